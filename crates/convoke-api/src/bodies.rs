@@ -7,6 +7,7 @@ mod backups;
 mod browsers;
 mod config;
 mod daemon;
+mod histories;
 mod home;
 mod imports;
 mod inbox;
@@ -26,6 +27,10 @@ pub use browsers::{
 };
 pub use config::{Config, ConfigPatch, ConfigSetting, SettingKind};
 pub use daemon::{Daemon, Health, HealthProblem, Status};
+pub use histories::{
+    FailedHistory, FoundAgent, FoundRepo, Histories, HistoryImport, ImportMode, NewHistoryImport,
+    SourceImport,
+};
 pub use home::Home;
 pub use imports::{Import, ImportOutcome, ImportTurn, Imported, TurnRole};
 pub use inbox::{Answer, Inbox, InboxItem, InboxKind, Rejection};

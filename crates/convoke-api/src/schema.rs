@@ -11,11 +11,12 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::bodies::{
     Agents, Answer, Backups, BrowserLink, BrowserSessions, CancelTurn, ChosenMode, ChosenSetting,
-    Compacted, Config, ConfigPatch, CreatedSession, Health, Hits, Home, Import, Imported, Inbox,
-    NewBackup, NewBrowserLink, NewRepo, NewRule, NewSession, Problem, Prompt, Prompted, QueuePatch,
-    Rejection, Repo, Repos, Rule, Rules, Session, SessionDetail, SessionPatch, Sessions, SignIn,
-    SignedIn, StateOfSession, Status, StoppedAgents, TeamAnalytics, TeamAnswer, TeamCancel,
-    TeamMessage, TeamQuestion, TeamReport, TeamSession, TeamSessions, TeamStats, TeamStatus, Teams,
+    Compacted, Config, ConfigPatch, CreatedSession, Health, Histories, HistoryImport, Hits, Home,
+    Import, Imported, Inbox, NewBackup, NewBrowserLink, NewHistoryImport, NewRepo, NewRule,
+    NewSession, Problem, Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Rule, Rules,
+    Session, SessionDetail, SessionPatch, Sessions, SignIn, SignedIn, StateOfSession, Status,
+    StoppedAgents, TeamAnalytics, TeamAnswer, TeamCancel, TeamMessage, TeamQuestion, TeamReport,
+    TeamSession, TeamSessions, TeamStats, TeamStatus, Teams,
 };
 
 /// Messages of a session. The server streams them, so that no value of this type is ever built.
@@ -70,10 +71,10 @@ const PATH: &str = "/components/schemas";
 
 bodies! {
     requests:
-        Answer CancelTurn ChosenMode ChosenSetting ConfigPatch Import NewBackup NewBrowserLink NewRepo NewRule NewSession Prompt
+        Answer CancelTurn ChosenMode ChosenSetting ConfigPatch Import NewBackup NewBrowserLink NewHistoryImport NewRepo NewRule NewSession Prompt
         QueuePatch Rejection SessionPatch SignIn TeamCancel TeamMessage TeamQuestion;
     responses:
-        Agents Backups BrowserLink BrowserSessions Compacted Config CreatedSession Health Hits Home Imported Inbox Messages
+        Agents Backups BrowserLink BrowserSessions Compacted Config CreatedSession Health Histories HistoryImport Hits Home Imported Inbox Messages
         Problem Prompted Repo Repos Rule Rules Session Sessions SignedIn StateOfSession Status StoppedAgents
         TeamAnalytics TeamAnswer TeamReport TeamSession TeamSessions TeamStats TeamStatus Teams
         WholeSession;

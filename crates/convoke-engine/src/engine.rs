@@ -17,6 +17,7 @@ use convoke_store::Store;
 use tokio::sync::{broadcast, watch};
 
 use crate::error::{Error, Result};
+use crate::histories::Histories;
 use crate::inbox::{self, Inbox};
 use crate::processes::{ListedAgent, Processes};
 use crate::projects::Projects;
@@ -39,6 +40,7 @@ pub struct Engine {
     projects: Projects,
     rules: Rules,
     inbox: Inbox,
+    histories: Histories,
     teams: Arc<Teams>,
 }
 
@@ -104,11 +106,13 @@ impl Engine {
             settings,
             around,
         };
+        let histories = Histories::new(&sessions);
         sessions.recover().await?;
         sessions.start_active().await?;
         inbox::announce_changes(&sessions, &inbox.questions);
         teams::start_periodic_check(&teams);
-        Ok(Self { sessions, projects, rules, inbox, teams })
+        histories.start_following();
+        Ok(Self { sessions, projects, rules, inbox, histories, teams })
     }
 
     /// Accepts no new work, stops all agents, and closes the store. The next start ends the turns that were running.
@@ -143,6 +147,11 @@ impl Engine {
     /// The requests to the human.
     pub const fn inbox(&self) -> &Inbox {
         &self.inbox
+    }
+
+    /// The conversations that other programs keep.
+    pub const fn histories(&self) -> &Histories {
+        &self.histories
     }
 
     /// The teams.

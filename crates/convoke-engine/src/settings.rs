@@ -12,6 +12,7 @@ pub use convoke_agents::pool::Settings as PoolSettings;
 pub use convoke_agents::sandbox::Settings as SandboxSettings;
 pub use convoke_files::questions::Settings as QuestionSettings;
 
+use crate::histories::HistorySettings;
 use crate::keys::Keys;
 
 /// The settings of the engine.
@@ -39,6 +40,8 @@ pub struct Settings {
     pub agents: Vec<Agent>,
     /// How agents are confined.
     pub sandbox: SandboxSettings,
+    /// Whether histories of other agents are imported, and what agents may recall.
+    pub history: HistorySettings,
 }
 
 /// Limits on the output of agents, in bytes of the log.

@@ -76,6 +76,7 @@ impl NotificationTask {
                     | Change::ProjectAdded(_)
                     | Change::ProjectRemoved(_)
                     | Change::Rules
+                    | Change::Histories(_)
                     | Change::Agent { .. },
                 ) => Vec::new(),
                 Err(broadcast::error::RecvError::Closed) => return,

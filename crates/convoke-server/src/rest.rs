@@ -5,6 +5,7 @@ mod backups;
 pub(crate) mod browsers;
 mod config;
 mod events;
+mod histories;
 mod home;
 mod imports;
 mod inbox;
@@ -56,6 +57,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(session::setting))
         .routes(routes!(messages::list))
         .routes(routes!(imports::import))
+        .routes(routes!(histories::list))
+        .routes(routes!(histories::begin, histories::show))
         .routes(routes!(events::follow))
         .routes(routes!(home::show))
         .routes(routes!(inbox::list))

@@ -1,5 +1,6 @@
 //! Converts the engine's types into those of the API.
 
+mod histories;
 pub(crate) mod teams;
 
 use convoke_api::bodies::{
@@ -11,6 +12,8 @@ use convoke_core::id::{CanonicalId, SessionId};
 use convoke_core::request::Request;
 use convoke_core::title::UNTITLED;
 use convoke_engine::{Item, ListedAgent, Project, RuleView, SessionView, StoredSession};
+
+pub(crate) use histories::{histories, history_import};
 
 /// A session for REST.
 pub(crate) fn session(view: SessionView) -> Session {

@@ -9,9 +9,10 @@ use super::{
     Transcript,
 };
 use crate::bodies::{
-    Agents, Answer, Backups, CancelTurn, Config, ConfigPatch, CreatedSession, Health, Hits, Home,
-    Import, Imported, Inbox, NewBackup, NewRepo, NewRule, NewSession, Prompt, Prompted, QueuePatch,
-    Rejection, Repo, Repos, Rule, Rules, Session, SessionPatch, Sessions, StateOfSession, Status,
+    Agents, Answer, Backups, CancelTurn, Config, ConfigPatch, CreatedSession, Health, Histories,
+    HistoryImport, Hits, Home, Import, Imported, Inbox, NewBackup, NewHistoryImport, NewRepo,
+    NewRule, NewSession, Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Rule, Rules,
+    Session, SessionPatch, Sessions, StateOfSession, Status,
 };
 use crate::error::Result;
 
@@ -91,6 +92,21 @@ impl Client {
     /// Imports turns of a transcript into its session.
     pub async fn import(&self, import: &Import) -> Result<Imported> {
         self.fetch(Call::post("/api/imports").json(import).patient()).await
+    }
+
+    /// What other programs keep of conversations.
+    pub async fn histories(&self) -> Result<Histories> {
+        self.fetch(Call::get("/api/histories").patient()).await
+    }
+
+    /// Starts an import of histories.
+    pub async fn import_histories(&self, new: &NewHistoryImport) -> Result<HistoryImport> {
+        self.fetch(Call::post("/api/histories/import").json(new)).await
+    }
+
+    /// The import that runs, or the last one.
+    pub async fn history_import(&self) -> Result<HistoryImport> {
+        self.fetch(Call::get("/api/histories/import")).await
     }
 
     /// A session with its project, and a reader of its messages.

@@ -91,6 +91,9 @@ impl News {
                     uid: Some(session),
                 });
             }
+            Change::Histories(run) => {
+                self.send(ServerFrame::HistoryImport { import: view::history_import(*run) });
+            }
             Change::Rules => self.send(ServerFrame::RuleChanged {}),
             Change::Inbox { count } => self.send(ServerFrame::InboxChanged { count }),
         }

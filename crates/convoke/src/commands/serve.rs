@@ -15,7 +15,10 @@ use std::time::Duration;
 use anyhow::Context;
 use convoke_agents::sandbox::{Available, Systemd};
 use convoke_api::bodies::Daemon;
-use convoke_engine::{self as engine, Limits, PoolSettings, QuestionSettings, Spare};
+use convoke_engine::{
+    self as engine, HistorySettings, ImportMode, Limits, PoolSettings, QuestionSettings, Recall,
+    Spare,
+};
 use convoke_server::{BackupSettings, Listeners, Problems, Server, ServerOptions, Serving, Token};
 use serde::Serialize;
 
@@ -262,6 +265,18 @@ fn settings(config: &Config, world: &World) -> engine::Settings {
         question_timeout: asking.timeout,
         agents: config.agents.clone(),
         sandbox,
+        history: HistorySettings {
+            import: match config.history.import.as_str() {
+                "always" => ImportMode::Always,
+                "never" => ImportMode::Never,
+                _ => ImportMode::Ask,
+            },
+            recall: match config.history.recall.as_str() {
+                "off" => Recall::Off,
+                "all" => Recall::All,
+                _ => Recall::Project,
+            },
+        },
     }
 }
 
