@@ -8,7 +8,7 @@ use convoke_agents::catalogue::Sandbox;
 use convoke_agents::driver::{Launch, Lease, McpServer, Start};
 use convoke_agents::launch::{Occasion, Surroundings};
 use convoke_agents::pool::Seat;
-use convoke_agents::resume::{Begun, resume_or_begin};
+use convoke_agents::resume::{Begun, Known, resume_or_begin};
 use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
 use convoke_core::notice::{Notice, ProcessEvent, Resumed};
@@ -20,6 +20,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::replay::transcript;
 use crate::error::Result as EngineResult;
+use crate::histories::live;
 use crate::processes::Processes;
 use crate::projects::inside_root;
 use crate::sessions::Sessions;
@@ -96,7 +97,8 @@ pub(crate) async fn seat(
 ) -> Result<Seating, AgentError> {
     let is_forgotten = |error: &AgentError| matches!(error, AgentError::CannotResume { .. });
     let acquire = |start| acquire(processes, spec, start, reports.clone(), listener.clone());
-    let known = spec.agent_session.clone();
+    let known = known(processes, spec).await;
+    let is_elsewhere = matches!(known, Known::OpenElsewhere(_));
     let (seat, begun) =
         resume_or_begin(known, processes.around.random, is_forgotten, acquire).await?;
     let Some(started) = &seat.started else {
@@ -108,7 +110,11 @@ pub(crate) async fn seat(
             Some(transcript) => (Some(transcript), Some(Resumed::Replay), "resumed"),
             None => (None, Some(Resumed::Native), "resumed"),
         },
+        Begun::Forked => (None, Some(Resumed::Forked), "forked"),
         Begun::New => match transcript(processes, spec.session, before).await {
+            Ok(Some(transcript)) if is_elsewhere => {
+                (Some(transcript), Some(Resumed::ForkedReplay), "replayed")
+            }
             Ok(Some(transcript)) => (Some(transcript), Some(Resumed::Replay), "replayed"),
             // A new conversation has nothing to resume.
             Ok(None) => (None, None, "created"),
@@ -121,6 +127,22 @@ pub(crate) async fn seat(
     let agent_session = started.agent_session.clone();
     let reports = how.map(Report::Resumed).into_iter().collect();
     Ok(Seating { seat, noted: Some(StartRecord { agent_session, why, reports }), transcript })
+}
+
+/// What is known of the agent's own session. One with a warm process is driven here and nowhere else.
+async fn known(processes: &Processes, spec: &ProcessSpec) -> Known {
+    let Some(id) = spec.agent_session.clone() else { return Known::Nothing };
+    if processes.pool.keys().await.contains(&spec.key) {
+        return Known::Session(id);
+    }
+    match live::is_open_elsewhere(processes, spec.session, &id).await {
+        Ok(true) => Known::OpenElsewhere(id),
+        Ok(false) => Known::Session(id),
+        Err(error) => {
+            tracing::warn!(session.id = %spec.session, "it is unknown who has it open: {error}");
+            Known::OpenElsewhere(id)
+        }
+    }
 }
 
 /// The turns that a resuming agent does not remember, because its own session was recreated after them.
