@@ -72,7 +72,7 @@ pub(super) async fn store(
     tag = "sessions",
     params(("hash" = String, Path, description = "Its SHA-256, in hexadecimal"), Named),
     responses(
-        (status = 200, description = "The file", content_type = "application/octet-stream"),
+        (status = 200, description = "The file", content_type = "*/*"),
         (status = 404, description = "There is no such file"),
     )
 )]
