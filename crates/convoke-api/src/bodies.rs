@@ -6,6 +6,7 @@ mod agents;
 mod attachments;
 mod backups;
 mod browsers;
+mod changes;
 mod config;
 mod daemon;
 mod home;
@@ -25,6 +26,11 @@ pub use attachments::{FileMatches, GivenAttachment, StoredAttachment, prompt};
 pub use backups::{Backup, BackupProgress, Backups, EndedBackup, NewBackup};
 pub use browsers::{
     BrowserLink, BrowserSession, BrowserSessions, LinkForm, NewBrowserLink, SignIn, SignedIn,
+};
+pub use changes::{
+    BlockedFile, ChangedFile, DiffHunk, DiffLine, DiffLineKind, FileDiff, FileMode, FileStatus,
+    Fork, LeftOutFile, LeftOutReason, Restore, RestoreScope, Restored, Revert, SessionChanges,
+    Undo,
 };
 pub use config::{Config, ConfigPatch, ConfigSetting, SettingKind};
 pub use daemon::{Daemon, Health, HealthProblem, Status};

@@ -7,6 +7,7 @@ pub mod bounds;
 pub mod compaction;
 pub mod content;
 pub mod evidence;
+pub mod files;
 pub mod id;
 mod invalid;
 pub mod message;

@@ -52,6 +52,8 @@ pub enum Event {
     Lifecycle(LifecycleEvent),
     /// To a rule.
     Rule(RuleEvent),
+    /// To the files of the project.
+    Files(FilesEvent),
     /// At the agent, by its own report.
     Agent(AgentEvent),
 }
@@ -67,6 +69,7 @@ impl Event {
             | Self::Rule(
                 RuleEvent::Applied { .. } | RuleEvent::Denied { .. } | RuleEvent::Dropped { .. },
             )
+            | Self::Files(_)
             | Self::Agent(_) => false,
         }
     }
@@ -219,6 +222,39 @@ pub enum RuleEvent {
     },
 }
 
+/// What happened to the files of the project, by Convoke.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum FilesEvent {
+    /// No checkpoint could be made, so the turn's changes cannot be shown or undone. Told once.
+    CheckpointFailed {
+        /// Why.
+        error: String,
+    },
+    /// Files were restored to what they were before a turn.
+    FilesRestored {
+        /// The place of the turn's prompt; absent when a restore was undone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<Seq>,
+        /// How many files were written.
+        written: u64,
+        /// How many files were removed.
+        removed: u64,
+    },
+    /// A restore was interrupted, and completed when Convoke started again.
+    RestoreCompleted {
+        /// How many files were still to be written or removed.
+        files: u64,
+        /// Files that were left alone, since they were changed after the interruption.
+        left: u64,
+    },
+    /// Another session works in the same folder.
+    FolderShared {
+        /// The other session.
+        session: SessionId,
+    },
+}
+
 /// What the agent reported about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -274,4 +310,7 @@ macro_rules! group {
     };
 }
 
-group! { Turn(TurnEvent) Process(ProcessEvent) Lifecycle(LifecycleEvent) Rule(RuleEvent) Agent(AgentEvent) }
+group! {
+    Turn(TurnEvent) Process(ProcessEvent) Lifecycle(LifecycleEvent) Rule(RuleEvent)
+    Files(FilesEvent) Agent(AgentEvent)
+}

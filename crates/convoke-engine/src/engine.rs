@@ -16,6 +16,7 @@ use convoke_files::reserve::Reserve;
 use convoke_store::Store;
 use tokio::sync::{broadcast, watch};
 
+use crate::changes::Changes;
 use crate::error::{Error, Result};
 use crate::inbox::{self, Inbox};
 use crate::processes::{ListedAgent, Processes};
@@ -44,6 +45,7 @@ pub struct Engine {
     rules: Rules,
     inbox: Inbox,
     teams: Arc<Teams>,
+    changes: Changes,
 }
 
 /// Counters and gauges.
@@ -111,12 +113,17 @@ impl Engine {
             settings,
             around,
         };
+        let changes = Changes::new(&sessions);
+        // Before any turn begins: a restore that was cut off is completed first.
+        let completed = changes.recover().await?;
         sessions.recover().await?;
         sessions.start_active().await?;
         sessions.attachments.start_collection();
+        changes.tell_completed(completed).await;
+        changes.start_upkeep();
         inbox::announce_changes(&sessions, &inbox.questions);
         teams::start_periodic_check(&teams);
-        Ok(Self { sessions, projects, rules, inbox, teams })
+        Ok(Self { sessions, projects, rules, inbox, teams, changes })
     }
 
     /// Accepts no new work, stops all agents, and closes the store. The next start ends the turns that were running.
@@ -158,6 +165,11 @@ impl Engine {
     /// The teams.
     pub const fn teams(&self) -> &Arc<Teams> {
         &self.teams
+    }
+
+    /// What sessions changed in their projects.
+    pub const fn changes(&self) -> &Changes {
+        &self.changes
     }
 
     /// Why the store accepts no writes, if so.

@@ -315,6 +315,9 @@ pub enum Error {
         /// The first turn that differs, counted from 1.
         turn: u64,
     },
+    /// The files of a session cannot be compared or restored.
+    #[error(transparent)]
+    Changes(#[from] crate::changes::ChangesError),
     /// The daemon is stopping.
     #[error("the daemon is stopping")]
     Stopping,
@@ -379,6 +382,7 @@ impl Error {
                 Kind::Agent
             }
             Self::Shared(error) => error.kind(),
+            Self::Changes(error) => error.kind(),
             Self::Stopping => Kind::Unavailable,
             Self::Broken { .. } | Self::Io { .. } => Kind::Internal,
             Self::Refused(refusal) => refusal_kind(refusal),

@@ -6,6 +6,7 @@
 mod asking;
 mod attachments;
 pub mod backup;
+mod changes;
 mod engine;
 mod error;
 mod full_disk;
@@ -20,16 +21,24 @@ mod rules;
 mod session;
 mod sessions;
 mod settings;
+mod snapshots;
 mod teams;
 mod view;
 mod watch;
 
 pub use asking::{Asked, Asker, Outcome};
 pub use attachments::{Attachments, Blob};
+pub use changes::{
+    ChangedFile, Changes, ChangesError, DiffRange, Restoration, RestoreGuard, SessionChanges,
+};
 pub use convoke_agents::Error as AgentError;
 pub use convoke_agents::catalogue::{Agent, LoginState, Resume};
 pub use convoke_agents::sandbox;
 pub use convoke_core::session::Activity;
+pub use convoke_git::{
+    Change as FileChange, FileDiff, FileMode, Hunk, LeftOut, LeftOutReason, Line, LineKind,
+    Status as FileStatus, word_marks,
+};
 pub use convoke_store::Error as StoreError;
 pub use convoke_store::{
     Archived, Asker as PairAsker, Fragment, Hit, HitPage, HitPlace, HitSession, MessagePage,
@@ -46,11 +55,12 @@ pub use projects::Projects;
 pub use rules::{NewRule, RuleView, Rules};
 pub use session::choices::Choices;
 pub use sessions::{
-    Created, Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces, Listed,
-    NewPrompt, NewSession, Prompted, Sessions, Speaker, Stopped,
+    Created, ForkAt, Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces,
+    Listed, NewPrompt, NewSession, Prompted, Sessions, Speaker, Stopped,
 };
 pub use settings::{
-    Around, Limits, McpEndpoint, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,
+    Around, Checkpointing, Limits, McpEndpoint, PoolSettings, QuestionSettings, SandboxSettings,
+    Settings, Spare,
 };
 pub use teams::{
     Analytics, AnswerStatus, Caller, Compaction, Permissions, QuestionStanding, ReportedQuestion,

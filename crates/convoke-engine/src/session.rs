@@ -3,6 +3,7 @@
 //! Callers post requests to the task. The core decides, the store persists, watchers are notified, and only then is
 //! the caller answered and are effects carried out.
 
+mod capture;
 mod carry;
 pub(crate) mod choices;
 mod clocks;

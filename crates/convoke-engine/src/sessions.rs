@@ -2,6 +2,7 @@
 
 pub(crate) mod admission;
 mod create;
+mod fork;
 mod import;
 mod read;
 mod recover;
@@ -29,11 +30,13 @@ use crate::session::choices::Choices;
 use crate::session::registry::Registry;
 use crate::session::{self, Carried, Request};
 use crate::settings::{Around, Settings};
+use crate::snapshots::Snapshots;
 use crate::teams::{Chains, Origin};
 use crate::view::{Change, SessionView};
 use admission::{Admission, Reactivation};
 use spare::SparePlace;
 
+pub use fork::ForkAt;
 pub use import::{Import, ImportOutcome, ImportTurn, ImportedInto, Speaker};
 pub use read::{ListPiece, ListPieces, Listed};
 pub use stop_agents::Stopped;
@@ -55,6 +58,8 @@ pub struct Sessions {
     pub(crate) chains: Chains,
     pub(crate) counted: Counted,
     pub(crate) attachments: Attachments,
+    /// The checkpoints of the projects.
+    pub(crate) snapshots: Arc<Snapshots>,
     admission: Admission,
     spare: SparePlace,
 }
@@ -131,6 +136,7 @@ impl Sessions {
         let around = &processes.around;
         let attachments = Attachments::new(&around.home, processes.store.clone(), around.random);
         Arc::new(Self {
+            snapshots: Snapshots::new(&processes.settings, &processes.around),
             settings: Arc::clone(&processes.settings),
             around: Arc::clone(&processes.around),
             store: processes.store.clone(),

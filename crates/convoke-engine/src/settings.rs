@@ -39,6 +39,17 @@ pub struct Settings {
     pub agents: Vec<Agent>,
     /// How agents are confined.
     pub sandbox: SandboxSettings,
+    /// Whether checkpoints of the projects are made.
+    pub checkpoints: Checkpointing,
+}
+
+/// Whether checkpoints of the projects are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checkpointing {
+    /// Before and after every turn.
+    On,
+    /// None; changes are not shown and cannot be undone.
+    Off,
 }
 
 /// Limits on the output of agents, in bytes of the log.

@@ -73,6 +73,13 @@ pub enum Change {
         /// The status of the process.
         status: AgentStatus,
     },
+    /// A checkpoint of a session was made, or its files were restored.
+    ChangesUpdated {
+        /// The session.
+        session: Box<StoredSession>,
+        /// The turn whose files are captured; `None` after a restore.
+        turn: Option<Seq>,
+    },
     /// A rule was made or revoked.
     Rules,
     /// Something was asked or settled.

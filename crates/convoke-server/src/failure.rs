@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use convoke_api::bodies::{Problem, code};
 use convoke_core::session::{EndReason, Refusal, Status};
 use convoke_core::{Invalid, request};
-use convoke_engine::{AgentError, Error, Kind};
+use convoke_engine::{AgentError, ChangesError, Error, Kind};
 
 use crate::health;
 
@@ -107,6 +107,7 @@ impl From<Error> for Failure {
         };
         let mut failure = Self::new(status, code_of(&error), detail(&error));
         failure.problem.hint = hint(&error);
+        failure.problem.files = files(&error);
         if status.is_server_error() {
             failure.chain = Some(chain(&error));
         }
@@ -197,6 +198,16 @@ fn detail(error: &Error) -> String {
     }
 }
 
+/// The files that are in the way of a restore.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only restores are about files")]
+fn files(error: &Error) -> Vec<String> {
+    let paths = match error {
+        Error::Changes(error) => error.files(),
+        _ => &[],
+    };
+    paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
+}
+
 #[expect(clippy::wildcard_enum_match_arm, reason = "most errors say by themselves what to do")]
 fn hint(error: &Error) -> Option<String> {
     let hint = match error {
@@ -239,6 +250,12 @@ fn hint(error: &Error) -> Option<String> {
             format!("log in first: {}", methods.join(" | "))
         }
         Error::NotRunning => "prompt the session first, which starts its agent".to_owned(),
+        Error::Changes(ChangesError::Off) => {
+            "set changes.checkpoints = true in config.toml".to_owned()
+        }
+        Error::Changes(error) if !error.files().is_empty() => {
+            "look at the files first; `force` overwrites them, and that can be undone".to_owned()
+        }
         Error::Shared(error) => return hint(error),
         _ => return None,
     };
@@ -278,6 +295,7 @@ fn code_of(error: &Error) -> &'static str {
         Error::Invalid(_) => code::INVALID_ID,
         Error::RelativePath { .. } | Error::Questions(_) => code::INVALID,
         Error::NotStarted { .. } | Error::NotRunning => code::AGENT_FAILED,
+        Error::Changes(error) if !error.files().is_empty() => code::FILES_CHANGED,
         Error::Stopping => code::STOPPING,
         Error::Shared(error) => code_of(error),
         error => kind_code(error.kind()),

@@ -75,6 +75,7 @@ impl NotificationTask {
                     | Change::SessionErased(_)
                     | Change::ProjectAdded(_)
                     | Change::ProjectRemoved(_)
+                    | Change::ChangesUpdated { .. }
                     | Change::Rules
                     | Change::Agent { .. },
                 ) => Vec::new(),

@@ -4,6 +4,7 @@ mod agents;
 mod backups;
 mod blobs;
 pub(crate) mod browsers;
+mod changes;
 mod config;
 mod events;
 mod home;
@@ -58,6 +59,12 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(session::resume))
         .routes(routes!(session::mode))
         .routes(routes!(session::setting))
+        .routes(routes!(changes::list))
+        .routes(routes!(changes::file))
+        .routes(routes!(changes::restore))
+        .routes(routes!(changes::undo))
+        .routes(routes!(changes::revert))
+        .routes(routes!(changes::fork))
         .routes(routes!(messages::list))
         .routes(routes!(imports::import))
         .routes(routes!(events::follow))

@@ -1,5 +1,6 @@
 //! Converts the engine's types into those of the API.
 
+pub(crate) mod changes;
 pub(crate) mod teams;
 
 use convoke_api::bodies::{
@@ -48,6 +49,8 @@ pub(crate) fn session(view: SessionView) -> Session {
         step: work.step,
         last_line: work.last_line,
         cost: work.cost,
+        changes: stored.changes,
+        worktree: stored.worktree,
     }
 }
 

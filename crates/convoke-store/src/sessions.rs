@@ -3,6 +3,7 @@
 mod list;
 mod unseen;
 
+use convoke_core::files::{ChangeTotals, OwnWorktree};
 use convoke_core::id::{AgentName, CanonicalId, ProjectId, SessionId};
 use convoke_core::message::Rev;
 use convoke_core::session::{EndReason, Status, Summary, Work};
@@ -15,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::row;
 use crate::store::{Store, Window};
 use crate::write::Durability;
+use crate::write::changes::{SetChanges, SetWorktree};
 use crate::write::erase::EraseSession;
 use crate::write::record::Record;
 use crate::write::sessions::{CreateSession, RecordAgentSession, number};
@@ -77,6 +79,10 @@ pub struct StoredSession {
     pub summary: Summary,
     /// The newest id by which its agent knows it.
     pub agent_session_id: Option<String>,
+    /// What it changed in its project; `None` without checkpoints.
+    pub changes: Option<ChangeTotals>,
+    /// The work tree that it has for itself.
+    pub worktree: Option<OwnWorktree>,
 }
 
 /// An id by which an agent knew a session.
@@ -184,6 +190,20 @@ impl Store {
     /// Records that a human has looked at a session, up to a revision.
     pub async fn mark_seen(&self, session: SessionId, rev: Rev) -> Result<()> {
         self.make(MarkSeen { session, rev }).await
+    }
+
+    /// Records what a session changed in its project.
+    pub async fn set_changes(&self, session: SessionId, changes: ChangeTotals) -> Result<()> {
+        self.make(SetChanges::new(session, changes)?).await
+    }
+
+    /// Records the work tree that a session has for itself, or that it has none any more.
+    pub async fn set_worktree(
+        &self,
+        session: SessionId,
+        worktree: Option<&OwnWorktree>,
+    ) -> Result<()> {
+        self.make(SetWorktree::new(session, worktree)?).await
     }
 
     /// Erases a session with its messages, requests, search entries and agent session ids. Fails with `UnknownSession`.
@@ -346,7 +366,7 @@ impl Store {
 const COLUMNS: &str = "s.id, s.project_id, s.agent, s.kind, s.created_at, s.agent_session_id, \
      s.status, s.reason, s.archived, s.title, s.last_seq, s.settled_seq, s.updated_at, \
      s.last_active_at, s.rev, s.ended_rev, s.seen_rev, s.running_since, s.failure, s.step, \
-     s.last_line, s.cost";
+     s.last_line, s.cost, s.changes, s.worktree";
 
 fn many(db: &Connection, sql: &str, params: impl Params) -> rusqlite::Result<Vec<StoredSession>> {
     db.prepare_cached(sql)?.query_map(params, session)?.collect()
@@ -360,6 +380,8 @@ fn session(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         kind: row::word(row, 3, &SessionKind::ALL, SessionKind::as_str)?,
         created_at: row::timestamp(row, 4)?,
         agent_session_id: row.get(5)?,
+        changes: row::json(row, 22)?,
+        worktree: row::json(row, 23)?,
         summary: Summary {
             status: row::word(row, 6, &Status::ALL, Status::as_str)?,
             reason: row.get::<_, Option<String>>(7)?.map(EndReason::from),

@@ -1,5 +1,6 @@
 //! Changes to the database, one type each. Only the writer thread carries them out.
 
+pub(crate) mod changes;
 pub(crate) mod erase;
 pub(crate) mod generation;
 pub(crate) mod pairs;

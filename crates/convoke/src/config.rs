@@ -40,6 +40,7 @@ pub(crate) struct Config {
     pub(crate) sessions: Sessions,
     pub(crate) limits: Limits,
     pub(crate) pool: Pool,
+    pub(crate) changes: Changes,
     pub(crate) sandbox: Sandbox,
     pub(crate) teams: Teams,
     pub(crate) questions: Questions,
@@ -85,6 +86,13 @@ pub(crate) struct Pool {
     pub(crate) health_check_interval_ms: u64,
     /// Whether a process is kept ready for the next new session.
     pub(crate) spare: bool,
+}
+
+/// What is recorded of changes to projects.
+#[derive(Debug)]
+pub(crate) struct Changes {
+    /// Whether checkpoints are made before and after every turn.
+    pub(crate) checkpoints: bool,
 }
 
 /// How agents are confined.

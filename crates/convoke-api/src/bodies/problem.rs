@@ -75,6 +75,8 @@ pub mod code {
     pub const INVALID_CONFIG: &str = "invalid_config";
     /// The daemon is still preparing the teams.
     pub const STARTING: &str = "starting";
+    /// Files that a restore would overwrite were changed since the last checkpoint; `files` lists them.
+    pub const FILES_CHANGED: &str = "files_changed";
     /// The body exceeds the size limit.
     pub const TOO_LARGE: &str = "too_large";
     /// The daemon is about to stop.
@@ -110,6 +112,9 @@ pub struct Problem {
     /// What an ambiguous id could mean.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Candidate>,
+    /// The files that are in the way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
 }
 
 /// One thing that an ambiguous id could mean.
@@ -146,6 +151,7 @@ impl Problem {
             hint: None,
             code: code.into(),
             candidates: Vec::new(),
+            files: Vec::new(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Sessions, and what can be said to them.
 
 use convoke_core::content::Cost;
+use convoke_core::files::{ChangeTotals, OwnWorktree};
 use convoke_core::id::{AgentName, CanonicalId, MessageId, ProjectId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_core::session::{Attention, EndReason, QueueChoice, Status};
@@ -64,6 +65,12 @@ pub struct Session {
     /// Money spent on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// What it changed in its project, from its first checkpoint to its last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<ChangeTotals>,
+    /// The work tree that it has for itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<OwnWorktree>,
 }
 
 impl Session {

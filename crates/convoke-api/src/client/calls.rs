@@ -1,5 +1,6 @@
 //! One method for each call. Sessions, projects and requests can be named by a unique prefix of their ids.
 
+use convoke_core::message::Seq;
 use convoke_core::session::QueueChoice;
 use hyper::{Method, StatusCode};
 
@@ -9,10 +10,11 @@ use super::{
     Transcript,
 };
 use crate::bodies::{
-    Agents, Answer, Backups, CancelTurn, Config, ConfigPatch, CreatedSession, FileMatches, Health,
-    Hits, Home, Import, Imported, Inbox, NewBackup, NewRepo, NewRule, NewSession, Prompt, Prompted,
-    QueuePatch, Rejection, Repo, Repos, Rule, Rules, Session, SessionPatch, Sessions,
-    StateOfSession, Status, StoredAttachment,
+    Agents, Answer, Backups, CancelTurn, Config, ConfigPatch, CreatedSession, FileDiff,
+    FileMatches, Fork, Health, Hits, Home, Import, Imported, Inbox, NewBackup, NewRepo, NewRule,
+    NewSession, Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Restore, Restored, Revert,
+    Rule, Rules, Session, SessionChanges, SessionPatch, Sessions, StateOfSession, Status,
+    StoredAttachment, Undo,
 };
 use crate::error::Result;
 
@@ -179,6 +181,39 @@ impl Client {
     /// Deletes a session with its messages.
     pub async fn erase(&self, id: &str) -> Result<()> {
         self.done(Call::post(session_path(id, "/erase"))).await
+    }
+
+    /// What a session changed, or one of its turns.
+    pub async fn changes(&self, id: &str, turn: Option<Seq>) -> Result<SessionChanges> {
+        let query = turn.map(|turn| format!("?turn={turn}")).unwrap_or_default();
+        self.fetch(Call::get(session_path(id, "/changes") + &query).patient()).await
+    }
+
+    /// The diff of one changed file.
+    pub async fn changed_file(&self, id: &str, path: &str, turn: Option<Seq>) -> Result<FileDiff> {
+        let turn = turn.map(|turn| format!("&turn={turn}")).unwrap_or_default();
+        let query = format!("/changes/file?path={}{turn}", segment(path));
+        self.fetch(Call::get(session_path(id, &query)).patient()).await
+    }
+
+    /// Restores files or conversation to what they were before a turn.
+    pub async fn restore(&self, id: &str, restore: &Restore) -> Result<Restored> {
+        self.fetch(Call::post(session_path(id, "/restore")).json(restore).patient()).await
+    }
+
+    /// Undoes the last restore.
+    pub async fn undo(&self, id: &str, undo: &Undo) -> Result<Restored> {
+        self.fetch(Call::post(session_path(id, "/undo")).json(undo).patient()).await
+    }
+
+    /// Reverts a changed file, or one hunk of it.
+    pub async fn revert(&self, id: &str, revert: &Revert) -> Result<Restored> {
+        self.fetch(Call::post(session_path(id, "/revert")).json(revert).patient()).await
+    }
+
+    /// Forks a session at a turn.
+    pub async fn fork(&self, id: &str, fork: &Fork) -> Result<Session> {
+        self.fetch(Call::post(session_path(id, "/fork")).json(fork).patient()).await
     }
 
     /// What waits for the human, what goes on, and what ended.

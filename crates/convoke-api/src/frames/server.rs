@@ -1,5 +1,6 @@
 //! Frames from the server to a client: answers, and updates that it sends on its own.
 
+use convoke_core::files::ChangeTotals;
 use convoke_core::id::{AgentName, MessageId, ProjectId, RequestId, RuleId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_core::turn::{Failure, Stop};
@@ -265,6 +266,20 @@ pub enum ServerFrame {
         uid: SessionId,
         /// The session.
         session: SessionItem,
+    },
+    /// A checkpoint of a session was made, or its files were restored: its changes are to be read again.
+    #[serde(rename = "changes:updated")]
+    ChangesUpdated {
+        /// Its canonical id.
+        session_id: String,
+        /// Its own id.
+        uid: SessionId,
+        /// The turn that ended, by the seq of its prompt; absent after a restore.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<Seq>,
+        /// What the session changed altogether.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        changes: Option<ChangeTotals>,
     },
     /// A session has another title.
     #[serde(rename = "session:title-updated")]

@@ -1,6 +1,7 @@
 //! Sessions and agents as the WebSocket shows them.
 
 use convoke_core::content::Cost;
+use convoke_core::files::{ChangeTotals, OwnWorktree};
 use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::session::{Attention, EndReason, Status};
 use convoke_core::state::OfferedChoice;
@@ -61,6 +62,12 @@ pub struct SessionItem {
     /// Money spent on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// What it changed in its project, from its first checkpoint to its last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<ChangeTotals>,
+    /// The work tree that it has for itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<OwnWorktree>,
 }
 
 impl From<Session> for SessionItem {
@@ -87,6 +94,8 @@ impl From<Session> for SessionItem {
             step: session.step,
             last_line: session.last_line,
             cost: session.cost,
+            changes: session.changes,
+            worktree: session.worktree,
         }
     }
 }

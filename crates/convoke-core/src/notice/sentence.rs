@@ -1,6 +1,8 @@
 //! Events in sentences for people.
 
-use super::{AgentEvent, Event, LifecycleEvent, ProcessEvent, Resumed, RuleEvent, TurnEvent};
+use super::{
+    AgentEvent, Event, FilesEvent, LifecycleEvent, ProcessEvent, Resumed, RuleEvent, TurnEvent,
+};
 use crate::session::EndReason;
 
 impl Event {
@@ -10,6 +12,7 @@ impl Event {
             Self::Process(event) => process(event),
             Self::Lifecycle(event) => lifecycle(event),
             Self::Rule(event) => rule(event),
+            Self::Files(event) => files(event),
             Self::Agent(event) => agent(event),
         }
     }
@@ -89,6 +92,32 @@ fn rule(event: &RuleEvent) -> String {
             "An older rule allowed every use of {tool} in this project. It was removed: rules now name commands, paths, \
              domains or MCP tools. Run `convoke rule list` to see them."
         ),
+    }
+}
+
+fn files(event: &FilesEvent) -> String {
+    match event {
+        FilesEvent::CheckpointFailed { error } => format!(
+            "No checkpoint of the project could be made, so these changes cannot be shown or undone: {error}"
+        ),
+        FilesEvent::FilesRestored { turn: Some(turn), written, removed } => format!(
+            "The files were restored to what they were before turn {turn}: {written} written, {removed} removed. \
+             Run `convoke session undo` to take it back."
+        ),
+        FilesEvent::FilesRestored { turn: None, written, removed } => {
+            format!("The restore was undone: {written} files written, {removed} removed.")
+        }
+        FilesEvent::RestoreCompleted { files, left } => {
+            let left = if *left == 0 {
+                String::new()
+            } else {
+                format!(" {left} files changed since then and were left alone.")
+            };
+            format!("A restore was interrupted; its last {files} files are restored now.{left}")
+        }
+        FilesEvent::FolderShared { session } => {
+            format!("Session {session} works in the same folder. Its changes and these mix.")
+        }
     }
 }
 

@@ -12,8 +12,8 @@ use convoke_core::team::Pair;
 use convoke_core::time::Timestamp;
 use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Around, Engine, Permissions, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,
-    Team, TeamLimits, TeamSettings,
+    Around, Checkpointing, Engine, Permissions, PoolSettings, QuestionSettings, SandboxSettings,
+    Settings, Spare, Team, TeamLimits, TeamSettings,
 };
 use convoke_store::{NewProject, NewSession, SessionKind, Store};
 use convoke_testkit::bench::Result;
@@ -64,6 +64,7 @@ impl Machine {
                 health_interval: Duration::from_secs(30),
             },
             spare: Spare::None,
+            checkpoints: Checkpointing::Off,
             questions_dir: home.join("questions"),
             questions: QuestionSettings {
                 sessions_max: 100,

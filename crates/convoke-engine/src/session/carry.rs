@@ -313,6 +313,7 @@ impl Task {
             let before = std::mem::replace(&mut self.session, session);
             self.open = open;
             self.publish(before.summary(), &changes, updates);
+            self.capture_ended_turn();
         }
         effects
     }

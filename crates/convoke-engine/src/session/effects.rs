@@ -11,7 +11,6 @@ use convoke_core::turn::Stop;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::seating::Freshness;
 use super::task::{CANCEL_PATIENCE, Process, Task};
 use crate::error::{Error, Result};
 use crate::view::{AgentStatus, Change, SessionChange};
@@ -58,13 +57,14 @@ impl Task {
         }
         self.cancelling = None;
         self.quota.begin_turn();
+        let captured = self.capture_before(turn);
         match std::mem::replace(&mut self.process, Process::None) {
-            Process::Seated(seat) => self.prompt(turn, seat, Freshness::Warm).await,
+            Process::Seated(seat) => self.prompt_when_captured(turn, seat, captured).await,
             Process::None => {
                 match self.shared.processes.pool.take_warm(&self.key, self.reports_to.clone()).await
                 {
-                    Some(seat) => self.prompt(turn, seat, Freshness::Warm).await,
-                    None => self.await_process(turn),
+                    Some(seat) => self.prompt_when_captured(turn, seat, captured).await,
+                    None => self.await_process(turn, captured),
                 }
             }
             // A process that is already on its way for an earlier turn is used for this one.
@@ -146,6 +146,7 @@ impl Task {
         self.stop_process().await;
         self.shared.store.erase_session(self.id).await?;
         self.shared.registry.erase(self.id);
+        self.shared.snapshots.forget(self.stored.project_id, self.workspace.clone(), self.id);
         self.shared.inbox_changed.notify_one();
         self.shared.tell(Change::SessionErased(Box::new(self.stored.clone())));
         Ok(())

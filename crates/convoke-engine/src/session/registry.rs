@@ -140,7 +140,7 @@ impl Registry {
     }
 
     /// Whether the daemon is stopping.
-    pub(super) fn is_stopping(&self) -> bool {
+    pub(crate) fn is_stopping(&self) -> bool {
         self.entries().is_stopping
     }
 

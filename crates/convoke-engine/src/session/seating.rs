@@ -8,6 +8,7 @@ use convoke_core::session::{Report, Status};
 use convoke_core::turn::{FailureKind, Stop};
 
 use super::Answer;
+use super::capture::Captured;
 use super::start::{self, ProcessUpdate, Seating};
 use super::task::{AbortOnDrop, Process, Task};
 use crate::error::{Error, Result};
@@ -35,7 +36,7 @@ pub(super) enum Freshness {
 
 impl Task {
     /// Requests a process. `from` is the first prompt to send to it.
-    pub(super) fn await_process(&mut self, from: Seq) {
+    pub(super) fn await_process(&mut self, from: Seq, captured: Option<Captured>) {
         self.given = None;
         let work = start::for_turn(
             self.shared.clone(),
@@ -43,6 +44,7 @@ impl Task {
             from,
             self.reports_to.clone(),
             self.news_to.clone(),
+            captured,
         );
         let _asking = AbortOnDrop(tokio::spawn(work).abort_handle());
         self.process = Process::Awaited { from, _asking };
@@ -68,6 +70,7 @@ impl Task {
                     Err(error) => self.not_seated(error).await,
                 }
             }
+            ProcessUpdate::Captured(outcome) => self.captured(outcome).await,
         }
         self.give_seat_back();
     }
@@ -142,7 +145,7 @@ impl Task {
                 self.process = Process::Seated(seat);
             }
             // The warm process exited before the prompt; a new one resumes the session.
-            (Err(_), Freshness::Warm) => self.await_process(turn),
+            (Err(_), Freshness::Warm) => self.await_process(turn, None),
         }
     }
 
@@ -169,7 +172,7 @@ impl Task {
                 if self.waiting.len() < WAITING_MAX {
                     self.waiting.push(Waiting { order, reply: Some(reply) });
                     if matches!(self.process, Process::None) {
-                        self.await_process(self.session.summary().last_seq.next());
+                        self.await_process(self.session.summary().last_seq.next(), None);
                     }
                     return;
                 }
@@ -195,7 +198,7 @@ impl Task {
             && matches!(self.process, Process::None)
             && self.shared.processes.pool.keys().await.contains(&self.key)
         {
-            self.await_process(self.session.summary().last_seq.next());
+            self.await_process(self.session.summary().last_seq.next(), None);
         }
     }
 

@@ -9,6 +9,7 @@ use convoke_agents::driver::{HttpServer, Launch, Lease, McpServer, OwnSandbox, S
 use convoke_agents::launch::{Occasion, Surroundings};
 use convoke_agents::pool::Seat;
 use convoke_agents::resume::{Begun, resume_or_begin};
+use convoke_core::files::ChangeTotals;
 use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
 use convoke_core::notice::{AgentEvent, Notice, ProcessEvent, Resumed};
@@ -19,6 +20,7 @@ use convoke_store::{SessionKind, Window};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
+use super::capture::Captured;
 use super::choices;
 use super::replay::transcript;
 use crate::error::Result as EngineResult;
@@ -52,6 +54,8 @@ pub(crate) struct ProcessSpec {
 pub(crate) enum ProcessUpdate {
     /// The position in the pool's queue.
     Place { turn: Seq, place: usize },
+    /// A checkpoint was made, or not.
+    Captured(Result<ChangeTotals, String>),
     /// The process, or why there is none.
     Seated { turn: Seq, outcome: Result<Seating, AgentError> },
 }
@@ -79,11 +83,15 @@ pub(super) async fn for_turn(
     turn: Seq,
     reports: mpsc::Sender<Report>,
     news: mpsc::Sender<ProcessUpdate>,
+    captured: Option<Captured>,
 ) {
     if !shared.processes.pool.keys().await.contains(&spec.key) {
         shared.tell_agent(&spec, AgentStatus::Starting);
     }
     let outcome = seat(&shared.processes, &spec, reports, Some((turn, news.clone()))).await;
+    if let Some(captured) = captured {
+        captured.wait().await;
+    }
     // Fails if the session's task has ended, which needs no process.
     news.send(ProcessUpdate::Seated { turn, outcome }).await.ok();
 }

@@ -21,6 +21,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use super::capture::Capture;
 use super::load::{Loaded, load};
 use super::progress::Progress;
 use super::quota::Quota;
@@ -84,6 +85,7 @@ pub(super) struct Task {
     /// The turn that is being cancelled, and the deadline for that.
     pub(super) cancelling: Option<(Seq, Instant)>,
     pub(super) quota: Quota,
+    pub(super) capture: Capture,
     /// Why the task cannot go on.
     pub(super) broken: Option<Error>,
 }
@@ -237,9 +239,12 @@ impl Task {
             transcript: None,
             cancelling: None,
             quota: Quota::default(),
+            capture: Capture::default(),
             broken: None,
         };
         if let Some(cut) = cut {
+            // What the interrupted turn changed is captured when it is ended.
+            task.capture.running = task.session.running();
             if cut != Cut::Ended {
                 // It may still be working on the interrupted turn.
                 task.stop_process().await;

@@ -52,6 +52,7 @@ pub(super) async fn create(shared: &Arc<Sessions>, new: NewSession) -> Result<Se
     }
     let view = begin(shared, &spec, started, room).await?;
     shared.spare.prepare(&shared.processes, &spec);
+    shared.snapshots.warm_up(spec.project, spec.workspace.clone());
     Ok(view)
 }
 
@@ -114,6 +115,8 @@ async fn begin(
         created_at: now,
         summary: Summary::new(now),
         agent_session_id: Some(noted.agent_session.clone()),
+        changes: None,
+        worktree: None,
     };
     // Registered before the session is stored: a caller that finds it there must find this task, and start no other.
     let place = Place::reserve(shared, spec.session)?;

@@ -13,8 +13,8 @@ use convoke_core::question::Limits;
 use convoke_core::time::Timestamp;
 use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Around, Engine, Keys, McpEndpoint, PoolSettings, QuestionSettings, SandboxSettings,
-    SessionView, Settings, Spare,
+    Around, Checkpointing, Engine, Keys, McpEndpoint, PoolSettings, QuestionSettings,
+    SandboxSettings, SessionView, Settings, Spare,
 };
 use convoke_testkit::agent::Script;
 use convoke_testkit::tools::search_path;
@@ -71,6 +71,7 @@ impl World {
                 health_interval: Duration::from_secs(30),
             },
             spare: Spare::None,
+            checkpoints: Checkpointing::Off,
             questions_dir: home.join("questions"),
             questions: QuestionSettings {
                 sessions_max: 100,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::name::folder_of;
+use super::name::{REFS, folder_of};
 use super::{Checkpoint, Checkpoints, LeftOut, Name, id_of, lock};
 use crate::{Error, Limits, ObjectId, Result};
 
@@ -23,6 +23,15 @@ impl Checkpoints {
     pub fn list(&self, session: &str, limits: &Limits) -> Result<Vec<Name>> {
         let found = self.read_refs(&folder_of(session)?, limits)?;
         let mut names: Vec<Name> = found.into_iter().map(|(name, ..)| name).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// The names of all checkpoints that a commit is kept under, in order.
+    pub fn names_of(&self, commit: &ObjectId, limits: &Limits) -> Result<Vec<Name>> {
+        let found = self.read_refs(&format!("{REFS}/"), limits)?;
+        let found = found.into_iter().filter(|(_, kept, _)| kept == commit);
+        let mut names: Vec<Name> = found.map(|(name, ..)| name).collect();
         names.sort();
         Ok(names)
     }

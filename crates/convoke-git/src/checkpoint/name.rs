@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 
 /// Where the refs of all sessions lie.
-const REFS: &str = "refs/convoke";
+pub(super) const REFS: &str = "refs/convoke";
 
 /// How long the name of a session may be; it is one part of a file's path.
 const SESSION_BYTES_MAX: usize = 100;

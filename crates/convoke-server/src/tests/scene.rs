@@ -14,8 +14,8 @@ use convoke_core::question::Limits;
 use convoke_core::time::Timestamp;
 use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Agent, Around, Keys, McpEndpoint, PoolSettings, QuestionSettings, SandboxSettings, Settings,
-    Spare,
+    Agent, Around, Checkpointing, Keys, McpEndpoint, PoolSettings, QuestionSettings,
+    SandboxSettings, Settings, Spare,
 };
 use convoke_testkit::agent::Script;
 use convoke_testkit::tools::search_path;
@@ -239,6 +239,7 @@ fn settings(root: &Path) -> Settings {
             health_interval: Duration::from_secs(30),
         },
         spare: Spare::None,
+        checkpoints: Checkpointing::Off,
         questions_dir: root.join("home/questions"),
         questions: QuestionSettings {
             sessions_max: 100,

@@ -91,6 +91,11 @@ impl News {
                     uid: Some(session),
                 });
             }
+            Change::ChangesUpdated { session, turn } => {
+                let (session_id, uid) = view::names(&session);
+                let changes = session.changes;
+                self.send(ServerFrame::ChangesUpdated { session_id, uid, turn, changes });
+            }
             Change::Rules => self.send(ServerFrame::RuleChanged {}),
             Change::Inbox { count } => self.send(ServerFrame::InboxChanged { count }),
         }

@@ -55,6 +55,13 @@ pub(super) const STEPS: &[Step] = &[
         down: include_str!("../../migrations/0004_attention.down.sql"),
         code: None,
     },
+    Step {
+        version: 5,
+        name: "changes",
+        up: include_str!("../../migrations/0005_changes.up.sql"),
+        down: include_str!("../../migrations/0005_changes.down.sql"),
+        code: None,
+    },
 ];
 
 impl Step {

@@ -51,7 +51,7 @@ impl WorkRow {
     }
 }
 
-fn json<T: Serialize>(value: Option<&T>) -> Result<Option<String>> {
+pub(super) fn json<T: Serialize>(value: Option<&T>) -> Result<Option<String>> {
     value
         .map(serde_json::to_string)
         .transpose()

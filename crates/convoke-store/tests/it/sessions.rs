@@ -43,6 +43,8 @@ async fn s1_sessions_and_messages_survive_a_restart() {
         created_at: at(5),
         summary: talk.session.summary().clone(),
         agent_session_id: Some("abc".to_owned()),
+        changes: None,
+        worktree: None,
     };
     assert_eq!(expected.summary.title.as_deref(), Some("mend the roof"));
     for _ in 0..2 {

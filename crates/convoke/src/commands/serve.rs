@@ -15,7 +15,9 @@ use std::time::Duration;
 use anyhow::Context;
 use convoke_agents::sandbox::{Available, Systemd};
 use convoke_api::bodies::Daemon;
-use convoke_engine::{self as engine, Limits, PoolSettings, QuestionSettings, Spare};
+use convoke_engine::{
+    self as engine, Checkpointing, Limits, PoolSettings, QuestionSettings, Spare,
+};
 use convoke_server::{BackupSettings, Listeners, Problems, Server, ServerOptions, Serving, Token};
 use serde::Serialize;
 
@@ -262,6 +264,10 @@ fn settings(config: &Config, world: &World) -> engine::Settings {
         question_timeout: asking.timeout,
         agents: config.agents.clone(),
         sandbox,
+        checkpoints: match config.changes.checkpoints {
+            true => Checkpointing::On,
+            false => Checkpointing::Off,
+        },
     }
 }
 

@@ -1,6 +1,7 @@
 //! `convoke session`: conversations with agents, kept by the daemon.
 
 mod change;
+mod diff;
 mod enclosed;
 mod export;
 mod follow;
@@ -9,6 +10,7 @@ mod list;
 mod new;
 mod print;
 mod queue;
+mod restore;
 mod send;
 mod show;
 mod watch;
@@ -49,6 +51,10 @@ enum SessionCommand {
     Send(send::SendArgs),
     Queue(queue::QueueArgs),
     Watch(watch::WatchArgs),
+    Diff(diff::DiffArgs),
+    Restore(restore::RestoreArgs),
+    Undo(restore::UndoArgs),
+    Fork(restore::ForkArgs),
     Export(export::ExportArgs),
     Cancel(change::CancelArgs),
     Complete(change::CompleteArgs),
@@ -72,6 +78,10 @@ pub(crate) fn run(
         SessionCommand::Send(args) => send::run(client, home, args, output).await,
         SessionCommand::Queue(args) => queue::run(client, args, output).await,
         SessionCommand::Watch(args) => watch::run(client, home, args, output).await,
+        SessionCommand::Diff(args) => diff::run(client, args, world, output).await,
+        SessionCommand::Restore(args) => restore::restore(client, args, output).await,
+        SessionCommand::Undo(args) => restore::undo(client, args, output).await,
+        SessionCommand::Fork(args) => restore::fork(client, args, output).await,
         SessionCommand::Export(args) => export::run(client, args, output).await,
         SessionCommand::Cancel(args) => change::cancel(client, args, output).await,
         SessionCommand::Complete(args) => change::complete(client, args, output).await,

@@ -12,8 +12,8 @@ use super::projects;
 use super::settings::{self, SETTINGS, Setting};
 use super::tree::{Entry, Node, Origin, Value};
 use super::{
-    Backup, Config, Editor, Effective, Limits, Loaded, Notify, Pool, Questions, Sandbox, Server,
-    Sessions, Sources, Spawner, Teams,
+    Backup, Changes, Config, Editor, Effective, Limits, Loaded, Notify, Pool, Questions, Sandbox,
+    Server, Sessions, Sources, Spawner, Teams,
 };
 
 /// Settles every value; what is wrong goes to `mistakes`, and the rest is still looked at.
@@ -172,6 +172,7 @@ fn unset() -> Config {
             health_check_interval_ms: 0,
             spare: false,
         },
+        changes: Changes { checkpoints: false },
         sandbox: Sandbox {
             layers: Vec::new(),
             require: Vec::new(),

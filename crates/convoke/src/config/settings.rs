@@ -158,6 +158,11 @@ pub(super) static SETTINGS: [Setting; 35] = [
         Kind::Switch { default: true, field: |c| &mut c.pool.spare },
     ),
     Setting::new(
+        "changes.checkpoints",
+        "whether a checkpoint of the project is made before and after every turn, so that changes can be shown and undone",
+        Kind::Switch { default: true, field: |c| &mut c.changes.checkpoints },
+    ),
+    Setting::new(
         "sandbox.layers",
         "the layers that confine agents; one that does not work here is skipped, with a notice",
         Kind::Words { default: &LAYERS, choices: &LAYERS, field: |c| &mut c.sandbox.layers },

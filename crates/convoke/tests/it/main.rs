@@ -21,6 +21,8 @@ mod bounds;
 #[cfg(test)]
 mod browser_cli;
 #[cfg(test)]
+mod changes;
+#[cfg(test)]
 mod completions;
 #[cfg(test)]
 mod config;

@@ -12,7 +12,10 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
     ("convoke-git", &[]),
     ("convoke-histories", &["convoke-core"]),
     ("convoke-store", &["convoke-core"]),
-    ("convoke-engine", &["convoke-agents", "convoke-core", "convoke-files", "convoke-store"]),
+    (
+        "convoke-engine",
+        &["convoke-agents", "convoke-core", "convoke-files", "convoke-git", "convoke-store"],
+    ),
     ("convoke-api", &["convoke-core"]),
     ("convoke-server", &["convoke-api", "convoke-core", "convoke-engine", "convoke-files"]),
     ("convoke-tui", &["convoke-api", "convoke-core", "convoke-files"]),

@@ -9,8 +9,8 @@ use crate::evidence::Evidence;
 use crate::id::{MessageId, RequestId, RuleId, SessionId};
 use crate::message::Seq;
 use crate::notice::{
-    AgentEvent, Event, ImportedTurn, LifecycleEvent, Notice, ProcessEvent, Resumed, RuleEvent,
-    TurnEvent,
+    AgentEvent, Event, FilesEvent, ImportedTurn, LifecycleEvent, Notice, ProcessEvent, Resumed,
+    RuleEvent, TurnEvent,
 };
 use crate::process::Exit;
 use crate::question::{Answer, Choice as Offered, Question};
@@ -273,6 +273,11 @@ pub(super) fn notices() -> Vec<Content> {
             AgentEvent::Compacted.into(),
             RuleEvent::Dropped { tool: "Bash".to_owned() }.into(),
             TurnEvent::Limit { max: 67_108_864 }.into(),
+            FilesEvent::CheckpointFailed { error: "git is not installed".to_owned() }.into(),
+            FilesEvent::FilesRestored { turn: Some(turn), written: 2, removed: 1 }.into(),
+            FilesEvent::FilesRestored { turn: None, written: 1, removed: 0 }.into(),
+            FilesEvent::RestoreCompleted { files: 3, left: 1 }.into(),
+            FilesEvent::FolderShared { session }.into(),
             LifecycleEvent::Completed { reason: EndReason::IdleTimeout }.into(),
             LifecycleEvent::Cancelled { reason: EndReason::User }.into(),
             LifecycleEvent::Failed { error: "no such program".to_owned() }.into(),

@@ -263,6 +263,8 @@ pub(super) fn session(number: u8, minutes: i64, title: &str, activity: Activity)
         step: None,
         last_line: None,
         cost: None,
+        changes: None,
+        worktree: None,
     }
 }
 

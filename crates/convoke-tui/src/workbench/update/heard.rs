@@ -151,6 +151,7 @@ fn hear(model: &mut Model, frame: ServerFrame) {
             model.effects.push(Effect::FetchTeams);
         }
         ServerFrame::RuleChanged {}
+        | ServerFrame::ChangesUpdated { .. }
         | ServerFrame::TeamChanged {}
         | ServerFrame::InboxSettled { .. }
         | ServerFrame::AgentStatus { .. }

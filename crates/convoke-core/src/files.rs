@@ -1,0 +1,29 @@
+//! What a session did to the files of its project, as lists show it. A contract: stored and sent as JSON.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How much a session has changed, from its first checkpoint to its last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeTotals {
+    /// How many files.
+    pub files: u64,
+    /// Lines that were added.
+    pub added: u64,
+    /// Lines that were removed.
+    pub removed: u64,
+}
+
+/// The work tree that a session has for itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnWorktree {
+    /// Its folder.
+    pub path: String,
+    /// The branch that was checked out when it was made.
+    pub branch: String,
+    /// The branch that it was made from, which gets its commits in the end; absent where none was checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+}

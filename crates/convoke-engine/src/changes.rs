@@ -1,0 +1,146 @@
+//! What sessions changed in their projects: lists, diffs, restores, and the upkeep of checkpoints.
+//!
+//! Checkpoints themselves are made around turns by `session/capture.rs`. Nothing here writes to a conversation but
+//! through the session's task.
+
+mod error;
+mod numbers;
+mod range;
+mod restore;
+mod upkeep;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use convoke_core::id::{ProjectId, SessionId};
+use convoke_core::message::Seq;
+use convoke_git::{Change as FileChange, FileDiff, LeftOut};
+use convoke_store::StoredSession;
+
+use crate::error::{Error, Result};
+use crate::sessions::Sessions;
+use crate::settings::Checkpointing;
+
+pub use error::ChangesError;
+pub use range::DiffRange;
+pub use restore::{Restoration, RestoreGuard};
+
+/// Files that are listed; a longer list is cut off.
+const FILES_MAX: usize = 10_000;
+/// How much of one file's diff is read.
+const DIFF_BYTES_MAX: usize = 2 << 20;
+
+/// The changes of all sessions. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Changes {
+    sessions: Arc<Sessions>,
+}
+
+/// What a session, or one of its turns, changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionChanges {
+    /// The turns that have checkpoints, by the places of their prompts.
+    pub turns: Vec<Seq>,
+    /// The files, in order of their paths.
+    pub files: Vec<FileChange>,
+    /// Whether these are all; if not, the counts of lines are unknown.
+    pub is_complete: bool,
+    /// Files that the checkpoints do not hold.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// One changed file with its diff.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// The file.
+    pub change: FileChange,
+    /// Its lines.
+    pub diff: FileDiff,
+}
+
+/// Where the files of a session are.
+#[derive(Debug, Clone)]
+struct Place {
+    id: SessionId,
+    project: ProjectId,
+    work_tree: PathBuf,
+    /// The turn that is running.
+    running: Option<Seq>,
+}
+
+impl Changes {
+    pub(crate) fn new(sessions: &Arc<Sessions>) -> Self {
+        Self { sessions: Arc::clone(sessions) }
+    }
+
+    /// Lists what a session changed, or one of its turns.
+    ///
+    /// A session's changes are those from its first checkpoint to its last; while a turn runs, to the files as they are
+    /// now.
+    pub async fn list(&self, id: SessionId, range: DiffRange) -> Result<SessionChanges> {
+        let place = self.place(id).await?;
+        let (project, work_tree) = (place.project, place.work_tree.clone());
+        let listed =
+            self.sessions.snapshots.with(project, work_tree, move |checkpoints, limits| {
+                let found = range::find(checkpoints, &place, range, limits)?;
+                let found = match found {
+                    Ok(found) => found,
+                    Err(refusal) => return Ok(Err(refusal)),
+                };
+                let list = checkpoints.changes(&found.from, &found.to, FILES_MAX, limits)?;
+                Ok(Ok(SessionChanges {
+                    turns: found.turns,
+                    files: list.changes,
+                    is_complete: list.is_complete,
+                    left_out: found.left_out,
+                }))
+            });
+        Ok(listed.await??)
+    }
+
+    /// The diff of one file, by its path as it is shown.
+    pub async fn file(&self, id: SessionId, range: DiffRange, path: String) -> Result<ChangedFile> {
+        let place = self.place(id).await?;
+        let (project, work_tree) = (place.project, place.work_tree.clone());
+        let found = self.sessions.snapshots.with(project, work_tree, move |checkpoints, limits| {
+            let found = match range::find(checkpoints, &place, range, limits)? {
+                Ok(found) => found,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            let list = checkpoints.changes(&found.from, &found.to, FILES_MAX, limits)?;
+            // A path that is no text is shown with replacement characters.
+            let change = list.changes.into_iter().find(|it| it.path.to_string_lossy() == path);
+            let Some(change) = change else { return Ok(Err(ChangesError::Unchanged { path })) };
+            let diff =
+                checkpoints.file_diff(&found.from, &found.to, &change, DIFF_BYTES_MAX, limits)?;
+            Ok(Ok(ChangedFile { change, diff }))
+        });
+        Ok(found.await??)
+    }
+
+    /// Where the files of a session are; fails when checkpoints are switched off.
+    async fn place(&self, id: SessionId) -> Result<Place> {
+        if self.sessions.settings.checkpoints == Checkpointing::Off {
+            return Err(ChangesError::Off.into());
+        }
+        let stored = self.stored(id).await?;
+        let work_tree = self.work_tree(&stored).await?;
+        let running = self.sessions.live(id).running.map(|turn| turn.seq);
+        Ok(Place { id, project: stored.project_id, work_tree, running })
+    }
+
+    async fn stored(&self, id: SessionId) -> Result<StoredSession> {
+        let found = self.sessions.store.session(id).await?;
+        found.ok_or_else(|| Error::UnknownSession { text: id.to_string() })
+    }
+
+    /// The folder in which a session works.
+    async fn work_tree(&self, stored: &StoredSession) -> Result<PathBuf> {
+        if let Some(own) = &stored.worktree {
+            return Ok(PathBuf::from(&own.path));
+        }
+        let project = self.sessions.store.project(stored.project_id).await?;
+        let unknown = || Error::UnknownProject { text: stored.project_id.to_string() };
+        Ok(project.ok_or_else(unknown)?.path)
+    }
+}

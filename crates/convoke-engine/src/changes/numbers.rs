@@ -1,0 +1,84 @@
+//! The numbers of restores, which order their checkpoints among those of the turns.
+//!
+//! Each restore has two: the files before it, to undo it, and the files after it, to notice what someone else changed
+//! since. A number has the turn that was last when the restore was made, so that a later turn is newer.
+
+use convoke_git::{Name, Place};
+
+/// Restores of one turn, times two; with more, the last ones are overwritten.
+const PER_TURN: u64 = 1_000;
+
+/// The two checkpoints of a restore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Restore {
+    /// The files before it.
+    pub(super) before: Place,
+    /// The files after it.
+    pub(super) after: Place,
+}
+
+/// The numbers of the next restore.
+pub(super) fn next(names: &[Name]) -> Restore {
+    let turn = names.iter().filter_map(turn_of).max().unwrap_or_default();
+    let taken = names.iter().filter_map(|name| match name.place() {
+        Place::Restore(number) if number / PER_TURN == turn => Some(number % PER_TURN),
+        Place::Restore(_) | Place::Before(_) | Place::After(_) | Place::Removal(_) => None,
+    });
+    let free = taken.max().map_or(0, |taken| (taken / 2 + 1) * 2).min(PER_TURN - 2);
+    restore(turn * PER_TURN + free)
+}
+
+/// The last restore, if no turn followed it.
+pub(super) fn last(names: &[Name]) -> Option<Restore> {
+    let number = names.iter().filter_map(|name| match name.place() {
+        Place::Restore(number) => Some(number),
+        Place::Before(_) | Place::After(_) | Place::Removal(_) => None,
+    });
+    number.max().map(|number| restore(number / 2 * 2))
+}
+
+/// The newest checkpoint of the files as Convoke left them: after a turn, or after a restore.
+pub(super) fn newest(names: &[Name]) -> Option<&Name> {
+    let age = |name: &&Name| match name.place() {
+        Place::After(turn) => Some((turn, 0)),
+        Place::Restore(number) if number % 2 == 1 => Some((number / PER_TURN, number % PER_TURN)),
+        Place::Restore(_) | Place::Before(_) | Place::Removal(_) => None,
+    };
+    names.iter().filter(|name| age(name).is_some()).max_by_key(age)
+}
+
+fn restore(before: u64) -> Restore {
+    Restore { before: Place::Restore(before), after: Place::Restore(before + 1) }
+}
+
+fn turn_of(name: &Name) -> Option<u64> {
+    match name.place() {
+        Place::Before(turn) | Place::After(turn) => Some(turn),
+        Place::Restore(number) => Some(number / PER_TURN),
+        Place::Removal(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(places: &[Place]) -> Vec<Name> {
+        places.iter().map(|place| Name::new("s", *place).unwrap()).collect()
+    }
+
+    #[test]
+    fn c5_a_restore_is_newer_than_the_turn_before_it_and_older_than_the_next() {
+        let mut places = vec![Place::Before(3), Place::After(3)];
+        assert_eq!(newest(&names(&places)).unwrap().place(), Place::After(3));
+        let first = next(&names(&places));
+        assert_eq!(first, restore(3_000));
+        places.extend([first.before, first.after]);
+        assert_eq!(newest(&names(&places)).unwrap().place(), Place::Restore(3_001));
+        assert_eq!(last(&names(&places)), Some(first));
+        assert_eq!(next(&names(&places)), restore(3_002));
+        places.extend([Place::Before(7), Place::After(7)]);
+        assert_eq!(newest(&names(&places)).unwrap().place(), Place::After(7));
+        assert_eq!(next(&names(&places)), restore(7_000));
+    }
+}

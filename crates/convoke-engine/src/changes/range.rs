@@ -1,0 +1,89 @@
+//! Finds the two sides of a diff: the checkpoints of a session or of one of its turns.
+
+use std::collections::BTreeSet;
+
+use convoke_core::message::Seq;
+use convoke_git::{Checkpoint, Checkpoints, LeftOut, Limits, Name, ObjectId, Place as Point};
+
+use super::{ChangesError, Place};
+
+/// What a diff is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiffRange {
+    /// Everything that the session changed.
+    Session,
+    /// One turn, by the place of its prompt.
+    Turn(Seq),
+}
+
+/// Both sides of a diff.
+#[derive(Debug)]
+pub(super) struct Range {
+    pub(super) from: ObjectId,
+    pub(super) to: ObjectId,
+    /// The turns that have checkpoints.
+    pub(super) turns: Vec<Seq>,
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// Finds both sides; a running turn ends with the files as they are now.
+pub(super) fn find(
+    checkpoints: &Checkpoints,
+    place: &Place,
+    range: DiffRange,
+    limits: &Limits,
+) -> convoke_git::Result<Result<Range, ChangesError>> {
+    let names = checkpoints.list(&place.id.to_string(), limits)?;
+    let turns = turns(&names);
+    let (from, to) = match range {
+        DiffRange::Session => match (turns.first(), turns.last()) {
+            (Some(first), Some(last)) => (*first, *last),
+            _ => return Ok(Err(ChangesError::NoCheckpoint)),
+        },
+        DiffRange::Turn(turn) => (turn, turn),
+    };
+    let Some(from) = side(checkpoints, &names, Point::Before(from.get()), limits)? else {
+        return Ok(Err(match range {
+            DiffRange::Turn(turn) => ChangesError::UnknownTurn { turn, turns },
+            DiffRange::Session => ChangesError::NoCheckpoint,
+        }));
+    };
+    let after = match place.running {
+        Some(running) if running == to => None,
+        Some(_) | None => side(checkpoints, &names, Point::After(to.get()), limits)?,
+    };
+    let (to, left_out) = match after {
+        Some(after) => (after.tree, after.left_out),
+        // It runs, or was cut off before its end was captured.
+        None => {
+            let now = checkpoints.snapshot(limits)?;
+            (now.tree, now.left_out)
+        }
+    };
+    Ok(Ok(Range { from: from.tree, to, turns, left_out }))
+}
+
+/// The turns that have a checkpoint before them, in order.
+pub(super) fn turns(names: &[Name]) -> Vec<Seq> {
+    let found: BTreeSet<u64> = names
+        .iter()
+        .filter_map(|name| match name.place() {
+            Point::Before(turn) => Some(turn),
+            Point::After(_) | Point::Restore(_) | Point::Removal(_) => None,
+        })
+        .collect();
+    found.into_iter().map(Seq::new).collect()
+}
+
+/// A checkpoint of a session, if it is among its names.
+pub(super) fn side(
+    checkpoints: &Checkpoints,
+    names: &[Name],
+    point: Point,
+    limits: &Limits,
+) -> convoke_git::Result<Option<Checkpoint>> {
+    match names.iter().find(|name| name.place() == point) {
+        Some(name) => checkpoints.find(name, limits),
+        None => Ok(None),
+    }
+}

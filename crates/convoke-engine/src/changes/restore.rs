@@ -1,0 +1,203 @@
+//! Restores files to what they were before a turn, and undoes that.
+
+use std::path::PathBuf;
+
+use convoke_core::id::SessionId;
+use convoke_core::message::Seq;
+use convoke_core::notice::{FilesEvent, Notice};
+use convoke_core::session::{Command, Report};
+use convoke_git::{
+    Blocked, Checkpoint, Checkpoints, Guard, Limits, Name, Place as Point, Restored, Scope, Status,
+};
+
+use super::{Changes, ChangesError, DIFF_BYTES_MAX, DiffRange, FILES_MAX, Place, numbers, range};
+use crate::error::Result;
+use crate::view::Change;
+
+/// When a restore is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RestoreGuard {
+    /// When a file that it would write was changed since the last checkpoint.
+    Unchanged,
+    /// Never.
+    Force,
+}
+
+/// What a restore did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restoration {
+    /// Files that were written, in order.
+    pub written: Vec<PathBuf>,
+    /// Files that were removed, in order.
+    pub removed: Vec<PathBuf>,
+    /// Files that differ and were left alone.
+    pub blocked: Vec<Blocked>,
+}
+
+/// The result of a call that may be refused.
+type Refusable<T> = convoke_git::Result<std::result::Result<T, ChangesError>>;
+
+impl Changes {
+    /// Restores all files to what they were before a turn.
+    pub async fn restore(
+        &self,
+        id: SessionId,
+        turn: Seq,
+        guard: RestoreGuard,
+    ) -> Result<Restoration> {
+        let place = self.idle_place(id).await?;
+        let restored = self.run(place, move |checkpoints, names, limits| {
+            let Some(to) = range::side(checkpoints, names, Point::Before(turn.get()), limits)?
+            else {
+                let turns = range::turns(names);
+                return Ok(Err(ChangesError::UnknownTurn { turn, turns }));
+            };
+            to_checkpoint(checkpoints, names, &to, Scope::All, guard, limits)
+        });
+        let restored = restored.await?;
+        self.tell(id, Some(turn), &restored).await;
+        Ok(restored)
+    }
+
+    /// Undoes the last restore.
+    pub async fn undo(&self, id: SessionId, guard: RestoreGuard) -> Result<Restoration> {
+        let place = self.idle_place(id).await?;
+        let restored = self.run(place, move |checkpoints, names, limits| {
+            let Some(last) = numbers::last(names) else {
+                return Ok(Err(ChangesError::NothingToUndo));
+            };
+            let Some(to) = range::side(checkpoints, names, last.before, limits)? else {
+                return Ok(Err(ChangesError::NothingToUndo));
+            };
+            to_checkpoint(checkpoints, names, &to, Scope::All, guard, limits)
+        });
+        let restored = restored.await?;
+        self.tell(id, None, &restored).await;
+        Ok(restored)
+    }
+
+    /// Reverts one file of a diff to what it was before, or one hunk of it by its number from 0.
+    pub async fn revert(
+        &self,
+        id: SessionId,
+        range: DiffRange,
+        path: String,
+        hunk: Option<usize>,
+        guard: RestoreGuard,
+    ) -> Result<Restoration> {
+        let place = self.idle_place(id).await?;
+        let sides = place.clone();
+        let restored = self.run(place, move |checkpoints, names, limits| {
+            let found = match range::find(checkpoints, &sides, range, limits)? {
+                Ok(found) => found,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            let list = checkpoints.changes(&found.from, &found.to, FILES_MAX, limits)?;
+            let change = list.changes.into_iter().find(|it| it.path.to_string_lossy() == path);
+            let Some(change) = change else { return Ok(Err(ChangesError::Unchanged { path })) };
+            let Some(hunk) = hunk else {
+                let first = match range {
+                    DiffRange::Session => range::turns(names).first().copied(),
+                    DiffRange::Turn(turn) => Some(turn),
+                };
+                let point = Point::Before(first.map_or(0, Seq::get));
+                let Some(to) = range::side(checkpoints, names, point, limits)? else {
+                    return Ok(Err(ChangesError::NoCheckpoint));
+                };
+                let mut paths = vec![change.path];
+                if let Status::Renamed { from } = change.status {
+                    paths.push(from);
+                }
+                return to_checkpoint(checkpoints, names, &to, Scope::Paths(&paths), guard, limits);
+            };
+            let diff =
+                checkpoints.file_diff(&found.from, &found.to, &change, DIFF_BYTES_MAX, limits)?;
+            let Some(one) = diff.hunks.get(hunk) else {
+                return Ok(Err(ChangesError::UnknownHunk { path, hunk }));
+            };
+            let numbers = numbers::next(names);
+            let before = named(&sides, numbers.before)?;
+            let restored = checkpoints.revert_hunk(&change, one, &before, limits)?;
+            checkpoints.checkpoint(&named(&sides, numbers.after)?, limits)?;
+            Ok(Ok(restored))
+        });
+        let restored = restored.await?;
+        self.announce(id, None).await;
+        Ok(restored)
+    }
+
+    /// Where the files of a session are, if no turn may write to them.
+    async fn idle_place(&self, id: SessionId) -> Result<Place> {
+        let place = self.place(id).await?;
+        match place.running {
+            Some(_) => Err(ChangesError::Working.into()),
+            None => Ok(place),
+        }
+    }
+
+    async fn run(
+        &self,
+        place: Place,
+        run: impl FnOnce(&Checkpoints, &[Name], &Limits) -> Refusable<Restored> + Send + 'static,
+    ) -> Result<Restoration> {
+        let (project, work_tree) = (place.project, place.work_tree.clone());
+        let done = self.sessions.snapshots.with(project, work_tree, move |checkpoints, limits| {
+            let names = checkpoints.list(&place.id.to_string(), limits)?;
+            run(checkpoints, &names, limits)
+        });
+        let Restored { written, removed, blocked, .. } = done.await??;
+        Ok(Restoration { written, removed, blocked })
+    }
+
+    /// Says in the conversation what was restored.
+    async fn tell(&self, id: SessionId, turn: Option<Seq>, restored: &Restoration) {
+        let (written, removed) = (restored.written.len() as u64, restored.removed.len() as u64);
+        let notice = Notice::new(FilesEvent::FilesRestored { turn, written, removed });
+        self.notice(id, notice).await;
+        self.announce(id, None).await;
+    }
+
+    /// Adds a notice to a session; an ended one has none.
+    pub(super) async fn notice(&self, id: SessionId, notice: Notice) {
+        let report = Command::Agent(Report::Noticed(notice));
+        if let Err(error) = self.sessions.carry(id, report).await {
+            tracing::warn!(session.id = %id, "a restore cannot be noted: {error}");
+        }
+    }
+
+    async fn announce(&self, id: SessionId, turn: Option<Seq>) {
+        if let Ok(session) = self.stored(id).await {
+            self.sessions.tell(Change::ChangesUpdated { session: Box::new(session), turn });
+        }
+    }
+}
+
+/// Restores files to a checkpoint, between two checkpoints that make it undoable and show what follows.
+fn to_checkpoint(
+    checkpoints: &Checkpoints,
+    names: &[Name],
+    to: &Checkpoint,
+    scope: Scope<'_>,
+    guard: RestoreGuard,
+    limits: &Limits,
+) -> Refusable<Restored> {
+    let since = match numbers::newest(names) {
+        Some(name) => checkpoints.find(name, limits)?,
+        None => None,
+    };
+    let guard = match (guard, &since) {
+        (RestoreGuard::Unchanged, Some(since)) => Guard::UnchangedSince(&since.tree),
+        (RestoreGuard::Unchanged, None) => Guard::UnchangedSince(&to.tree),
+        (RestoreGuard::Force, _) => Guard::Force,
+    };
+    let numbers = numbers::next(names);
+    let session = to.name.session();
+    let before = Name::new(session, numbers.before)?;
+    let restored = checkpoints.restore(to, scope, guard, &before, limits)?;
+    checkpoints.checkpoint(&Name::new(session, numbers.after)?, limits)?;
+    Ok(Ok(restored))
+}
+
+fn named(place: &Place, point: Point) -> convoke_git::Result<Name> {
+    Name::new(&place.id.to_string(), point)
+}

@@ -1,0 +1,140 @@
+//! Completes restores that a killed daemon left half done, and packs old checkpoints.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use convoke_core::id::{ProjectId, SessionId};
+use convoke_core::notice::{FilesEvent, Notice};
+use convoke_git::{Checkpoints, Limits, Place as Point, Recovered};
+use convoke_store::{SessionFilter, SessionOrder, Window};
+
+use super::Changes;
+use crate::error::Result;
+use crate::settings::Checkpointing;
+
+/// How often repositories are looked at; each is packed once a week.
+const UPKEEP_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
+/// The page size of reads.
+const PAGE: u32 = 100;
+
+/// A restore that was completed after an interruption.
+#[derive(Debug)]
+pub(crate) struct Completed {
+    session: Option<SessionId>,
+    notice: Notice,
+}
+
+impl Changes {
+    /// Completes the restores that were interrupted when the daemon was killed.
+    pub(crate) async fn recover(&self) -> Result<Vec<Completed>> {
+        let mut completed = Vec::new();
+        if self.sessions.settings.checkpoints == Checkpointing::Off {
+            return Ok(completed);
+        }
+        for (project, work_trees) in self.interrupted().await? {
+            for work_tree in work_trees {
+                let recovered = self.sessions.snapshots.with(project, work_tree.clone(), recover);
+                match recovered.await {
+                    Ok(found) => completed.extend(found.map(|(recovered, session)| {
+                        tracing::warn!(
+                            "completed a restore in {}: {recovered:?}",
+                            work_tree.display()
+                        );
+                        let (files, left) = (&recovered.finished, &recovered.left);
+                        let (files, left) = (files.len() as u64, left.len() as u64);
+                        let notice = Notice::new(FilesEvent::RestoreCompleted { files, left });
+                        Completed { session, notice }
+                    })),
+                    Err(error) => tracing::error!(
+                        "a restore in {} cannot be completed: {error}",
+                        work_tree.display()
+                    ),
+                }
+            }
+        }
+        Ok(completed)
+    }
+
+    /// Says in the conversations what `recover` did.
+    pub(crate) async fn tell_completed(&self, completed: Vec<Completed>) {
+        for Completed { session, notice } in completed {
+            if let Some(session) = session {
+                self.notice(session, notice).await;
+            }
+        }
+    }
+
+    /// Packs checkpoints from time to time, as long as the engine runs.
+    pub(crate) fn start_upkeep(&self) {
+        if self.sessions.settings.checkpoints == Checkpointing::Off {
+            return;
+        }
+        let sessions = Arc::downgrade(&self.sessions);
+        tokio::spawn(async move {
+            let mut ticks = tokio::time::interval(UPKEEP_EVERY);
+            loop {
+                // At once, and then every day.
+                ticks.tick().await;
+                let Some(sessions) = sessions.upgrade() else { return };
+                if sessions.registry.is_stopping() {
+                    return;
+                }
+                let Ok(projects) = sessions.store.projects(Window::first(Window::LIMIT_MAX)).await
+                else {
+                    continue;
+                };
+                for project in projects {
+                    if sessions.snapshots.repository(project.id).exists() {
+                        sessions.snapshots.collect(project.id, project.path).await;
+                    }
+                }
+            }
+        });
+    }
+
+    /// The work trees of projects with a restore that was not completed.
+    async fn interrupted(&self) -> Result<Vec<(ProjectId, BTreeSet<PathBuf>)>> {
+        let mut found = Vec::new();
+        for project in self.sessions.store.projects(Window::first(Window::LIMIT_MAX)).await? {
+            let folder = self.sessions.snapshots.repository(project.id).join("convoke");
+            if !has_journal(&folder) {
+                continue;
+            }
+            let mut work_trees = BTreeSet::from([project.path]);
+            let filter = SessionFilter { project: Some(project.id), ..SessionFilter::all() };
+            let mut window = Window::first(PAGE);
+            loop {
+                let (filter, order) = (filter.clone(), SessionOrder::Created);
+                let page = self.sessions.store.sessions(filter, order, window).await?;
+                if page.sessions.is_empty() {
+                    break;
+                }
+                let own = page.sessions.into_iter().filter_map(|session| session.worktree);
+                work_trees.extend(own.map(|own| PathBuf::from(own.path)));
+                window.offset += PAGE;
+            }
+            found.push((project.id, work_trees));
+        }
+        Ok(found)
+    }
+}
+
+/// Completes a restore, and finds the session that asked for it.
+fn recover(
+    checkpoints: &Checkpoints,
+    limits: &Limits,
+) -> convoke_git::Result<Option<(Recovered, Option<SessionId>)>> {
+    let Some(recovered) = checkpoints.recover(limits)? else { return Ok(None) };
+    let names = checkpoints.names_of(&recovered.undo, limits)?;
+    let name = names.iter().rfind(|name| matches!(name.place(), Point::Restore(_)));
+    let session = name.and_then(|name| name.session().parse().ok());
+    Ok(Some((recovered, session)))
+}
+
+fn has_journal(folder: &std::path::Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names = entries.map(|entry| entry.path());
+    names.any(|path| path.extension().is_some_and(|extension| extension == "restore"))
+}

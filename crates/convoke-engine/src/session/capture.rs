@@ -1,0 +1,159 @@
+//! Checkpoints around the turns of a session: one before the prompt is sent to the agent, one after the turn is
+//! reported.
+//!
+//! Checkpoints of one session are made one after another, in tasks of their own: the session's task never waits for git,
+//! and a checkpoint that fails fails no turn.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use convoke_agents::pool::Seat;
+use convoke_core::files::ChangeTotals;
+use convoke_core::message::Seq;
+use convoke_core::notice::{FilesEvent, Notice};
+use convoke_core::session::Report;
+use convoke_git::Place;
+use convoke_store::SessionKind;
+use tokio::task::JoinHandle;
+
+use super::seating::Freshness;
+use super::start::{ProcessUpdate, Seating, explain};
+use super::task::{AbortOnDrop, Process, Task};
+use crate::sessions::Sessions;
+use crate::settings::Checkpointing;
+use crate::view::{Change, SessionChange};
+
+/// How long a prompt waits for the checkpoint before it. In a project so large that it takes longer, the prompt is sent,
+/// and the checkpoint may have some of what the agent did first.
+const PROMPT_PATIENCE: Duration = Duration::from_secs(10);
+
+/// The checkpoints of a session's turns.
+#[derive(Default)]
+pub(super) struct Capture {
+    /// The turn whose end is to be captured.
+    pub(super) running: Option<Seq>,
+    /// The last checkpoint that was begun; the next one waits for it.
+    last: Option<JoinHandle<()>>,
+    /// Whether a failure was reported in the conversation.
+    is_failure_told: bool,
+}
+
+/// A checkpoint that is being made.
+pub(super) struct Captured(tokio::sync::oneshot::Receiver<()>);
+
+impl Captured {
+    /// Waits until it is made, but not for too long.
+    pub(super) async fn wait(self) {
+        // The sender is dropped when it failed.
+        if tokio::time::timeout(PROMPT_PATIENCE, self.0).await.is_err() {
+            tracing::info!("a checkpoint takes long, and the prompt is sent before it is made");
+        }
+    }
+}
+
+impl Task {
+    /// Begins the checkpoint before a turn.
+    pub(super) fn capture_before(&mut self, turn: Seq) -> Option<Captured> {
+        self.capture.running = Some(turn);
+        self.begin_checkpoint(Place::Before(turn.get()), turn)
+    }
+
+    /// Begins the checkpoint after the turn that has ended, if one has.
+    pub(super) fn capture_ended_turn(&mut self) {
+        let running = self.session.running();
+        let ended = self.capture.running.take_if(|turn| running != Some(*turn));
+        if let Some(turn) = ended {
+            self.begin_checkpoint(Place::After(turn.get()), turn);
+        }
+    }
+
+    fn begin_checkpoint(&mut self, place: Place, turn: Seq) -> Option<Captured> {
+        let is_on = self.shared.settings.checkpoints == Checkpointing::On
+            && self.stored.kind == SessionKind::Session;
+        if !is_on {
+            return None;
+        }
+        let (made, captured) = tokio::sync::oneshot::channel();
+        let (shared, before) = (Arc::clone(&self.shared), self.capture.last.take());
+        let (id, project, workspace) = (self.id, self.stored.project_id, self.workspace.clone());
+        let news = self.news_to.clone();
+        self.capture.last = Some(tokio::spawn(async move {
+            if let Some(before) = before {
+                // A checkpoint that panicked is not the concern of the next one.
+                before.await.ok();
+            }
+            let outcome = shared.snapshots.checkpoint(project, workspace, id, place).await;
+            let outcome = outcome.map_err(|error| explain(&error));
+            // The prompt need not wait for what follows.
+            made.send(()).ok();
+            match (&outcome, place) {
+                (Ok(totals), Place::After(_)) => record(&shared, id, *totals, turn).await,
+                (Ok(_), _) => return,
+                (Err(error), _) => {
+                    tracing::warn!(session.id = %id, "a checkpoint cannot be made: {error}");
+                }
+            }
+            // Fails if the session's task has ended; the totals are stored.
+            news.send(ProcessUpdate::Captured(outcome)).await.ok();
+        }));
+        Some(Captured(captured))
+    }
+
+    /// Sends a prompt to a warm process as soon as the checkpoint before the turn is made.
+    pub(super) async fn prompt_when_captured(
+        &mut self,
+        turn: Seq,
+        seat: Seat,
+        captured: Option<Captured>,
+    ) {
+        let Some(captured) = captured else {
+            return self.prompt(turn, seat, Freshness::Warm).await;
+        };
+        let news = self.news_to.clone();
+        let waiting = tokio::spawn(async move {
+            captured.wait().await;
+            let outcome = Ok(Seating { seat, noted: None, transcript: None });
+            // Fails if the session's task has ended; the seat goes back to the pool.
+            news.send(ProcessUpdate::Seated { turn, outcome }).await.ok();
+        });
+        let _asking = AbortOnDrop(waiting.abort_handle());
+        self.process = Process::Awaited { from: turn, _asking };
+    }
+
+    /// Shows what a checkpoint found, or says once that none could be made.
+    pub(super) async fn captured(&mut self, outcome: Result<ChangeTotals, String>) {
+        match outcome {
+            Ok(totals) => {
+                let before = self.view();
+                self.stored.changes = Some(totals);
+                let now = self.view();
+                self.show();
+                self.shared.tell(Change::SessionChanged(Box::new(SessionChange { before, now })));
+            }
+            Err(error) if !self.capture.is_failure_told => {
+                self.capture.is_failure_told = true;
+                let notice = Notice::new(FilesEvent::CheckpointFailed { error });
+                self.hear(vec![Report::Noticed(notice)]).await;
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// Stores and announces what a session has changed.
+async fn record(
+    shared: &Arc<Sessions>,
+    id: convoke_core::id::SessionId,
+    totals: ChangeTotals,
+    turn: Seq,
+) {
+    if let Err(error) = shared.store.set_changes(id, totals).await {
+        // The session may have been erased; the next checkpoint counts again.
+        tracing::debug!(session.id = %id, "changes cannot be recorded: {error}");
+        return;
+    }
+    if let Ok(Some(session)) = shared.store.session(id).await {
+        let session = Box::new(session);
+        shared.tell(Change::ChangesUpdated { session, turn: Some(turn) });
+    }
+}

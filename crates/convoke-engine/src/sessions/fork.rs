@@ -1,0 +1,112 @@
+//! Forks a session: a new one with the same conversation up to a turn. The old one is not changed.
+//!
+//! What was said is copied; tool calls are not. The agent of the new session is given the transcript with its first
+//! prompt, like any session whose agent does not remember it.
+
+use std::sync::Arc;
+
+use convoke_core::content::Content;
+use convoke_core::id::SessionId;
+use convoke_core::message::{Message, Role, Seq};
+use convoke_store::{SessionKind, StoredSession};
+
+use super::{Import, ImportTurn, Sessions, Speaker, import};
+use crate::changes::ChangesError;
+use crate::error::{Error, Result};
+use crate::view::SessionView;
+
+/// The page size of reads.
+const PAGE: u32 = 500;
+
+/// Where a fork leaves the conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForkAt {
+    /// With all of it.
+    End,
+    /// After this turn, by the seq of its prompt.
+    After(Seq),
+    /// Before this turn.
+    Before(Seq),
+}
+
+impl Sessions {
+    /// Forks a session. The new one has the same agent and project, and is active.
+    pub async fn fork(self: &Arc<Self>, id: SessionId, at: ForkAt) -> Result<SessionView> {
+        let stored = self.get(id).await?.stored;
+        if stored.kind == SessionKind::Team {
+            return Err(Error::TeamSession { session: id });
+        }
+        let turns = self.said(&stored, at).await?;
+        let forked = SessionId::from_random((self.around.random)());
+        let new = Import {
+            project: stored.project_id,
+            transcript: forked.to_string(),
+            agent: stored.agent.clone(),
+            created_at: self.now(),
+            after: 0,
+            turns,
+        };
+        if new.turns.is_empty() {
+            return self.create(stored.project_id, Some(stored.agent)).await;
+        }
+        let created = import::import(self, new).await?.session.stored.id;
+        if let Some(title) = &stored.summary.title {
+            let title = title.chars().take(TITLE_CHARS).collect::<String>();
+            self.rename(created, format!("{title} (fork)")).await?;
+        }
+        self.resume(created).await
+    }
+
+    /// What human and agent said, up to a turn.
+    async fn said(&self, stored: &StoredSession, at: ForkAt) -> Result<Vec<ImportTurn>> {
+        let (mut turns, mut prompts) = (Vec::new(), Vec::new());
+        let mut after = Seq::START;
+        loop {
+            let page = self.store.messages(stored.id, after, PAGE).await?;
+            for message in &page.messages {
+                after = message.seq;
+                if message.role == Role::User {
+                    let is_over = match at {
+                        ForkAt::End => false,
+                        ForkAt::After(turn) => message.seq > turn,
+                        ForkAt::Before(turn) => message.seq >= turn,
+                    };
+                    prompts.push(message.seq);
+                    if is_over {
+                        return check(turns, &prompts, at);
+                    }
+                }
+                turns.extend(turn(message));
+            }
+            if !page.more {
+                return check(turns, &prompts, at);
+            }
+        }
+    }
+}
+
+/// So much of a title is repeated in that of the fork; a title has at most 200 characters.
+const TITLE_CHARS: usize = 190;
+
+/// A turn that does not exist is refused.
+fn check(turns: Vec<ImportTurn>, prompts: &[Seq], at: ForkAt) -> Result<Vec<ImportTurn>> {
+    match at {
+        ForkAt::After(turn) | ForkAt::Before(turn) if !prompts.contains(&turn) => {
+            Err(ChangesError::NoTurn { turn }.into())
+        }
+        ForkAt::End | ForkAt::After(_) | ForkAt::Before(_) => Ok(turns),
+    }
+}
+
+fn turn(message: &Message) -> Option<ImportTurn> {
+    let Content::Text { text, .. } = &message.content else { return None };
+    let speaker = match message.role {
+        Role::User => Speaker::Human,
+        Role::Agent => Speaker::Agent,
+        Role::System => return None,
+    };
+    if text.trim().is_empty() {
+        return None;
+    }
+    Some(ImportTurn { speaker, content: text.clone(), timestamp: message.timestamp, tokens: 0 })
+}

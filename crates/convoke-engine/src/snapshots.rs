@@ -1,0 +1,222 @@
+//! The repositories with the checkpoints of the projects: `snapshots/<project>.git` in the home.
+//!
+//! Every call of git is made on a blocking thread, with a time limit. What the checkpoints mean for sessions is decided
+//! elsewhere: `session/capture.rs` makes them, `changes.rs` compares and restores them.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use convoke_core::files::ChangeTotals;
+use convoke_core::id::{ProjectId, SessionId};
+use convoke_git::{Checkpoint, Checkpoints, Git, Limits, Name, Options, Place};
+use tokio::sync::{OnceCell, Semaphore};
+
+use crate::changes::ChangesError;
+use crate::settings::{Around, Checkpointing, Settings};
+
+/// How long one call may take, over all of its git processes.
+const TIME_MAX: Duration = Duration::from_secs(120);
+/// Calls that use git at the same time; further ones wait. More would only compete for the disk.
+const PARALLEL_MAX: usize = 4;
+/// Files that are counted for the totals of a session; a longer list is cut off.
+const COUNTED_MAX: usize = 10_000;
+/// How old what no checkpoint refers to must be before it is deleted.
+const UNUSED_MIN: Duration = Duration::from_secs(24 * 60 * 60);
+/// How often a repository is packed and cleaned.
+const COLLECT_EVERY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// The result of a call of git.
+type Outcome<T> = std::result::Result<T, ChangesError>;
+
+/// The checkpoints of the projects.
+#[derive(Debug)]
+pub(crate) struct Snapshots {
+    settings: Arc<Settings>,
+    around: Arc<Around>,
+    /// Opened when it is first needed; tried again until it is found.
+    git: OnceCell<Git>,
+    turns: Arc<Semaphore>,
+}
+
+impl Snapshots {
+    pub(crate) fn new(settings: &Arc<Settings>, around: &Arc<Around>) -> Arc<Self> {
+        Arc::new(Self {
+            settings: Arc::clone(settings),
+            around: Arc::clone(around),
+            git: OnceCell::new(),
+            turns: Arc::new(Semaphore::new(PARALLEL_MAX)),
+        })
+    }
+
+    /// Makes a checkpoint of a session, and counts what the session has changed so far.
+    pub(crate) async fn checkpoint(
+        self: &Arc<Self>,
+        project: ProjectId,
+        work_tree: PathBuf,
+        session: SessionId,
+        place: Place,
+    ) -> Outcome<ChangeTotals> {
+        self.with(project, work_tree, move |checkpoints, limits| {
+            let session = session.to_string();
+            let name = Name::new(&session, place)?;
+            let made = checkpoints.checkpoint(&name, limits)?;
+            match place {
+                Place::After(_) => totals(checkpoints, &session, &made, limits),
+                Place::Before(_) | Place::Restore(_) | Place::Removal(_) => {
+                    Ok(ChangeTotals::default())
+                }
+            }
+        })
+        .await
+    }
+
+    /// Captures the files of a new session in the background, so that the checkpoint before its first turn only looks for
+    /// what has changed since.
+    pub(crate) fn warm_up(self: &Arc<Self>, project: ProjectId, work_tree: PathBuf) {
+        if self.settings.checkpoints == Checkpointing::Off {
+            return;
+        }
+        let this = Arc::clone(self);
+        tokio::spawn(async move {
+            let captured =
+                this.with(project, work_tree, |checkpoints, limits| checkpoints.snapshot(limits));
+            if let Err(error) = captured.await {
+                // The first turn reports the same error.
+                tracing::debug!("a project cannot be captured: {error}");
+            }
+        });
+    }
+
+    /// Removes the checkpoints of an erased session, in the background.
+    pub(crate) fn forget(
+        self: &Arc<Self>,
+        project: ProjectId,
+        work_tree: PathBuf,
+        session: SessionId,
+    ) {
+        if !self.repository(project).exists() {
+            return;
+        }
+        let this = Arc::clone(self);
+        tokio::spawn(async move {
+            let forgotten = this.with(project, work_tree, move |checkpoints, limits| {
+                checkpoints.forget_session(&session.to_string(), limits)
+            });
+            if let Err(error) = forgotten.await {
+                tracing::warn!(session.id = %session, "checkpoints cannot be removed: {error}");
+            }
+        });
+    }
+
+    /// Packs the repository of a project and deletes what no checkpoint refers to, once a week.
+    pub(crate) async fn collect(self: &Arc<Self>, project: ProjectId, work_tree: PathBuf) {
+        let stamp = self.repository(project).join("convoke").join("collected");
+        let age = std::fs::metadata(&stamp)
+            .and_then(|found| found.modified())
+            .map(|at| at.elapsed().unwrap_or_default());
+        if age.is_ok_and(|age| age < COLLECT_EVERY) {
+            return;
+        }
+        let collected = self.with(project, work_tree, move |checkpoints, limits| {
+            checkpoints.collect(UNUSED_MIN, limits)
+        });
+        match collected.await {
+            Ok(()) => drop(std::fs::write(&stamp, b"")),
+            Err(error) => tracing::warn!("checkpoints of {project} cannot be packed: {error}"),
+        }
+    }
+
+    /// The repository of a project.
+    pub(crate) fn repository(&self, project: ProjectId) -> PathBuf {
+        self.around.home.join("snapshots").join(format!("{project}.git"))
+    }
+
+    /// Runs a function on the checkpoints of a work tree, on a blocking thread.
+    pub(crate) async fn with<T: Send + 'static>(
+        self: &Arc<Self>,
+        project: ProjectId,
+        work_tree: PathBuf,
+        run: impl FnOnce(&Checkpoints, &Limits) -> convoke_git::Result<T> + Send + 'static,
+    ) -> Outcome<T> {
+        // The semaphore is never closed; without it the call would go on unbounded.
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| ChangesError::Gone)?;
+        let git = self.git().await?;
+        let this = Arc::clone(self);
+        let run = move || -> Outcome<T> {
+            let _turn = turn;
+            this.check_place(&work_tree)?;
+            let repository = this.repository(project);
+            let folder = this.around.home.join("snapshots");
+            let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+            made.map_err(|source| ChangesError::Folder { path: folder, source })?;
+            let limits = Limits::new(TIME_MAX);
+            let options = Options { user_excludes: this.user_excludes(), ..Options::default() };
+            let checkpoints = Checkpoints::open(&git, &repository, &work_tree, options, &limits)?;
+            Ok(run(&checkpoints, &limits)?)
+        };
+        tokio::task::spawn_blocking(run).await.map_err(|_| ChangesError::Gone)?
+    }
+
+    /// The home must not be captured, with the database and the checkpoints themselves.
+    fn check_place(&self, work_tree: &Path) -> Outcome<()> {
+        let home = std::fs::canonicalize(&self.around.home);
+        if home.is_ok_and(|home| home.starts_with(work_tree)) {
+            return Err(ChangesError::ContainsHome { path: work_tree.to_owned() });
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn git(&self) -> Outcome<Git> {
+        let path = self.variable("PATH").unwrap_or_default();
+        let open = || async move {
+            let open =
+                move || Git::open(Path::new("git"), &path, &Limits::new(Duration::from_secs(20)));
+            tokio::task::spawn_blocking(open)
+                .await
+                .map_err(|_| ChangesError::Gone)?
+                .map_err(ChangesError::from)
+        };
+        self.git.get_or_try_init(open).await.cloned()
+    }
+
+    /// The file with patterns that the user's own git ignores by default.
+    fn user_excludes(&self) -> Option<PathBuf> {
+        let folder = match self.variable("XDG_CONFIG_HOME").filter(|folder| !folder.is_empty()) {
+            Some(folder) => PathBuf::from(folder),
+            None => PathBuf::from(self.variable("HOME")?).join(".config"),
+        };
+        Some(folder.join("git").join("ignore")).filter(|file| file.is_file())
+    }
+
+    fn variable(&self, name: &str) -> Option<OsString> {
+        self.around.environment.get(OsStr::new(name)).cloned()
+    }
+}
+
+/// What differs between the first checkpoint of a session and one of its last.
+fn totals(
+    checkpoints: &Checkpoints,
+    session: &str,
+    last: &Checkpoint,
+    limits: &Limits,
+) -> convoke_git::Result<ChangeTotals> {
+    let names = checkpoints.list(session, limits)?;
+    let first = names.iter().filter(|name| matches!(name.place(), Place::Before(_))).min();
+    let Some(first) = first else { return Ok(ChangeTotals::default()) };
+    let Some(first) = checkpoints.find(first, limits)? else {
+        return Ok(ChangeTotals::default());
+    };
+    if first.tree == last.tree {
+        return Ok(ChangeTotals::default());
+    }
+    let list = checkpoints.changes(&first.tree, &last.tree, COUNTED_MAX, limits)?;
+    let lines = list.total();
+    Ok(ChangeTotals {
+        files: list.changes.len() as u64,
+        added: lines.added,
+        removed: lines.removed,
+    })
+}

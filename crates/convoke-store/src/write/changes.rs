@@ -1,0 +1,67 @@
+//! What a session changed in its project, and where it works.
+
+use convoke_core::files::{ChangeTotals, OwnWorktree};
+use convoke_core::id::SessionId;
+use rusqlite::{Connection, params};
+
+use super::sessions::number;
+use super::work::json;
+use super::{Change, Durability};
+use crate::error::{Error, Fault, Result};
+
+/// What a session changed in its project.
+#[derive(Debug)]
+pub(crate) struct SetChanges {
+    session: SessionId,
+    changes: Option<String>,
+}
+
+impl SetChanges {
+    pub(crate) fn new(session: SessionId, changes: ChangeTotals) -> Result<Self> {
+        Ok(Self { session, changes: json(Some(&changes))? })
+    }
+}
+
+impl Change for SetChanges {
+    type Outcome = ();
+
+    // The next checkpoint counts again.
+    fn durability(&self) -> Durability {
+        Durability::Soon
+    }
+
+    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+        let n = number(db, self.session)?.ok_or(Error::UnknownSession { id: self.session })?;
+        db.prepare_cached("UPDATE agent_sessions SET changes = ?2 WHERE n = ?1")?
+            .execute(params![n, self.changes])?;
+        Ok(())
+    }
+}
+
+/// The work tree that a session has for itself.
+#[derive(Debug)]
+pub(crate) struct SetWorktree {
+    session: SessionId,
+    worktree: Option<String>,
+}
+
+impl SetWorktree {
+    pub(crate) fn new(session: SessionId, worktree: Option<&OwnWorktree>) -> Result<Self> {
+        Ok(Self { session, worktree: json(worktree)? })
+    }
+}
+
+impl Change for SetWorktree {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+        let n = number(db, self.session)?.ok_or(Error::UnknownSession { id: self.session })?;
+        db.prepare_cached("UPDATE agent_sessions SET worktree = ?2 WHERE n = ?1")?
+            .execute(params![n, self.worktree])?;
+        Ok(())
+    }
+}

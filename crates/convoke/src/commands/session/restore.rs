@@ -1,0 +1,114 @@
+//! `convoke session restore|undo|fork`: back to an earlier turn.
+
+use clap::builder::NonEmptyStringValueParser;
+use convoke_api::Client;
+use convoke_api::bodies::{Fork, Restore, RestoreScope, Restored, Undo};
+use convoke_core::message::Seq;
+
+use crate::colour::Colour;
+use crate::commands::project::short;
+use crate::output::{Output, plain};
+
+/// Restore files and conversation to what they were before a turn
+///
+/// Only files that differ are written, and `convoke session undo` takes it back. The conversation
+/// is not rewritten: a new session has what was said before the turn, and the old one stays.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke session restore 3fa8 --turn 5
+  convoke session restore 3fa8 --turn 5 --files")]
+pub(super) struct RestoreArgs {
+    /// Session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    id: String,
+    /// The turn: the number of its prompt among the messages
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    turn: u64,
+    /// Only the files
+    #[arg(long, conflicts_with = "conversation")]
+    files: bool,
+    /// Only the conversation
+    #[arg(long)]
+    conversation: bool,
+    /// Overwrite files that someone else changed since the last checkpoint
+    #[arg(long)]
+    force: bool,
+}
+
+/// Undo the last restore of files
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke session undo 3fa8")]
+pub(super) struct UndoArgs {
+    /// Session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    id: String,
+    /// Overwrite files that someone else changed since then
+    #[arg(long)]
+    force: bool,
+}
+
+/// Fork a session: a new one has the conversation up to a turn
+///
+/// The new session has the same agent and project; its agent is given the transcript.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke session fork 3fa8
+  convoke session fork 3fa8 --turn 5")]
+pub(super) struct ForkArgs {
+    /// Session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    id: String,
+    /// The last turn of the new session: the number of its prompt among the messages [default: the
+    /// last one]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    turn: Option<u64>,
+}
+
+pub(super) async fn restore(
+    client: &Client,
+    args: &RestoreArgs,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let what = match (args.files, args.conversation) {
+        (true, _) => RestoreScope::Files,
+        (false, true) => RestoreScope::Conversation,
+        (false, false) => RestoreScope::Both,
+    };
+    let restore = Restore { turn: Seq::new(args.turn), what: Some(what), force: args.force };
+    let restored = client.restore(&args.id, &restore).await?;
+    output.show(&restored, for_people)
+}
+
+pub(super) async fn undo(client: &Client, args: &UndoArgs, output: &Output) -> anyhow::Result<()> {
+    let restored = client.undo(&args.id, &Undo { force: args.force }).await?;
+    output.show(&restored, for_people)
+}
+
+pub(super) async fn fork(client: &Client, args: &ForkArgs, output: &Output) -> anyhow::Result<()> {
+    let session = client.fork(&args.id, &Fork { turn: args.turn.map(Seq::new) }).await?;
+    output.show(&session, |session, _| {
+        format!("{} created: {}\n", short(session.id), plain(&session.title))
+    })
+}
+
+fn for_people(restored: &Restored, colour: Colour) -> String {
+    let mut text = String::new();
+    for path in &restored.written {
+        text.push_str(&format!("restored {}\n", plain(path)));
+    }
+    for path in &restored.removed {
+        text.push_str(&format!("removed {}\n", plain(path)));
+    }
+    for file in &restored.blocked {
+        let line = format!("left alone: {} ({})", plain(&file.path), file.why);
+        text.push_str(&format!("{}\n", colour.doubtful(line)));
+    }
+    if let Some(session) = &restored.session {
+        text.push_str(&format!("The conversation goes on in session {}\n", short(session.id)));
+    }
+    if text.is_empty() {
+        text.push_str("Nothing differs.\n");
+    }
+    text
+}
