@@ -92,6 +92,16 @@ declare namespace Api {
   /** What a session wants of its human. */
   type Attention = "needs_you" | "working" | "failed" | "idle" | "ended";
 
+  /** How much a session has changed, from its first checkpoint to its last. */
+  type ChangeTotals = {
+    /** How many files. */
+    files: number;
+    /** Lines that were added. */
+    added: number;
+    /** Lines that were removed. */
+    removed: number;
+  };
+
   /** How a rendered entry changes. */
   type ChunkHtml = {
     /** The entry's top-level elements from this one on are dropped. */
@@ -564,6 +574,39 @@ declare namespace Api {
   /** What sort of failure ended a turn. */
   type FailureKind = "interrupted" | "process_exited" | "agent_error" | "not_started" | "internal";
 
+  /** What happened to the files of the project, by Convoke. */
+  type FilesEvent =
+    /** No checkpoint could be made, so the turn's changes cannot be shown or undone. Told once. */
+    | {
+      event: "checkpoint_failed";
+      /** Why. */
+      error: string;
+    }
+    /** Files were restored to what they were before a turn. */
+    | {
+      event: "files_restored";
+      /** How many files were written. */
+      written: number;
+      /** How many files were removed. */
+      removed: number;
+      /** The place of the turn's prompt; absent when a restore was undone. */
+      turn?: number;
+    }
+    /** A restore was interrupted, and completed when Convoke started again. */
+    | {
+      event: "restore_completed";
+      /** How many files were still to be written or removed. */
+      files: number;
+      /** Files that were left alone, since they were changed after the interruption. */
+      left: number;
+    }
+    /** Another session works in the same folder. */
+    | {
+      event: "folder_shared";
+      /** The other session. */
+      session: string;
+    };
+
   /** A part of an excerpt. */
   type Fragment = {
     /** The words. */
@@ -726,7 +769,7 @@ declare namespace Api {
   type Notice = {
     /** The fact in a sentence, so that no reader needs wording of its own. */
     text: string;
-  } & (TurnEvent | ProcessEvent | LifecycleEvent | RuleEvent | AgentEvent);
+  } & (TurnEvent | ProcessEvent | LifecycleEvent | RuleEvent | FilesEvent | AgentEvent);
 
   /** One value that can be chosen. */
   type OfferedChoice = {
@@ -760,6 +803,16 @@ declare namespace Api {
     choices: OfferedChoice[];
     /** What sort of setting it is (`model`, `mode`, `thought_level`, …), where the agent says so. */
     category?: string;
+  };
+
+  /** The work tree that a session has for itself. */
+  type OwnWorktree = {
+    /** Its folder. */
+    path: string;
+    /** The branch that was checked out when it was made. */
+    branch: string;
+    /** The branch that it was made from, which gets its commits in the end; absent where none was checked out. */
+    base?: string;
   };
 
   /** A permission asked of the human, and what became of it. */
@@ -1290,6 +1343,18 @@ declare namespace Api {
       /** The session. */
       session: SessionItem;
     }
+    /** A checkpoint of a session was made, or its files were restored: its changes are to be read again. */
+    | {
+      type: "changes:updated";
+      /** Its canonical id. */
+      sessionId: string;
+      /** Its own id. */
+      uid: string;
+      /** What the session changed altogether. */
+      changes?: ChangeTotals;
+      /** The turn that ended, by the seq of its prompt; absent after a restore. */
+      turn?: number;
+    }
     /** A session has another title. */
     | {
       type: "session:title-updated";
@@ -1407,6 +1472,8 @@ declare namespace Api {
     attention: Attention;
     /** Whether a turn ended that no human has looked at. */
     unseen: boolean;
+    /** What it changed in its project, from its first checkpoint to its last. */
+    changes?: ChangeTotals;
     /** Money spent on it. */
     cost?: Cost;
     /** Why the last turn failed, if it did. */
@@ -1419,6 +1486,8 @@ declare namespace Api {
     runningSince?: string;
     /** The step of the plan that is in progress. */
     step?: string;
+    /** The work tree that it has for itself. */
+    worktree?: OwnWorktree;
   };
 
   /** The state of a session; `cancelled` is final. */

@@ -248,11 +248,6 @@ pub enum FilesEvent {
         /// Files that were left alone, since they were changed after the interruption.
         left: u64,
     },
-    /// Another session works in the same folder.
-    FolderShared {
-        /// The other session.
-        session: SessionId,
-    },
 }
 
 /// What the agent reported about itself.

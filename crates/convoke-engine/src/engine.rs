@@ -133,6 +133,7 @@ impl Engine {
         if ended.is_err() {
             tracing::warn!("some sessions are still being written, and are cut off");
         }
+        self.sessions.snapshots.stop();
         let stopped = self.sessions.processes.pool.stop();
         if tokio::time::timeout_at(deadline, stopped).await.is_err() {
             tracing::warn!("some agents take long to stop, and are killed");

@@ -7,11 +7,12 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use convoke_core::files::ChangeTotals;
 use convoke_core::id::{ProjectId, SessionId};
-use convoke_git::{Checkpoint, Checkpoints, Git, Limits, Name, Options, Place};
+use convoke_git::{Cancel, Checkpoint, Checkpoints, Git, Limits, Name, Options, Place};
 use tokio::sync::{OnceCell, Semaphore};
 
 use crate::changes::ChangesError;
@@ -39,6 +40,10 @@ pub(crate) struct Snapshots {
     /// Opened when it is first needed; tried again until it is found.
     git: OnceCell<Git>,
     turns: Arc<Semaphore>,
+    /// Ends all calls when the engine stops.
+    cancel: Cancel,
+    /// Whether a missing git was logged.
+    is_warned: AtomicBool,
 }
 
 impl Snapshots {
@@ -48,7 +53,22 @@ impl Snapshots {
             around: Arc::clone(around),
             git: OnceCell::new(),
             turns: Arc::new(Semaphore::new(PARALLEL_MAX)),
+            cancel: Cancel::default(),
+            is_warned: AtomicBool::new(false),
         })
+    }
+
+    /// Ends all calls: checkpoints are dropped, and a restore is completed at the next start.
+    pub(crate) fn stop(&self) {
+        self.turns.close();
+        self.cancel.cancel();
+    }
+
+    /// Logs that there is no git, once.
+    pub(crate) fn warn_once(&self, error: &ChangesError) {
+        if !self.is_warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!("no checkpoints are made: {error}");
+        }
     }
 
     /// Makes a checkpoint of a session, and counts what the session has changed so far.
@@ -141,7 +161,7 @@ impl Snapshots {
         work_tree: PathBuf,
         run: impl FnOnce(&Checkpoints, &Limits) -> convoke_git::Result<T> + Send + 'static,
     ) -> Outcome<T> {
-        // The semaphore is never closed; without it the call would go on unbounded.
+        // Closed when the engine stops.
         let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| ChangesError::Gone)?;
         let git = self.git().await?;
         let this = Arc::clone(self);
@@ -152,7 +172,7 @@ impl Snapshots {
             let folder = this.around.home.join("snapshots");
             let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
             made.map_err(|source| ChangesError::Folder { path: folder, source })?;
-            let limits = Limits::new(TIME_MAX);
+            let limits = Limits::cancelled_by(TIME_MAX, this.cancel.clone());
             let options = Options { user_excludes: this.user_excludes(), ..Options::default() };
             let checkpoints = Checkpoints::open(&git, &repository, &work_tree, options, &limits)?;
             Ok(run(&checkpoints, &limits)?)

@@ -162,6 +162,7 @@ fn the_limits_of_bodies_are_in_their_schemas() {
     }
     lines.sort();
     insta::assert_snapshot!(lines.join("\n"), @r#"
+    Fork.turn minimum=1
     GivenAttachment.hash pattern="^[0-9a-f]{64}$"
     Import.after maximum=9007199254740991
     Import.agent pattern="^[A-Za-z0-9_.-]+$"
@@ -185,6 +186,10 @@ fn the_limits_of_bodies_are_in_their_schemas() {
     Prompt.text pattern="\\S"
     QueuePatch.position maximum=4294967295
     QueuePatch.text pattern="\\S"
+    Restore.turn minimum=1
+    Revert.hunk maximum=4294967295
+    Revert.path pattern="\\S"
+    Revert.turn minimum=1
     SessionPatch.title pattern="\\S" maxLength=200
     TeamCancel.fromTeam pattern="^[A-Za-z0-9-]+$"
     TeamCancel.thread pattern="^[A-Za-z0-9_.-]{1,64}$"

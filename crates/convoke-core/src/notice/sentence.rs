@@ -115,9 +115,6 @@ fn files(event: &FilesEvent) -> String {
             };
             format!("A restore was interrupted; its last {files} files are restored now.{left}")
         }
-        FilesEvent::FolderShared { session } => {
-            format!("Session {session} works in the same folder. Its changes and these mix.")
-        }
     }
 }
 

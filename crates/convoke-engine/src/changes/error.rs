@@ -82,6 +82,12 @@ impl ChangesError {
         }
     }
 
+    /// Whether this machine has no git, or one that is too old.
+    pub const fn is_git_missing(&self) -> bool {
+        use convoke_git::Error as Git;
+        matches!(self, Self::Git(Git::Start { .. } | Git::TooOld { .. }))
+    }
+
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "only what callers treat differently is told apart"

@@ -83,9 +83,15 @@ impl Task {
                 before.await.ok();
             }
             let outcome = shared.snapshots.checkpoint(project, workspace, id, place).await;
-            let outcome = outcome.map_err(|error| explain(&error));
             // The prompt need not wait for what follows.
             made.send(()).ok();
+            if let Err(error) = &outcome
+                && error.is_git_missing()
+            {
+                // A fact about the machine, not about the session: the routes for changes say so.
+                return shared.snapshots.warn_once(error);
+            }
+            let outcome = outcome.map_err(|error| explain(&error));
             match (&outcome, place) {
                 (Ok(totals), Place::After(_)) => record(&shared, id, *totals, turn).await,
                 (Ok(_), _) => return,

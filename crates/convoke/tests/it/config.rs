@@ -40,6 +40,7 @@ fn q17_every_value_is_shown_with_its_source() {
     pool.idle_timeout_ms                     default                            300000
     pool.health_check_interval_ms            default                            30000
     pool.spare                               default                            true
+    changes.checkpoints                      default                            true
     sandbox.layers                           default                            ["bwrap","landlock","seccomp"]
     sandbox.require                          default                            []
     sandbox.caches                           default                            project

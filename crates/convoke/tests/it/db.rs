@@ -8,7 +8,7 @@ use crate::convoke::Convoke;
 #[test]
 fn s11_migrations_are_applied_shown_and_taken_back() {
     let machine = Convoke::new();
-    insta::assert_snapshot!(machine.run("db status"), @r"
+    insta::assert_snapshot!(machine.run("db status"), @"
     exit 0
     --- stdout
     VERSION  NAME            APPLIED
@@ -16,6 +16,7 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     2        whole_messages  not yet
     3        rules           not yet
     4        attention       not yet
+    5        changes         not yet
     ");
     assert!(!machine.home().join("convoke.db").exists());
     insta::assert_snapshot!(machine.run("db migrate"), @r"
@@ -91,6 +92,11 @@ fn s11_machines_get_the_migrations_as_json() {
         {
           "version": 4,
           "name": "attention",
+          "appliedAt": null
+        },
+        {
+          "version": 5,
+          "name": "changes",
           "appliedAt": null
         }
       ]

@@ -277,7 +277,6 @@ pub(super) fn notices() -> Vec<Content> {
             FilesEvent::FilesRestored { turn: Some(turn), written: 2, removed: 1 }.into(),
             FilesEvent::FilesRestored { turn: None, written: 1, removed: 0 }.into(),
             FilesEvent::RestoreCompleted { files: 3, left: 1 }.into(),
-            FilesEvent::FolderShared { session }.into(),
             LifecycleEvent::Completed { reason: EndReason::IdleTimeout }.into(),
             LifecycleEvent::Cancelled { reason: EndReason::User }.into(),
             LifecycleEvent::Failed { error: "no such program".to_owned() }.into(),
