@@ -599,12 +599,6 @@ declare namespace Api {
       files: number;
       /** Files that were left alone, since they were changed after the interruption. */
       left: number;
-    }
-    /** Another session works in the same folder. */
-    | {
-      event: "folder_shared";
-      /** The other session. */
-      session: string;
     };
 
   /** A part of an excerpt. */

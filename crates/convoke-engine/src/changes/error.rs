@@ -115,8 +115,10 @@ impl ChangesError {
                 | Git::Unwritable { .. } => Kind::Conflict,
                 Git::InvalidName { .. } => Kind::Invalid,
                 Git::NotFound { .. } => Kind::NotFound,
-                Git::Busy { .. } => Kind::Busy,
-                Git::DiskFull { .. } | Git::Start { .. } | Git::TooOld { .. } => Kind::Unavailable,
+                Git::Busy { .. }
+                | Git::DiskFull { .. }
+                | Git::Start { .. }
+                | Git::TooOld { .. } => Kind::Unavailable,
                 _ => Kind::Internal,
             },
             Self::Folder { .. } => Kind::Internal,

@@ -123,6 +123,7 @@ pub(super) async fn file(
         (status = 404, description = "There is no such session, or no checkpoint of the turn"),
         (status = 409, description = "A turn is running, files were changed by someone else, or the prefix matches several ids"),
         (status = 429, description = "The limit of active sessions is reached"),
+        (status = 502, description = "The agent did not start"),
     )
 )]
 pub(super) async fn restore(
@@ -207,6 +208,7 @@ pub(super) async fn revert(
         (status = 404, description = "There is no such session or turn"),
         (status = 409, description = "The prefix matches several ids"),
         (status = 429, description = "The limit of active sessions is reached"),
+        (status = 502, description = "The agent did not start"),
     )
 )]
 pub(super) async fn fork(

@@ -16,9 +16,9 @@ fn objects(path: &std::path::Path) -> Vec<String> {
 }
 
 /// Every migration, first to last.
-fn all(applied_at: Option<i64>) -> [Migration; 4] {
+fn all(applied_at: Option<i64>) -> [Migration; 5] {
     let applied_at = applied_at.map(at);
-    [(1, "foundation"), (2, "whole_messages"), (3, "rules"), (4, "attention")]
+    [(1, "foundation"), (2, "whole_messages"), (3, "rules"), (4, "attention"), (5, "changes")]
         .map(|(version, name)| Migration { version, name, applied_at })
 }
 

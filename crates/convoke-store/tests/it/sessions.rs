@@ -1,5 +1,6 @@
 //! Sessions: what survives, how they are listed, and by which names they are found.
 
+use convoke_core::files::{ChangeTotals, OwnWorktree};
 use convoke_core::id::SessionId;
 use convoke_core::message::Seq;
 use convoke_core::notice::{AgentEvent, LifecycleEvent};
@@ -53,6 +54,25 @@ async fn s1_sessions_and_messages_survive_a_restart() {
         assert_eq!(page.messages, talk.messages);
         world.reopen().await;
     }
+}
+
+#[tokio::test]
+async fn c3_c6_what_a_session_changed_and_where_it_works_survive_a_restart() {
+    let mut world = World::new().await;
+    let talk = world.talk().await;
+    let changes = ChangeTotals { files: 2, added: 30, removed: 4 };
+    world.store.set_changes(talk.id, changes).await.unwrap();
+    let worktree = OwnWorktree {
+        path: "/srv/trees/roof".to_owned(),
+        branch: "roof".to_owned(),
+        base: Some("main".to_owned()),
+    };
+    world.store.set_worktree(talk.id, Some(&worktree)).await.unwrap();
+    world.reopen().await;
+    let stored = world.store.session(talk.id).await.unwrap().unwrap();
+    assert_eq!((stored.changes, stored.worktree), (Some(changes), Some(worktree)));
+    world.store.set_worktree(talk.id, None).await.unwrap();
+    assert_eq!(world.store.session(talk.id).await.unwrap().unwrap().worktree, None);
 }
 
 #[tokio::test]

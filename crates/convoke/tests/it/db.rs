@@ -19,13 +19,14 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     5        changes         not yet
     ");
     assert!(!machine.home().join("convoke.db").exists());
-    insta::assert_snapshot!(machine.run("db migrate"), @r"
+    insta::assert_snapshot!(machine.run("db migrate"), @"
     exit 0
     --- stdout
     applied 1 foundation
     applied 2 whole_messages
     applied 3 rules
     applied 4 attention
+    applied 5 changes
     ");
     insta::assert_snapshot!(machine.run("db migrate"), @"
     exit 0
@@ -40,15 +41,17 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     2        whole_messages  [time]
     3        rules           [time]
     4        attention       [time]
+    5        changes         [time]
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes"), @"
     exit 0
     --- stdout
-    rolled back 4 attention
+    rolled back 5 changes
     ");
-    insta::assert_snapshot!(machine.run("db rollback --yes --steps 3"), @"
+    insta::assert_snapshot!(machine.run("db rollback --yes --steps 4"), @"
     exit 0
     --- stdout
+    rolled back 4 attention
     rolled back 3 rules
     rolled back 2 whole_messages
     rolled back 1 foundation
@@ -126,6 +129,11 @@ fn s11_machines_get_the_migrations_as_json() {
         {
           "version": 4,
           "name": "attention",
+          "appliedAt": "[time]"
+        },
+        {
+          "version": 5,
+          "name": "changes",
           "appliedAt": "[time]"
         }
       ]

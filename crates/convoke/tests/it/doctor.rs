@@ -216,7 +216,7 @@ fn the_database_is_examined() {
     insta::assert_snapshot!(database(), @"ok    database  [tmp]/.convoke/convoke.db is intact, schema 5");
     machine.run("db rollback --yes");
     insta::assert_snapshot!(database(), @"
-    warn  database  [tmp]/.convoke/convoke.db has schema 3, and 4 is the newest
+    warn  database  [tmp]/.convoke/convoke.db has schema 4, and 5 is the newest
                     → convoke db migrate
     ");
     fs::write(machine.home().join("convoke.db"), "garbage ".repeat(1000)).unwrap();
