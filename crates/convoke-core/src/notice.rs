@@ -165,6 +165,19 @@ pub enum LifecycleEvent {
         /// These turns, each a message of its own.
         turns: Vec<ImportedTurn>,
     },
+    /// The session is a copy of a conversation that another program keeps, and is completed with it.
+    ImportedFrom {
+        /// What people call the program.
+        agent: String,
+        /// The file or database that holds the conversation.
+        file: String,
+        /// The session with what the file said before it was rewritten.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<SessionId>,
+        /// The agent's own id of the session whose subagent this is; lists hide a subagent's session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<String>,
+    },
     /// The session goes on where another one grew too long, with a summary of it.
     Continues {
         /// The one before.
@@ -282,6 +295,10 @@ pub enum Resumed {
     Summary,
     /// The agent remembers nothing.
     Afresh,
+    /// The agent loaded a copy of its own session, since the original may be open in another program.
+    Forked,
+    /// The agent was given the transcript, since the original may be open in another program.
+    ForkedReplay,
 }
 
 /// What a transcript says of a turn, and its message cannot.

@@ -104,14 +104,14 @@ impl OpenMessages {
         self.messages.get(&seq)
     }
 
-    /// Turns a change into an update. `None` for `Seen`, and if it changes a message that is not open, which is a bug in
+    /// Turns a change into an update. `None` for `Seen` and `Described`, and if it changes a message that is not open, which is a bug in
     /// the caller.
     pub fn apply(&mut self, change: Change, stamp: UpdateStamp) -> Option<Update> {
         let UpdateStamp { rev, at, .. } = stamp;
         match change {
             Change::Begin(draft) => Some(self.begin(draft, stamp)),
             Change::State(state) => Some(Update::State { rev, state: Arc::new(state) }),
-            Change::Seen => None,
+            Change::Seen | Change::Described { .. } => None,
             Change::Append { seq, text } => {
                 let message = Arc::make_mut(self.messages.get_mut(&seq)?);
                 append(&mut message.content, &text);

@@ -10,6 +10,7 @@ pub mod backup;
 mod copy;
 mod error;
 mod guard;
+mod histories;
 mod messages;
 mod open;
 mod pairs;
@@ -29,6 +30,10 @@ pub use analytics::{PairActivity, PairUsage};
 pub use copy::{Contents, Progress};
 pub use error::{Cause, Error, Result};
 pub use guard::Trouble;
+pub use histories::{
+    Consent, FoundProject, HistoryKey, HistoryMark, HistoryOutcome, HistoryRecord, HistoryStanding,
+    KnownHistory, NewHistorySession, SessionHistory,
+};
 pub use messages::{MessagePage, Snapshot, UpdatePage};
 pub use pairs::{Asker, PairChange, PairCreation, PairFilter, PairId, PairStats, StoredPair};
 pub use projects::{NewProject, Project};

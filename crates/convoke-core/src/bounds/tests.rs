@@ -139,7 +139,8 @@ fn k4_a_long_answer_becomes_messages_that_are_no_longer_than_they_may_be() {
                 other @ (Change::Replace { .. }
                 | Change::Turn { .. }
                 | Change::State(_)
-                | Change::Seen) => panic!("{other:?}"),
+                | Change::Seen
+                | Change::Described { .. }) => panic!("{other:?}"),
             }
         }
     }
@@ -167,7 +168,8 @@ fn k4_many_huge_tool_calls_in_flight_take_a_bounded_amount_of_memory() {
                 | Change::Close { .. }
                 | Change::Turn { .. }
                 | Change::State(_)
-                | Change::Seen) => panic!("{other:?}"),
+                | Change::Seen
+                | Change::Described { .. }) => panic!("{other:?}"),
             }
         }
     }

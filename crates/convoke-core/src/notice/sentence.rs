@@ -42,6 +42,12 @@ fn process(event: &ProcessEvent) -> String {
         ProcessEvent::Resumed { how: Resumed::Afresh } => {
             "The agent was restarted without any memory of this conversation."
         }
+        ProcessEvent::Resumed { how: Resumed::Forked } => {
+            "This conversation may be open in another program, so the agent continues a copy of its session. What is said here does not appear there."
+        }
+        ProcessEvent::Resumed { how: Resumed::ForkedReplay } => {
+            "This conversation may be open in another program, so the agent continues in a new session with its transcript. What is said here does not appear there."
+        }
         ProcessEvent::Exited { exit } => return format!("The agent's process ended: {exit}."),
         ProcessEvent::Unconfined => {
             "This system cannot sandbox the agent: it can write everywhere you can."
@@ -62,6 +68,12 @@ fn lifecycle(event: &LifecycleEvent) -> String {
         LifecycleEvent::Imported { transcript, after, turns } => {
             let (first, last) = (after + 1, after + turns.len() as u64);
             format!("Turns {first} to {last} of the transcript {transcript} were imported.")
+        }
+        LifecycleEvent::ImportedFrom { agent, file, before, .. } => {
+            let rewritten = before.map(|before| {
+                format!(" The file was rewritten; what it said before is session {before}.")
+            });
+            format!("Imported from {agent}: {file}.{}", rewritten.unwrap_or_default())
         }
         LifecycleEvent::Continues { session } => {
             format!("This session continues session {session}, with a summary of it.")

@@ -13,12 +13,23 @@ use super::work::LastLine;
 use super::{Asked, Change, EndReason, Running, Session, Status};
 
 impl Session {
-    /// Applies a change with its time. It gets the next revision, but for `Seen`.
+    /// Applies a change with its time. It gets the next revision, but for `Seen` and `Described`.
     pub fn apply(&mut self, change: &Change, at: Timestamp) {
-        if let Change::Seen = change {
+        match change {
             // Not a part of the conversation: readers have nothing to fetch, so there is no new revision.
-            self.summary.work.seen_rev = self.summary.rev;
-            return;
+            Change::Seen => return self.summary.work.seen_rev = self.summary.rev,
+            Change::Described { title, active_at } => {
+                if title.is_some() {
+                    self.summary.title.clone_from(title);
+                }
+                return self.active_at(*active_at);
+            }
+            Change::Begin(_)
+            | Change::Append { .. }
+            | Change::Close { .. }
+            | Change::Replace { .. }
+            | Change::Turn { .. }
+            | Change::State(_) => {}
         }
         self.summary.rev = self.summary.rev.next();
         self.summary.updated_at = self.summary.updated_at.max(at);
@@ -47,7 +58,7 @@ impl Session {
             }
             Change::Turn { seq, turn } => self.apply_turn(*seq, turn, at),
             Change::State(state) => self.apply_state(state, at),
-            Change::Seen => {}
+            Change::Seen | Change::Described { .. } => {}
         }
         if self.running.is_none() && self.is_queue_quiet() && self.output.is_quiet() {
             self.output.clear();
@@ -151,6 +162,10 @@ impl Session {
             LifecycleEvent::Imported { turns, .. } => {
                 self.ended(Status::Completed, Some(&EndReason::Imported));
                 turns.iter().for_each(|turn| self.active_at(turn.timestamp));
+            }
+            LifecycleEvent::ImportedFrom { parent, .. } => {
+                self.ended(Status::Completed, Some(&EndReason::Imported));
+                self.summary.archived |= parent.is_some();
             }
             LifecycleEvent::Reopened => self.ended(Status::Active, None),
             LifecycleEvent::Renamed { title } => self.summary.title = Some(title.clone()),

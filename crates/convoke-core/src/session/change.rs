@@ -3,6 +3,7 @@
 use crate::content::Content;
 use crate::message::{Draft, Role, Seq};
 use crate::state::SessionState;
+use crate::time::Timestamp;
 use crate::turn::Turn;
 
 /// One change of a session, with its own revision.
@@ -40,6 +41,13 @@ pub enum Change {
     State(SessionState),
     /// A human has looked at the session. Stored with the summary, and no update for readers.
     Seen,
+    /// What another program says of a conversation that it keeps. Stored with the summary, and no update for readers.
+    Described {
+        /// Its title, if it has one.
+        title: Option<String>,
+        /// When it last changed.
+        active_at: Timestamp,
+    },
 }
 
 impl Change {
@@ -50,7 +58,7 @@ impl Change {
             Self::Replace { content, .. } => content.is_decision(),
             Self::Turn { turn, .. } => *turn == Turn::Cancelling,
             Self::State(state) => matches!(state, SessionState::Queue { .. }),
-            Self::Append { .. } | Self::Close { .. } | Self::Seen => false,
+            Self::Append { .. } | Self::Close { .. } | Self::Seen | Self::Described { .. } => false,
         }
     }
 
@@ -60,7 +68,7 @@ impl Change {
             Self::Begin(Draft { content, .. }) | Self::Replace { content, .. } => content.bytes(),
             Self::Append { text, .. } => text.len(),
             Self::State(state) => crate::bounds::json_bytes(state),
-            Self::Close { .. } | Self::Turn { .. } | Self::Seen => 0,
+            Self::Close { .. } | Self::Turn { .. } | Self::Seen | Self::Described { .. } => 0,
         }
     }
 }

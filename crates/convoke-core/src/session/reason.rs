@@ -14,7 +14,7 @@ pub enum EndReason {
     IdleTimeout,
     /// It had been idle for long when another session needed its place.
     MadeRoom,
-    /// Its turns come from a transcript.
+    /// It was said elsewhere and imported.
     Imported,
     /// Its team has another agent or folder now, and goes on in another session.
     TeamReconfigured,
@@ -57,7 +57,7 @@ impl EndReason {
             Self::User => None,
             Self::IdleTimeout => Some("it was idle"),
             Self::MadeRoom => Some("it was idle and another session needed its place"),
-            Self::Imported => Some("its turns were imported"),
+            Self::Imported => Some("it was imported"),
             Self::TeamReconfigured => Some("its team is configured differently now"),
             Self::PairDeleted => Some("its pair of teams was deleted"),
             Self::Compacted => Some("another session continues it"),
@@ -66,12 +66,11 @@ impl EndReason {
     }
 
     /// Whether the next prompt resumes a session that was completed for this reason: Convoke completed it only because it
-    /// was idle.
+    /// was idle, or it was imported and nobody here ended it.
     pub const fn is_resumed_by_prompt(&self) -> bool {
         match self {
-            Self::IdleTimeout | Self::MadeRoom => true,
+            Self::IdleTimeout | Self::MadeRoom | Self::Imported => true,
             Self::User
-            | Self::Imported
             | Self::TeamReconfigured
             | Self::PairDeleted
             | Self::Compacted
@@ -104,13 +103,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn s10_only_what_idleness_ended_is_resumed_by_a_prompt() {
+    fn s10_h4_only_what_idleness_or_an_import_ended_is_resumed_by_a_prompt() {
         let words =
             "user idle_timeout made_room imported team_reconfigured pair_deleted compacted retired";
         let reasons: Vec<EndReason> = words.split(' ').map(|it| it.to_owned().into()).collect();
         let resumed: Vec<&str> =
             reasons.iter().filter(|it| it.is_resumed_by_prompt()).map(EndReason::as_str).collect();
-        assert_eq!(resumed, ["idle_timeout", "made_room"]);
+        assert_eq!(resumed, ["idle_timeout", "made_room", "imported"]);
         let known = reasons.iter().filter(|it| !matches!(it, EndReason::Other(_))).count();
         assert_eq!(known, EndReason::KNOWN.len());
     }

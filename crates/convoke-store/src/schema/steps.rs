@@ -62,6 +62,13 @@ pub(super) const STEPS: &[Step] = &[
         down: include_str!("../../migrations/0005_changes.down.sql"),
         code: None,
     },
+    Step {
+        version: 6,
+        name: "histories",
+        up: include_str!("../../migrations/0006_histories.up.sql"),
+        down: include_str!("../../migrations/0006_histories.down.sql"),
+        code: None,
+    },
 ];
 
 impl Step {

@@ -31,6 +31,10 @@ impl Change for EraseSession {
             "DELETE FROM session_state WHERE session = ?1",
             "DELETE FROM human_requests WHERE session = ?1",
             "DELETE FROM agent_session_ids WHERE session = ?1",
+            // The conversation is still in its agent's store, and must not come back from there.
+            "UPDATE histories SET session = NULL, standing = 'erased', cursor = '' WHERE session = ?1 \
+             AND standing <> 'replaced'",
+            "DELETE FROM histories WHERE session = ?1",
         ] {
             db.prepare_cached(sql)?.execute([n])?;
         }

@@ -32,7 +32,7 @@ impl Change for AddProject {
         let added_at = added_at.as_millis();
         let former = db
             .prepare_cached(
-                "UPDATE projects SET name = ?2, added_at = ?3, removed_at = NULL WHERE rowid =
+                "UPDATE projects SET name = ?2, added_at = ?3, removed_at = NULL, found = 0 WHERE rowid =
                  (SELECT rowid FROM projects WHERE path = ?1 ORDER BY removed_at DESC LIMIT 1)
                  RETURNING id",
             )?

@@ -27,14 +27,14 @@ pub(crate) struct Record {
 
 /// An update as it is stored. Encoded by the caller, so that the writer thread encodes no JSON.
 #[derive(Debug)]
-enum Encoded {
+pub(super) enum Encoded {
     Message(MessageRow),
     Delta(Delta),
     State { kind: &'static str, body: String, rev: Rev, usage: Option<(i64, i64)> },
 }
 
 #[derive(Debug)]
-struct MessageRow {
+pub(super) struct MessageRow {
     seq: Seq,
     rev: Rev,
     id: [u8; 16],
@@ -80,6 +80,16 @@ impl Record {
         let updates = updates.iter().map(Encoded::of).collect::<Result<_>>()?;
         let work = WorkRow::encode(&summary.work)?;
         Ok(Self { session, updates, summary, work, durability })
+    }
+
+    /// The same without its usage added to the session's sums, since the caller knows them.
+    pub(crate) fn uncounted(mut self) -> Self {
+        for update in &mut self.updates {
+            if let Encoded::State { usage, .. } = update {
+                *usage = None;
+            }
+        }
+        self
     }
 
     /// The messages that begin, by place. A message that changed again in the same commit comes late among the updates, but
@@ -161,7 +171,7 @@ impl Change for Record {
 }
 
 impl Encoded {
-    fn of(update: &Update) -> Result<Self> {
+    pub(super) fn of(update: &Update) -> Result<Self> {
         Ok(match update {
             Update::Message(message) => Self::Message(MessageRow::encode(message)?),
             Update::Delta(delta) => Self::Delta(delta.clone()),
@@ -216,6 +226,28 @@ impl MessageRow {
     }
 
     fn insert(&self, db: &Connection, session: i64) -> Result<(), Fault> {
+        let n = self.insert_row(db, session)?;
+        if let Some(text) = &self.searchable {
+            search::put(db, session, n, text)?;
+        }
+        Ok(())
+    }
+
+    /// Inserts a message of a session whose words in the search index are known.
+    pub(super) fn insert_in(
+        &self,
+        db: &Connection,
+        session: i64,
+        scope: &str,
+    ) -> Result<(), Fault> {
+        let n = self.insert_row(db, session)?;
+        if let Some(text) = &self.searchable {
+            search::add(db, scope, n, text)?;
+        }
+        Ok(())
+    }
+
+    fn insert_row(&self, db: &Connection, session: i64) -> Result<i64, Fault> {
         let n = db
             .prepare_cached(
                 "INSERT INTO messages
@@ -237,10 +269,7 @@ impl MessageRow {
         if let Some(request) = &self.request {
             request.store(db, session, self.seq, self.updated_at)?;
         }
-        if let Some(text) = &self.searchable {
-            search::put(db, session, n, text)?;
-        }
-        Ok(())
+        Ok(n)
     }
 
     /// Replaces the row, which has the whole text, so that its deltas can be deleted.
@@ -294,7 +323,7 @@ fn store_delta(db: &Connection, session: i64, delta: &Delta) -> rusqlite::Result
     Ok(())
 }
 
-fn store_state(
+pub(super) fn store_state(
     db: &Connection,
     session: i64,
     kind: &str,

@@ -39,6 +39,13 @@ pub(crate) fn put(db: &Connection, session: i64, message: i64, text: &str) -> Re
     Ok(())
 }
 
+/// Puts a new message into the index, with the words of its session and project.
+pub(crate) fn add(db: &Connection, scope: &str, message: i64, text: &str) -> Result<(), Fault> {
+    db.prepare_cached("INSERT INTO message_search (rowid, text, scope) VALUES (?1, ?2, ?3)")?
+        .execute(params![message, text, scope])?;
+    Ok(())
+}
+
 /// What is asked and can be chosen, and what the human said to it.
 fn words_of(record: &QuestionRecord) -> String {
     let mut words = String::new();

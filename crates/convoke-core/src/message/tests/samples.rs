@@ -255,7 +255,14 @@ pub(super) fn notices() -> Vec<Content> {
         failed(FailureKind::NotStarted),
         failed(FailureKind::Internal),
     ];
-    let resumed = [Resumed::Native, Resumed::Replay, Resumed::Summary, Resumed::Afresh];
+    let resumed = [
+        Resumed::Native,
+        Resumed::Replay,
+        Resumed::Summary,
+        Resumed::Afresh,
+        Resumed::Forked,
+        Resumed::ForkedReplay,
+    ];
     let session = SessionId::from_random([0; 16]);
     let rule_id = RuleId::from_random([0; 16]);
     let rule = "Allow `cargo test …` in harbour".to_owned();
@@ -305,6 +312,13 @@ pub(super) fn notices() -> Vec<Content> {
                     timestamp: Timestamp::from_millis(0),
                     tokens: 7,
                 }],
+            }
+            .into(),
+            LifecycleEvent::ImportedFrom {
+                agent: "Claude Code".to_owned(),
+                file: "/home/dev/.claude/projects/-p/a.jsonl".to_owned(),
+                before: Some(session),
+                parent: Some("a0".to_owned()),
             }
             .into(),
             AgentEvent::Advice { severity: "warning".to_owned() }.into(),

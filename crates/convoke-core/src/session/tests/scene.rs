@@ -321,6 +321,7 @@ fn written(change: &Change, next: Seq) -> String {
             format!("  queue of {}{}", prompts.len(), if *held { ", held" } else { "" })
         }
         Change::Seen => "  seen".to_owned(),
+        Change::Described { title, .. } => format!("  described: {title:?}"),
         Change::State(state) => format!("  {}", state.kind().as_str()),
     }
 }

@@ -1,0 +1,370 @@
+//! Stores conversations that other programs keep, each together with how far it was read.
+
+use convoke_core::id::SessionId;
+use convoke_core::session::{EndReason, Summary};
+use convoke_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::record::{Encoded, Record, store_state};
+use super::sessions::number;
+use super::work::WorkRow;
+use super::{Change, Durability};
+use crate::error::{Error, Fault, Result};
+use crate::histories::{
+    Consent, HistoryKey, HistoryMark, HistoryOutcome, HistoryRecord, HistoryStanding,
+    NewHistorySession,
+};
+use crate::search::{project_scope, session_scope};
+
+/// Conversations that become sessions. Encoded by the caller.
+#[derive(Debug)]
+pub(crate) struct ImportHistories(Vec<EncodedHistory>);
+
+#[derive(Debug)]
+struct EncodedHistory {
+    record: HistoryRecord,
+    path: String,
+    updates: Vec<Encoded>,
+    work: WorkRow,
+}
+
+impl ImportHistories {
+    pub(crate) fn new(records: &[HistoryRecord]) -> Result<Self> {
+        let encode = |record: &HistoryRecord| {
+            let session = &record.session;
+            let path = session.project.path.to_str();
+            let path = path.ok_or(Error::Misuse { what: "a project's path must be UTF-8" })?;
+            let updates = session.updates.iter().map(Encoded::of).collect::<Result<_>>()?;
+            let work = WorkRow::encode(&session.summary.work)?;
+            // The updates are encoded now, and take no memory twice.
+            let session = NewHistorySession { updates: Vec::new(), ..session.clone_head() };
+            let record =
+                HistoryRecord { mark: record.mark.clone(), session, replaces: record.replaces };
+            Ok(EncodedHistory { record, path: path.to_owned(), updates, work })
+        };
+        Ok(Self(records.iter().map(encode).collect::<Result<_>>()?))
+    }
+}
+
+impl NewHistorySession {
+    /// The session without its messages.
+    fn clone_head(&self) -> Self {
+        Self {
+            id: self.id,
+            created_at: self.created_at,
+            project: self.project.clone(),
+            updates: Vec::new(),
+            summary: self.summary.clone(),
+        }
+    }
+}
+
+impl Change for ImportHistories {
+    type Outcome = Vec<HistoryOutcome>;
+
+    // Another program still has all of it.
+    fn durability(&self) -> Durability {
+        Durability::Soon
+    }
+
+    fn apply(&self, db: &Connection) -> Result<Vec<HistoryOutcome>, Fault> {
+        self.0.iter().map(|history| history.apply(db)).collect()
+    }
+}
+
+impl EncodedHistory {
+    fn apply(&self, db: &Connection) -> Result<HistoryOutcome, Fault> {
+        let HistoryRecord { mark, session, replaces } = &self.record;
+        match (find(db, &mark.key)?, replaces) {
+            (Some((_, HistoryStanding::Erased)), _) => {
+                touch(db, mark)?;
+                return Ok(HistoryOutcome::Erased);
+            }
+            (Some(_), None) => return Ok(HistoryOutcome::Known),
+            (Some((n, _)), Some(_)) => {
+                db.prepare_cached("UPDATE histories SET standing = 'replaced' WHERE n = ?1")?
+                    .execute([n])?;
+            }
+            (None, Some(_)) => {}
+            (None, None) => {
+                if let Some((n, id)) = driven_here(db, mark)? {
+                    insert(db, mark, n, HistoryStanding::Own)?;
+                    return Ok(HistoryOutcome::Own(id));
+                }
+            }
+        }
+        let project = self.project(db)?;
+        let n = self.create(db, &project)?;
+        let scope = format!("{} {}", session_scope(n), project_scope(&project));
+        for update in &self.updates {
+            match update {
+                Encoded::Message(message) => message.insert_in(db, n, &scope)?,
+                Encoded::State { kind, body, rev, .. } => store_state(db, n, kind, body, *rev)?,
+                Encoded::Delta(_) => {
+                    return Err(Error::Misuse { what: "a history has whole messages" }.into());
+                }
+            }
+        }
+        if mark.parent.is_none() {
+            db.prepare_cached(
+                "INSERT INTO agent_session_ids (session, agent_session_id, why, recorded_at)
+                 VALUES (?1, ?2, 'imported', ?3)",
+            )?
+            .execute(params![
+                n,
+                mark.agent_session_id,
+                session.project.found_at.as_millis()
+            ])?;
+        }
+        insert(db, mark, n, HistoryStanding::Imported)?;
+        Ok(HistoryOutcome::Added(session.id))
+    }
+
+    /// The id of the folder's project: the one that it is, or was, or a new one that is found and not added.
+    fn project(&self, db: &Connection) -> Result<String, Fault> {
+        let known: Option<String> = db
+            .prepare_cached(
+                "SELECT id FROM projects WHERE path = ?1
+                 ORDER BY removed_at IS NOT NULL, removed_at DESC LIMIT 1",
+            )?
+            .query_row([&self.path], |row| row.get(0))
+            .optional()?;
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let project = &self.record.session.project;
+        let (id, at) = (project.id.to_string(), project.found_at.as_millis());
+        db.prepare_cached(
+            "INSERT INTO projects (id, name, path, added_at, removed_at, found)
+             VALUES (?1, ?2, ?3, ?4, ?4, 1)",
+        )?
+        .execute(params![id, project.name, self.path, at])?;
+        Ok(id)
+    }
+
+    fn create(&self, db: &Connection, project: &str) -> Result<i64, Fault> {
+        let HistoryRecord { mark, session, .. } = &self.record;
+        let (summary, work) = (&session.summary, &self.work);
+        if number(db, session.id)?.is_some() {
+            return Err(Error::SessionExists { id: session.id }.into());
+        }
+        let n = db
+            .prepare_cached(
+                "INSERT INTO agent_sessions
+                     (id, project_id, agent, kind, created_at, status, reason, archived, title,
+                      last_seq, settled_seq, updated_at, last_active_at, rev, ended_rev, seen_rev,
+                      step, last_line, cost, input_tokens, output_tokens)
+                 VALUES (?1, ?2, ?3, 'session', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,
+                      ?15, ?16, ?17, ?18, ?19, ?20)",
+            )?
+            .insert(params![
+                session.id.to_string(),
+                project,
+                mark.key.agent.as_str(),
+                session.created_at.as_millis(),
+                summary.status.as_str(),
+                summary.reason.as_ref().map(EndReason::as_str),
+                summary.archived,
+                summary.title,
+                summary.last_seq.get(),
+                summary.settled_seq.get(),
+                summary.updated_at.as_millis(),
+                summary.last_active_at.as_millis(),
+                summary.rev.get(),
+                work.ended_rev,
+                work.seen_rev,
+                work.step,
+                work.last_line,
+                work.cost,
+                count(mark.input_tokens),
+                count(mark.output_tokens),
+            ])?;
+        Ok(n)
+    }
+}
+
+/// What was read of a conversation since, and how far that is.
+#[derive(Debug)]
+pub(crate) struct RecordHistory {
+    pub(crate) session: SessionId,
+    pub(crate) record: Option<Record>,
+    /// Of it only what lists show is stored where there is no message.
+    pub(crate) summary: Summary,
+    pub(crate) mark: HistoryMark,
+}
+
+impl Change for RecordHistory {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        Durability::Soon
+    }
+
+    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+        if let Some(record) = &self.record {
+            record.apply(db)?;
+        }
+        let key = &self.mark.key;
+        let before: Option<(i64, i64)> = db
+            .prepare_cached(
+                "SELECT input_tokens, output_tokens FROM histories WHERE agent = ?1 AND root = ?2
+                 AND path = ?3 AND entry = ?4 AND standing <> 'replaced'",
+            )?
+            .query_row(params![key.agent.as_str(), key.root, key.path, key.entry], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?;
+        let (input, output) = before.unwrap_or_default();
+        db.prepare_cached(
+            "UPDATE agent_sessions SET input_tokens = max(0, input_tokens + ?2),
+                 output_tokens = max(0, output_tokens + ?3), title = ?4, last_active_at = ?5
+             WHERE id = ?1",
+        )?
+        .execute(params![
+            self.session.to_string(),
+            count(self.mark.input_tokens) - input,
+            count(self.mark.output_tokens) - output,
+            self.summary.title,
+            self.summary.last_active_at.as_millis(),
+        ])?;
+        touch(db, &self.mark)
+    }
+}
+
+/// How far a conversation was read of which nothing is stored.
+#[derive(Debug)]
+pub(crate) struct MarkHistory(pub(crate) HistoryMark);
+
+impl Change for MarkHistory {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        Durability::Soon
+    }
+
+    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+        touch(db, &self.0)
+    }
+}
+
+/// What the user agreed to have imported.
+#[derive(Debug)]
+pub(crate) struct AddConsents {
+    pub(crate) consents: Vec<Consent>,
+    pub(crate) at: Timestamp,
+}
+
+impl Change for AddConsents {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+        for Consent { agent, since, folder } in &self.consents {
+            let folder = match folder {
+                Some(folder) => folder.to_str(),
+                None => Some(""),
+            };
+            let folder = folder.ok_or(Error::Misuse { what: "a folder's path must be UTF-8" })?;
+            db.prepare_cached(
+                "INSERT OR IGNORE INTO history_consents (agent, since, folder, given_at)
+                 VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![
+                agent.as_str(),
+                since.map_or(0, Timestamp::as_millis),
+                folder,
+                self.at.as_millis(),
+            ])?;
+        }
+        Ok(())
+    }
+}
+
+/// The row of a conversation, if something of it is stored.
+fn find(db: &Connection, key: &HistoryKey) -> Result<Option<(i64, HistoryStanding)>, Fault> {
+    let found = db
+        .prepare_cached(
+            "SELECT n, standing = 'erased' FROM histories WHERE agent = ?1 AND root = ?2
+             AND path = ?3 AND entry = ?4 AND standing <> 'replaced'",
+        )?
+        .query_row(params![key.agent.as_str(), key.root, key.path, key.entry], |row| {
+            let is_erased: bool = row.get(1)?;
+            let standing =
+                if is_erased { HistoryStanding::Erased } else { HistoryStanding::Imported };
+            Ok((row.get(0)?, standing))
+        })
+        .optional()?;
+    Ok(found)
+}
+
+/// The session in which an agent that Convoke started wrote this conversation.
+fn driven_here(db: &Connection, mark: &HistoryMark) -> Result<Option<(i64, SessionId)>, Fault> {
+    let found = db
+        .prepare_cached(
+            "SELECT s.n, s.id FROM agent_session_ids AS i JOIN agent_sessions AS s
+             ON s.n = i.session AND s.agent = ?1
+             WHERE i.agent_session_id = ?2 AND NOT EXISTS (
+                 SELECT 1 FROM histories AS h WHERE h.session = s.n AND h.agent_session_id = ?2
+             ) LIMIT 1",
+        )?
+        .query_row(params![mark.key.agent.as_str(), mark.agent_session_id], |row| {
+            Ok((row.get(0)?, crate::row::text(row, 1)?))
+        })
+        .optional()?;
+    Ok(found)
+}
+
+fn insert(
+    db: &Connection,
+    mark: &HistoryMark,
+    session: i64,
+    standing: HistoryStanding,
+) -> Result<(), Fault> {
+    let key = &mark.key;
+    db.prepare_cached(
+        "INSERT INTO histories (agent, root, path, entry, agent_session_id, parent, session,
+             standing, stamp, cursor, input_tokens, output_tokens)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    )?
+    .execute(params![
+        key.agent.as_str(),
+        key.root,
+        key.path,
+        key.entry,
+        mark.agent_session_id,
+        mark.parent,
+        session,
+        standing.as_str(),
+        mark.stamp,
+        mark.cursor,
+        count(mark.input_tokens),
+        count(mark.output_tokens),
+    ])?;
+    Ok(())
+}
+
+fn touch(db: &Connection, mark: &HistoryMark) -> Result<(), Fault> {
+    let key = &mark.key;
+    db.prepare_cached(
+        "UPDATE histories SET stamp = ?5, cursor = ?6, input_tokens = ?7, output_tokens = ?8
+         WHERE agent = ?1 AND root = ?2 AND path = ?3 AND entry = ?4 AND standing <> 'replaced'",
+    )?
+    .execute(params![
+        key.agent.as_str(),
+        key.root,
+        key.path,
+        key.entry,
+        mark.stamp,
+        mark.cursor,
+        count(mark.input_tokens),
+        count(mark.output_tokens),
+    ])?;
+    Ok(())
+}
+
+fn count(tokens: u64) -> i64 {
+    i64::try_from(tokens).unwrap_or(i64::MAX)
+}
