@@ -9,6 +9,7 @@ mod browsers;
 mod changes;
 mod config;
 mod daemon;
+mod histories;
 mod home;
 mod imports;
 mod inbox;
@@ -34,6 +35,10 @@ pub use changes::{
 };
 pub use config::{Config, ConfigPatch, ConfigSetting, SettingKind};
 pub use daemon::{Daemon, Health, HealthProblem, Status};
+pub use histories::{
+    FailedHistory, FoundAgent, FoundRepo, Histories, HistoryImport, ImportMode, NewHistoryImport,
+    SourceImport,
+};
 pub use home::Home;
 pub use imports::{Import, ImportOutcome, ImportTurn, Imported, TurnRole};
 pub use inbox::{Answer, Inbox, InboxItem, InboxKind, Rejection};

@@ -11,13 +11,13 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::bodies::{
     Agents, Answer, Backups, BrowserLink, BrowserSessions, CancelTurn, ChosenMode, ChosenSetting,
-    Compacted, Config, ConfigPatch, CreatedSession, FileDiff, FileMatches, Fork, Health, Hits,
-    Home, Import, Imported, Inbox, NewBackup, NewBrowserLink, NewRepo, NewRule, NewSession,
-    Problem, Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Restore, Restored, Revert, Rule,
-    Rules, Session, SessionChanges, SessionDetail, SessionPatch, Sessions, SignIn, SignedIn,
-    StateOfSession, Status, StoppedAgents, StoredAttachment, TeamAnalytics, TeamAnswer, TeamCancel,
-    TeamMessage, TeamQuestion, TeamReport, TeamSession, TeamSessions, TeamStats, TeamStatus, Teams,
-    Undo,
+    Compacted, Config, ConfigPatch, CreatedSession, FileDiff, FileMatches, Fork, Health, Histories,
+    HistoryImport, Hits, Home, Import, Imported, Inbox, NewBackup, NewBrowserLink,
+    NewHistoryImport, NewRepo, NewRule, NewSession, Problem, Prompt, Prompted, QueuePatch,
+    Rejection, Repo, Repos, Restore, Restored, Revert, Rule, Rules, Session, SessionChanges,
+    SessionDetail, SessionPatch, Sessions, SignIn, SignedIn, StateOfSession, Status, StoppedAgents,
+    StoredAttachment, TeamAnalytics, TeamAnswer, TeamCancel, TeamMessage, TeamQuestion, TeamReport,
+    TeamSession, TeamSessions, TeamStats, TeamStatus, Teams, Undo,
 };
 
 /// Messages of a session. The server streams them, so that no value of this type is ever built.
@@ -72,12 +72,12 @@ const PATH: &str = "/components/schemas";
 
 bodies! {
     requests:
-        Answer CancelTurn ChosenMode ChosenSetting ConfigPatch Fork Import NewBackup NewBrowserLink NewRepo NewRule NewSession Prompt
-        QueuePatch Rejection Restore Revert SessionPatch SignIn TeamCancel TeamMessage TeamQuestion Undo;
+        Answer CancelTurn ChosenMode ChosenSetting ConfigPatch Fork Import NewBackup NewBrowserLink NewHistoryImport NewRepo NewRule
+        NewSession Prompt QueuePatch Rejection Restore Revert SessionPatch SignIn TeamCancel TeamMessage TeamQuestion Undo;
     responses:
-        Agents Backups BrowserLink BrowserSessions Compacted Config CreatedSession FileDiff FileMatches Health Hits Home Imported
-        Inbox Messages Problem Prompted Repo Repos Restored Rule Rules Session SessionChanges Sessions SignedIn StateOfSession Status
-        StoppedAgents StoredAttachment
+        Agents Backups BrowserLink BrowserSessions Compacted Config CreatedSession FileDiff FileMatches Health Histories HistoryImport
+        Hits Home Imported Inbox Messages Problem Prompted Repo Repos Restored Rule Rules Session SessionChanges Sessions SignedIn
+        StateOfSession Status StoppedAgents StoredAttachment
         TeamAnalytics TeamAnswer TeamReport TeamSession TeamSessions TeamStats TeamStatus Teams
         WholeSession;
 }

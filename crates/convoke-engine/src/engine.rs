@@ -18,6 +18,7 @@ use tokio::sync::{broadcast, watch};
 
 use crate::changes::Changes;
 use crate::error::{Error, Result};
+use crate::histories::Histories;
 use crate::inbox::{self, Inbox};
 use crate::processes::{ListedAgent, Processes};
 use crate::project_files::ProjectFiles;
@@ -44,6 +45,7 @@ pub struct Engine {
     projects: Projects,
     rules: Rules,
     inbox: Inbox,
+    histories: Histories,
     teams: Arc<Teams>,
     changes: Changes,
 }
@@ -116,6 +118,7 @@ impl Engine {
         let changes = Changes::new(&sessions);
         // Before any turn begins: a restore that was cut off is completed first.
         let completed = changes.recover().await?;
+        let histories = Histories::new(&sessions);
         sessions.recover().await?;
         sessions.start_active().await?;
         sessions.attachments.start_collection();
@@ -123,7 +126,8 @@ impl Engine {
         changes.start_upkeep();
         inbox::announce_changes(&sessions, &inbox.questions);
         teams::start_periodic_check(&teams);
-        Ok(Self { sessions, projects, rules, inbox, teams, changes })
+        histories.start_following();
+        Ok(Self { sessions, projects, rules, inbox, histories, teams, changes })
     }
 
     /// Accepts no new work, stops all agents, and closes the store. The next start ends the turns that were running.
@@ -161,6 +165,11 @@ impl Engine {
     /// The requests to the human.
     pub const fn inbox(&self) -> &Inbox {
         &self.inbox
+    }
+
+    /// The conversations that other programs keep.
+    pub const fn histories(&self) -> &Histories {
+        &self.histories
     }
 
     /// The teams.

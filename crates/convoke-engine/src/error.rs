@@ -128,6 +128,12 @@ pub enum Error {
         /// The limit.
         max: usize,
     },
+    /// Another import runs.
+    #[error("an import of histories is already running")]
+    ImportRuns,
+    /// The configuration forbids it.
+    #[error("history.import is \"never\", so that nothing is imported")]
+    ImportForbidden,
     /// The queue is full.
     #[error("the session has {max} waiting prompts, which is the limit")]
     QueueFull {
@@ -372,6 +378,8 @@ impl Error {
             | Self::ArchivedPair { .. }
             | Self::ImportGap { .. }
             | Self::ImportDiffers { .. }
+            | Self::ImportRuns
+            | Self::ImportForbidden
             | Self::NotRunning => Kind::Conflict,
             Self::SessionLimit { .. }
             | Self::QueueFull { .. }

@@ -10,6 +10,7 @@ mod changes;
 mod engine;
 mod error;
 mod full_disk;
+mod histories;
 mod home;
 mod inbox;
 mod keys;
@@ -41,12 +42,17 @@ pub use convoke_git::{
 };
 pub use convoke_store::Error as StoreError;
 pub use convoke_store::{
-    Archived, Asker as PairAsker, Fragment, Hit, HitPage, HitPlace, HitSession, MessagePage,
-    PairActivity, PairFilter, PairId, PairStats, PairUsage, Project, SearchQuery, SessionFilter,
-    SessionKind, SessionOrder, Snapshot, StoredPair, StoredSession, Trouble, UpdatePage, Window,
+    Archived, Asker as PairAsker, FoundProject, Fragment, Hit, HitPage, HitPlace, HitSession,
+    MessagePage, PairActivity, PairFilter, PairId, PairStats, PairUsage, Project, SearchQuery,
+    SessionFilter, SessionHistory, SessionKind, SessionOrder, Snapshot, StoredPair, StoredSession,
+    Trouble, UpdatePage, Window,
 };
 pub use engine::{Engine, Figures};
 pub use error::{Error, Kind, Result};
+pub use histories::{
+    AgentRun, FailedHistory, FoundAgent, FoundHistories, Histories, HistoryAgent, HistorySettings,
+    ImportMode, ImportRequest, ImportRun, Purpose, Recall,
+};
 pub use home::{Counts, Home};
 pub use inbox::{Inbox, Item, Remember};
 pub use keys::{IssuedKey, Keys};

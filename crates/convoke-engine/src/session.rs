@@ -8,6 +8,7 @@ mod carry;
 pub(crate) mod choices;
 mod clocks;
 mod effects;
+mod history;
 mod import;
 mod load;
 mod progress;
@@ -32,6 +33,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::error::{Error, Result};
+use crate::histories::HistoryGrowth;
 use crate::sessions::Sessions;
 use crate::sessions::{Import, ImportedInto, Prompted};
 use crate::view::{Live, SessionView};
@@ -65,6 +67,8 @@ pub(crate) enum Request {
     Order { order: Option<Order>, reply: Answer<()> },
     /// Add turns of a transcript.
     Import { import: Import, reply: Answer<ImportedInto> },
+    /// Add what another program wrote of the conversation.
+    Grow { growth: Box<HistoryGrowth>, reply: Answer<u64> },
     /// Erase the session, and end the task.
     Erase { reply: Answer<()> },
     /// Reply when all earlier requests are done.
@@ -81,6 +85,7 @@ impl Request {
             Self::CompleteIfIdle { reply, .. } => drop(reply.send(Err(error))),
             Self::Ask { reply, .. } => drop(reply.send(Err(error))),
             Self::Import { reply, .. } => drop(reply.send(Err(error))),
+            Self::Grow { reply, .. } => drop(reply.send(Err(error))),
             Self::Order { reply, .. }
             | Self::Verdict { reply, .. }
             | Self::Withdraw { reply, .. }

@@ -3,7 +3,7 @@
 pub(crate) mod admission;
 mod create;
 mod fork;
-mod import;
+pub(crate) mod import;
 mod read;
 mod recover;
 mod spare;
@@ -387,6 +387,9 @@ impl Sessions {
         from: Reactivation,
     ) -> Result<SessionView> {
         let session = self.get(id).await?;
+        if from == Reactivation::Resume {
+            import::adopt_project(self, &session.stored).await?;
+        }
         let carried = self.carry(id, command);
         let carried = match admission::admit(self, &session.stored, from).await? {
             Some(room) => room.fill(carried).await,

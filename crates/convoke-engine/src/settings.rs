@@ -12,6 +12,7 @@ pub use convoke_agents::pool::Settings as PoolSettings;
 pub use convoke_agents::sandbox::Settings as SandboxSettings;
 pub use convoke_files::questions::Settings as QuestionSettings;
 
+use crate::histories::HistorySettings;
 use crate::keys::Keys;
 
 /// The settings of the engine.
@@ -41,6 +42,8 @@ pub struct Settings {
     pub sandbox: SandboxSettings,
     /// Whether checkpoints of the projects are made.
     pub checkpoints: Checkpointing,
+    /// Whether histories of other agents are imported, and what agents may recall.
+    pub history: HistorySettings,
 }
 
 /// Whether checkpoints of the projects are made.

@@ -5,6 +5,8 @@ use convoke_core::message::Seq;
 use convoke_core::session::{Activity, Attention};
 use convoke_store::{Project, StoredSession};
 
+use crate::histories::ImportRun;
+
 /// A session as lists show it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionView {
@@ -80,6 +82,8 @@ pub enum Change {
         /// The turn whose files are captured; `None` after a restore.
         turn: Option<Seq>,
     },
+    /// An import of histories goes on, or has ended.
+    Histories(Box<ImportRun>),
     /// A rule was made or revoked.
     Rules,
     /// Something was asked or settled.

@@ -77,6 +77,7 @@ impl NotificationTask {
                     | Change::ProjectRemoved(_)
                     | Change::ChangesUpdated { .. }
                     | Change::Rules
+                    | Change::Histories(_)
                     | Change::Agent { .. },
                 ) => Vec::new(),
                 Err(broadcast::error::RecvError::Closed) => return,

@@ -7,6 +7,7 @@ pub(crate) mod browsers;
 mod changes;
 mod config;
 mod events;
+mod histories;
 mod home;
 mod imports;
 mod inbox;
@@ -67,6 +68,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(changes::fork))
         .routes(routes!(messages::list))
         .routes(routes!(imports::import))
+        .routes(routes!(histories::list))
+        .routes(routes!(histories::begin, histories::show))
         .routes(routes!(events::follow))
         .routes(routes!(home::show))
         .routes(routes!(inbox::list))

@@ -1,6 +1,7 @@
 //! Converts the engine's types into those of the API.
 
 pub(crate) mod changes;
+mod histories;
 pub(crate) mod teams;
 
 use convoke_api::bodies::{
@@ -15,6 +16,8 @@ use convoke_core::title::UNTITLED;
 use convoke_engine::{
     Item, ListedAgent, LoginState, Offered, Project, Resume, RuleView, SessionView, StoredSession,
 };
+
+pub(crate) use histories::{histories, history_import};
 
 /// A session for REST.
 pub(crate) fn session(view: SessionView) -> Session {

@@ -47,6 +47,7 @@ pub(crate) struct Config {
     pub(crate) spawner: Spawner,
     pub(crate) notify: Notify,
     pub(crate) editor: Editor,
+    pub(crate) history: History,
     pub(crate) backup: Backup,
     /// The teams' own file.
     pub(crate) teams_file: PathBuf,
@@ -171,6 +172,15 @@ pub(crate) struct Notify {
 pub(crate) struct Editor {
     /// How the page opens a file in it; empty for not at all.
     pub(crate) open: String,
+}
+
+/// Histories of other agents.
+#[derive(Debug)]
+pub(crate) struct History {
+    /// Whether they are imported: `ask`, `always` or `never`.
+    pub(crate) import: String,
+    /// What agents may recall: `off`, `project` or `all`.
+    pub(crate) recall: String,
 }
 
 /// Backups that the daemon makes by itself.

@@ -11,10 +11,10 @@ use super::{
 };
 use crate::bodies::{
     Agents, Answer, Backups, CancelTurn, Config, ConfigPatch, CreatedSession, FileDiff,
-    FileMatches, Fork, Health, Hits, Home, Import, Imported, Inbox, NewBackup, NewRepo, NewRule,
-    NewSession, Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Restore, Restored, Revert,
-    Rule, Rules, Session, SessionChanges, SessionPatch, Sessions, StateOfSession, Status,
-    StoredAttachment, Undo,
+    FileMatches, Fork, Health, Histories, HistoryImport, Hits, Home, Import, Imported, Inbox,
+    NewBackup, NewHistoryImport, NewRepo, NewRule, NewSession, Prompt, Prompted, QueuePatch,
+    Rejection, Repo, Repos, Restore, Restored, Revert, Rule, Rules, Session, SessionChanges,
+    SessionPatch, Sessions, StateOfSession, Status, StoredAttachment, Undo,
 };
 use crate::error::Result;
 
@@ -94,6 +94,21 @@ impl Client {
     /// Imports turns of a transcript into its session.
     pub async fn import(&self, import: &Import) -> Result<Imported> {
         self.fetch(Call::post("/api/imports").json(import).patient()).await
+    }
+
+    /// What other programs keep of conversations.
+    pub async fn histories(&self) -> Result<Histories> {
+        self.fetch(Call::get("/api/histories").patient()).await
+    }
+
+    /// Starts an import of histories.
+    pub async fn import_histories(&self, new: &NewHistoryImport) -> Result<HistoryImport> {
+        self.fetch(Call::post("/api/histories/import").json(new)).await
+    }
+
+    /// The import that runs, or the last one.
+    pub async fn history_import(&self) -> Result<HistoryImport> {
+        self.fetch(Call::get("/api/histories/import")).await
     }
 
     /// A session with its project, and a reader of its messages.

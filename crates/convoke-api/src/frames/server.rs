@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AgentItem, SessionItem};
-use crate::bodies::{Config, Hit, InboxItem, Repo, Rule};
+use crate::bodies::{Config, HistoryImport, Hit, InboxItem, Repo, Rule};
 use crate::entry::Entry;
 
 /// A frame from the server, tagged by `type`. `sessionId` is canonical, `uid` the session's own id.
@@ -354,6 +354,13 @@ pub enum ServerFrame {
     RuleRemoved {
         /// Which one.
         rule_id: RuleId,
+    },
+    /// How far an import of histories is, some times a second while it runs, and once at its end. After the end the lists
+    /// of sessions are to be asked for again: imported sessions are not announced one by one.
+    #[serde(rename = "history:import")]
+    HistoryImport {
+        /// The import.
+        import: HistoryImport,
     },
     /// A rule was made or revoked by any client.
     #[serde(rename = "rule:changed")]

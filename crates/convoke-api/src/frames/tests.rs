@@ -352,6 +352,7 @@ fn said_of_the_rest() -> Vec<Value> {
         json!({"type": "rule:added", "rule": rule}),
         json!({"type": "rule:removed", "ruleId": ID}),
         json!({"type": "rule:changed"}),
+        json!({"type": "history:import", "import": {"number": 1, "running": true, "sources": [], "failed": []}}),
         json!({"type": "team:changed"}),
         json!({"type": "pong", "requestId": "r1"}),
         json!({"type": "error", "requestId": "r1", "message": "Could not load session", "hint": "see the log"}),

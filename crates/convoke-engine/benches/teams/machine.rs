@@ -12,8 +12,8 @@ use convoke_core::team::Pair;
 use convoke_core::time::Timestamp;
 use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Around, Checkpointing, Engine, Permissions, PoolSettings, QuestionSettings, SandboxSettings,
-    Settings, Spare, Team, TeamLimits, TeamSettings,
+    Around, Checkpointing, Engine, HistorySettings, Permissions, PoolSettings, QuestionSettings,
+    SandboxSettings, Settings, Spare, Team, TeamLimits, TeamSettings,
 };
 use convoke_store::{NewProject, NewSession, SessionKind, Store};
 use convoke_testkit::bench::Result;
@@ -74,6 +74,7 @@ impl Machine {
             question_timeout: None,
             agents: vec![self.agent.clone()],
             sandbox: SandboxSettings::with(Available::detect(None)),
+            history: HistorySettings::default(),
         };
         let around = Around {
             environment: [("PATH".into(), "/usr/bin:/bin".into())].into(),

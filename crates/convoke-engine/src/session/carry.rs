@@ -15,7 +15,7 @@ use convoke_core::session::{
 use convoke_core::time::Timestamp;
 use convoke_core::turn::{Stop, Turn};
 use convoke_core::update::{OpenMessages, UpdateStamp, Updates};
-use convoke_store::{StoredSession, Sync};
+use convoke_store::{HistoryMark, StoredSession, Sync};
 use tokio::time::Instant;
 
 use super::Carried;
@@ -37,11 +37,13 @@ const TRIES: usize = 6;
 /// What is decided and not stored yet.
 pub(super) struct Undone {
     pub(super) session: Session,
-    open: OpenMessages,
+    pub(super) open: OpenMessages,
     changes: Vec<Change>,
     updates: Updates,
     sync: Sync,
     effects: Vec<Effect>,
+    /// How far the conversation was read of which this is a part.
+    pub(super) mark: Option<HistoryMark>,
 }
 
 /// Whether a command may use the space that is set aside for a full disk.
@@ -222,6 +224,7 @@ impl Task {
             updates: Updates::default(),
             sync: Sync::Soon,
             effects: Vec::new(),
+            mark: None,
         }
     }
 
@@ -241,7 +244,7 @@ impl Task {
         }
         undone.session.apply(&change, at);
         undone.changes.push(change.clone());
-        if change == Change::Seen {
+        if let Change::Seen | Change::Described { .. } = change {
             return;
         }
         let summary = undone.session.summary();
@@ -298,6 +301,9 @@ impl Task {
 
     async fn store(&self, undone: &Undone) -> Result<()> {
         let (updates, summary) = (undone.updates.as_slice(), undone.session.summary().clone());
+        if let Some(mark) = undone.mark.clone() {
+            return Ok(self.shared.store.record_history(self.id, updates, summary, mark).await?);
+        }
         if updates.is_empty() {
             return match undone.changes.contains(&Change::Seen) {
                 true => Ok(self.shared.store.mark_seen(self.id, summary.work.seen_rev).await?),

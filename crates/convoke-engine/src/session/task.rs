@@ -294,6 +294,10 @@ impl Task {
                 let imported = self.import(&import).await;
                 reply.send(imported).ok();
             }
+            Request::Grow { growth, reply } => {
+                let grown = self.grow(*growth).await;
+                reply.send(grown).ok();
+            }
             Request::Settle { reply } => {
                 reply.send(Ok(())).ok();
             }

@@ -6,10 +6,12 @@
 use std::sync::Arc;
 
 use convoke_core::id::{AgentName, ProjectId, SessionId};
+use convoke_core::session::EndReason;
 use convoke_core::time::Timestamp;
-use convoke_store::{NewSession, SessionKind};
+use convoke_store::{NewProject, NewSession, SessionKind, StoredSession};
 
 use crate::error::{Error, Result};
+use crate::projects::inside_root;
 use crate::session::{self, Request};
 use crate::sessions::Sessions;
 use crate::view::{Change, SessionView};
@@ -114,6 +116,25 @@ async fn create(shared: &Sessions, id: SessionId, import: &Import) -> Result<boo
     }
 }
 
+/// Makes the folder of an imported session a project when the session is resumed: its agent works there from then on.
+pub(super) async fn adopt_project(shared: &Sessions, session: &StoredSession) -> Result<()> {
+    if session.summary.reason != Some(EndReason::Imported) {
+        return Ok(());
+    }
+    let project = shared.store.project(session.project_id).await?;
+    let Some(project) = project.filter(|project| project.removed_at.is_some()) else {
+        return Ok(());
+    };
+    let path = inside_root(project.path.clone(), &shared.settings.workspace_root).await?;
+    let new = NewProject { id: project.id, name: project.name, path, added_at: shared.now() };
+    match shared.store.add_project(new).await {
+        Ok(project) => shared.tell(Change::ProjectAdded(project)),
+        Err(convoke_store::Error::ProjectExists { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
+
 /// The session id of a transcript: its own id if that is one, else derived from its name and start time, since people
 /// reuse names.
 fn session_of(transcript: &str, created_at: Timestamp) -> SessionId {
@@ -124,7 +145,7 @@ fn session_of(transcript: &str, created_at: Timestamp) -> SessionId {
 }
 
 /// FNV-1a with 128 bits: stable; a collision gains an attacker nothing.
-fn fingerprint(bytes: &[u8]) -> u128 {
+pub(crate) fn fingerprint(bytes: &[u8]) -> u128 {
     const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     bytes.iter().fold(BASIS, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME))

@@ -13,8 +13,8 @@ use convoke_core::question::Limits;
 use convoke_core::time::Timestamp;
 use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Around, Checkpointing, Engine, Keys, McpEndpoint, PoolSettings, QuestionSettings,
-    SandboxSettings, SessionView, Settings, Spare,
+    Around, Checkpointing, Engine, HistorySettings, Keys, McpEndpoint, PoolSettings,
+    QuestionSettings, SandboxSettings, SessionView, Settings, Spare,
 };
 use convoke_testkit::agent::Script;
 use convoke_testkit::tools::search_path;
@@ -81,6 +81,7 @@ impl World {
             question_timeout: None,
             agents: Vec::new(),
             sandbox: SandboxSettings::with(Available::detect(Some(search_path().as_ref()))),
+            history: HistorySettings::default(),
         };
         let program = example("engine_convoke");
         Self { folder, temporary: None, settings, program }

@@ -14,8 +14,8 @@ use convoke_core::question::Limits;
 use convoke_core::time::Timestamp;
 use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Agent, Around, Checkpointing, Keys, McpEndpoint, PoolSettings, QuestionSettings,
-    SandboxSettings, Settings, Spare,
+    Agent, Around, Checkpointing, HistorySettings, Keys, McpEndpoint, PoolSettings,
+    QuestionSettings, SandboxSettings, Settings, Spare,
 };
 use convoke_testkit::agent::Script;
 use convoke_testkit::tools::search_path;
@@ -249,6 +249,7 @@ fn settings(root: &Path) -> Settings {
         question_timeout: None,
         agents: vec![agent],
         sandbox: SandboxSettings::with(Available::detect(Some(search_path().as_ref()))),
+        history: HistorySettings::default(),
     }
 }
 

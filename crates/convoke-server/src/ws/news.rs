@@ -96,6 +96,9 @@ impl News {
                 let changes = session.changes;
                 self.send(ServerFrame::ChangesUpdated { session_id, uid, turn, changes });
             }
+            Change::Histories(run) => {
+                self.send(ServerFrame::HistoryImport { import: view::history_import(*run) });
+            }
             Change::Rules => self.send(ServerFrame::RuleChanged {}),
             Change::Inbox { count } => self.send(ServerFrame::InboxChanged { count }),
         }

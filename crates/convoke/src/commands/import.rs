@@ -1,6 +1,7 @@
 //! `convoke import`: conversations from elsewhere become sessions.
 
 mod file;
+mod histories;
 
 use std::fs;
 use std::io::{self, IsTerminal, Write};
@@ -19,18 +20,30 @@ use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, aside, plain};
 use crate::repl::Profiles;
 use file::Sent;
+use histories::HistoryArgs;
 
-/// Import conversations as sessions
+/// Import conversations of other agents as sessions
+///
+/// Reads what Claude Code, Codex and others keep of their conversations, so that it can be searched,
+/// read and resumed. What was imported before is skipped; conversations that went on get the rest.
+/// From then on the daemon follows what was imported: a conversation held elsewhere appears while it
+/// goes on. Nothing in the stores of other agents is changed.
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
+    args_conflicts_with_subcommands = true,
     after_help = "Examples:
-  convoke import spawn --project ~/src/web
-  convoke import spawn old/talk.jsonl"
+  convoke import --dry-run
+  convoke import --all
+  convoke import claude codex --since 2026-10-01
+  convoke import --all --in ~/src/web
+  convoke import spawn --project ~/src/web"
 )]
 pub(crate) struct ImportArgs {
     #[command(subcommand)]
-    command: ImportCommand,
+    command: Option<ImportCommand>,
+    #[command(flatten)]
+    histories: HistoryArgs,
     #[command(flatten)]
     daemon: DaemonArgs,
 }
@@ -78,6 +91,11 @@ fn worded(files: usize, lines: usize) -> String {
     )
 }
 
+/// Nothing says which conversations are to be imported.
+#[derive(Debug, thiserror::Error)]
+#[error("name the agents whose conversations are imported, or say --all")]
+pub(crate) struct NoSource;
+
 /// A contract with scripts.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -121,7 +139,14 @@ pub(crate) fn run(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let ImportCommand::Spawn(spawn) = &args.command;
+    let Some(ImportCommand::Spawn(spawn)) = &args.command else {
+        if !args.histories.is_given() {
+            anyhow::bail!(NoSource);
+        }
+        return daemon::with(world, global, &args.daemon, output, async |client, _| {
+            histories::run(&args.histories, client, output).await
+        });
+    };
     daemon::with(world, global, &args.daemon, output, async |client, home| {
         let folder = home.path().join("spawn/sessions");
         let files = transcripts(spawn.path.as_deref().unwrap_or(&folder))?;

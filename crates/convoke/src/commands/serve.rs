@@ -16,7 +16,8 @@ use anyhow::Context;
 use convoke_agents::sandbox::{Available, Systemd};
 use convoke_api::bodies::Daemon;
 use convoke_engine::{
-    self as engine, Checkpointing, Limits, PoolSettings, QuestionSettings, Spare,
+    self as engine, Checkpointing, HistorySettings, ImportMode, Limits, PoolSettings,
+    QuestionSettings, Recall, Spare,
 };
 use convoke_server::{BackupSettings, Listeners, Problems, Server, ServerOptions, Serving, Token};
 use serde::Serialize;
@@ -267,6 +268,18 @@ fn settings(config: &Config, world: &World) -> engine::Settings {
         checkpoints: match config.changes.checkpoints {
             true => Checkpointing::On,
             false => Checkpointing::Off,
+        },
+        history: HistorySettings {
+            import: match config.history.import.as_str() {
+                "always" => ImportMode::Always,
+                "never" => ImportMode::Never,
+                _ => ImportMode::Ask,
+            },
+            recall: match config.history.recall.as_str() {
+                "off" => Recall::Off,
+                "all" => Recall::All,
+                _ => Recall::Project,
+            },
         },
     }
 }

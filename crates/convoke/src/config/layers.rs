@@ -12,8 +12,8 @@ use super::projects;
 use super::settings::{self, SETTINGS, Setting};
 use super::tree::{Entry, Node, Origin, Value};
 use super::{
-    Backup, Changes, Config, Editor, Effective, Limits, Loaded, Notify, Pool, Questions, Sandbox,
-    Server, Sessions, Sources, Spawner, Teams,
+    Backup, Changes, Config, Editor, Effective, History, Limits, Loaded, Notify, Pool, Questions,
+    Sandbox, Server, Sessions, Sources, Spawner, Teams,
 };
 
 /// Settles every value; what is wrong goes to `mistakes`, and the rest is still looked at.
@@ -194,6 +194,7 @@ fn unset() -> Config {
         },
         notify: Notify { command: Vec::new() },
         editor: Editor { open: String::new() },
+        history: History { import: String::new(), recall: String::new() },
         backup: Backup { every: None, keep: 0, dir: PathBuf::new() },
         spawner: Spawner { session_expiry_days: 0, max_tokens: 0 },
         teams_file: PathBuf::new(),

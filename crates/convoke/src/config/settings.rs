@@ -70,7 +70,7 @@ const CENTURY_DAYS: u64 = 36_500;
 const LAYERS: [&str; 3] = ["bwrap", "landlock", "seccomp"];
 
 /// Every setting outside of `[agents]`, in the order in which it is shown.
-pub(super) static SETTINGS: [Setting; 35] = [
+pub(super) static SETTINGS: [Setting; 37] = [
     Setting::new(
         "teams_file",
         "the file that describes the teams, relative to the home",
@@ -289,6 +289,24 @@ pub(super) static SETTINGS: [Setting; 35] = [
         Kind::Text { default: "", field: |c| &mut c.editor.open },
     )
     .live(),
+    Setting::new(
+        "history.import",
+        "whether conversations that other agents keep are imported: after you said so, always, or never",
+        Kind::Word {
+            default: "ask",
+            choices: &["ask", "always", "never"],
+            field: |c| &mut c.history.import,
+        },
+    ),
+    Setting::new(
+        "history.recall",
+        "which earlier sessions agents can search and read: none, those of their project, or all",
+        Kind::Word {
+            default: "project",
+            choices: &["off", "project", "all"],
+            field: |c| &mut c.history.recall,
+        },
+    ),
     Setting::new(
         "backup.every",
         "how often the daemon makes a backup, if anything changed",

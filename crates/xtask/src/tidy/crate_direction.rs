@@ -14,7 +14,14 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
     ("convoke-store", &["convoke-core"]),
     (
         "convoke-engine",
-        &["convoke-agents", "convoke-core", "convoke-files", "convoke-git", "convoke-store"],
+        &[
+            "convoke-agents",
+            "convoke-core",
+            "convoke-files",
+            "convoke-git",
+            "convoke-histories",
+            "convoke-store",
+        ],
     ),
     ("convoke-api", &["convoke-core"]),
     ("convoke-server", &["convoke-api", "convoke-core", "convoke-engine", "convoke-files"]),

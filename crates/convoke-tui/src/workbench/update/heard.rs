@@ -161,6 +161,7 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         | ServerFrame::HomeList { .. }
         | ServerFrame::RuleAdded { .. }
         | ServerFrame::RuleRemoved { .. }
+        | ServerFrame::HistoryImport { .. }
         | ServerFrame::Config(_)
         | ServerFrame::Pong {}
         | ServerFrame::Error { .. } => {}

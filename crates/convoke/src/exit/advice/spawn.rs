@@ -5,7 +5,7 @@ use std::error::Error as StdError;
 use convoke_files::transcripts::Error;
 
 use super::{Code, files_advice};
-use crate::commands::import::ImportIncomplete;
+use crate::commands::import::{ImportIncomplete, NoSource};
 use crate::commands::spawn::{CleanIncomplete, DeleteError, NoAgent};
 use crate::repl::{HomeInside, Interrupted, ProfileError, StartInterrupted, TurnsFailed};
 
@@ -31,6 +31,10 @@ pub(super) fn advice(cause: &(dyn StdError + 'static)) -> Option<(Code, Option<S
     }
     if cause.is::<NoAgent>() {
         return Some((Code::CouldNot, Some("see `convoke agent list`".to_owned())));
+    }
+    if cause.is::<NoSource>() {
+        let way_out = "see what is there: convoke import --dry-run";
+        return Some((Code::AskedWrongly, Some(way_out.to_owned())));
     }
     if cause.is::<ImportIncomplete>() {
         return Some((Code::CouldNot, Some("the skipped lines are listed above".to_owned())));

@@ -1,0 +1,62 @@
+//! Adds what another program wrote of the session's conversation, together with how far it was read.
+
+use std::collections::HashMap;
+
+use convoke_core::id::MessageId;
+use convoke_core::message::Seq;
+use convoke_core::session::{Change, Status};
+use convoke_core::state::SessionState;
+
+use super::task::Task;
+use crate::error::Result;
+use crate::histories::{GrownItem, HistoryGrowth};
+
+/// The newest messages among which an item is looked for that may replace one. Agents replace what they wrote last.
+const WINDOW: u32 = 20_000;
+
+impl Task {
+    /// Adds items, and replaces those that are there; says how many changed.
+    ///
+    /// While Convoke drives the session, its own agent writes the file: what it says is stored already, so that only the
+    /// place is recorded.
+    pub(super) async fn grow(&mut self, growth: HistoryGrowth) -> Result<u64> {
+        let HistoryGrowth { items, mark, title, usage, active_at } = growth;
+        if self.session.summary().status == Status::Active {
+            self.shared.store.mark_history(mark).await?;
+            return Ok(0);
+        }
+        let ids = self.shared.store.message_ids(self.id, WINDOW).await?;
+        let known: HashMap<MessageId, Seq> = ids.into_iter().collect();
+        let mut undone = self.undone();
+        let mut changed = 0;
+        for GrownItem { draft, at } in items {
+            let at = at.unwrap_or(undone.session.summary().updated_at);
+            let place = draft.id.and_then(|id| known.get(&id).copied());
+            let change = match place {
+                None => Change::Begin(draft),
+                Some(seq) => {
+                    let Some(message) = self.shared.store.message(self.id, seq).await? else {
+                        continue;
+                    };
+                    if message.content == draft.content {
+                        continue;
+                    }
+                    undone.open.reopen(message);
+                    Change::Replace { seq, content: draft.content }
+                }
+            };
+            self.change(&mut undone, change, at);
+            changed += 1;
+        }
+        if let Some(usage) = usage {
+            let at = undone.session.summary().updated_at;
+            self.change(&mut undone, Change::State(SessionState::Usage(usage)), at);
+        }
+        let at = undone.session.summary().updated_at;
+        self.change(&mut undone, Change::Described { title, active_at }, at);
+        undone.mark = Some(mark);
+        let effects = self.commit(undone).await?;
+        self.carry_out(effects).await;
+        Ok(changed)
+    }
+}
