@@ -45,7 +45,7 @@ pub(crate) async fn start(
     reports: mpsc::Sender<Report>,
 ) -> Result<(Driver, Started)> {
     let session = match &launch.start {
-        Start::New { id } => id.clone(),
+        Start::New { id } | Start::Fork { id, .. } => id.clone(),
         Start::Resume { agent_session } => agent_session.clone(),
     };
     let servers = tool_servers::File::write(&launch, random)?;

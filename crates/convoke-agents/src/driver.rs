@@ -93,6 +93,13 @@ pub enum Start {
         /// The agent's own id of it.
         agent_session: String,
     },
+    /// A copy of one that the agent knows, which stays as it is.
+    Fork {
+        /// The agent's own id of the original.
+        agent_session: String,
+        /// A fresh UUID for the copy.
+        id: String,
+    },
 }
 
 /// How a process and all its children are confined.

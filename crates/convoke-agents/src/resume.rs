@@ -13,24 +13,51 @@ const IDS_MAX: usize = 3;
 pub enum Begun {
     /// The one that it knows.
     Resumed,
+    /// A copy of the one that it knows.
+    Forked,
     /// A new one.
     New,
 }
 
-/// Starts an agent in its own session, if there is one; in a new one otherwise, or if resuming fails with an error that
-/// `is_forgotten` accepts.
+/// What is known of an agent's own session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known {
+    /// Nothing; there is none.
+    Nothing,
+    /// Its id.
+    Session(String),
+    /// Its id, and that another program may have it open, so that it must not be continued itself.
+    OpenElsewhere(String),
+}
+
+impl From<Option<String>> for Known {
+    fn from(agent_session: Option<String>) -> Self {
+        agent_session.map_or(Self::Nothing, Self::Session)
+    }
+}
+
+/// Starts an agent in its own session, if there is one, or in a copy of it; in a new one otherwise, or if resuming fails
+/// with an error that `is_forgotten` accepts.
 pub async fn resume_or_begin<T, F: Future<Output = Result<T>>>(
-    agent_session: Option<String>,
+    known: impl Into<Known>,
     random: Random,
     is_forgotten: fn(&Error) -> bool,
     mut start: impl FnMut(Start) -> F,
 ) -> Result<(T, Begun)> {
-    if let Some(agent_session) = agent_session {
-        match start(Start::Resume { agent_session }).await {
+    let first = match known.into() {
+        Known::Nothing => None,
+        Known::Session(agent_session) => Some((Start::Resume { agent_session }, Begun::Resumed)),
+        Known::OpenElsewhere(agent_session) => {
+            let id = SessionId::from_random(random()).to_string();
+            Some((Start::Fork { agent_session, id }, Begun::Forked))
+        }
+    };
+    if let Some((how, begun)) = first {
+        match start(how).await {
             Err(error) if is_forgotten(&error) => {
                 tracing::info!("the agent does not resume its session: {error}");
             }
-            outcome => return outcome.map(|started| (started, Begun::Resumed)),
+            outcome => return outcome.map(|started| (started, begun)),
         }
     }
     for _ in 1..IDS_MAX {

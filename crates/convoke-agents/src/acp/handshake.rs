@@ -37,6 +37,7 @@ pub(super) async fn shake(talk: &mut Talk, launch: &Launch) -> Result<Started> {
     let opened = match &launch.start {
         Start::New { .. } => open(talk, launch).await,
         Start::Resume { agent_session } => resume(talk, launch, abilities, agent_session).await,
+        Start::Fork { agent_session, .. } => fork(talk, launch, &hello, agent_session).await,
     };
     let agent_session = opened.map_err(|refusal| match refusal {
         Refusal::Login(fault) => Error::AuthRequired { methods: logins, detail: fault.detail() },
@@ -120,6 +121,31 @@ async fn resume(
     Ok(session.to_owned())
 }
 
+/// Opens a copy of a session; few agents can.
+async fn fork(
+    talk: &mut Talk,
+    launch: &Launch,
+    hello: &Value,
+    session: &str,
+) -> std::result::Result<String, Refusal> {
+    let cannot = |detail: String| Error::CannotResume { detail };
+    if !can(hello, "sessionCapabilities/fork") {
+        return Err(cannot("it does not support copies of a session".to_owned()).into());
+    }
+    let mut params = place(launch);
+    if let Value::Object(fields) = &mut params {
+        fields.insert("sessionId".to_owned(), Value::String(session.to_owned()));
+    }
+    let answer = call(talk, "session/fork", params).await?;
+    let answer = answer.map_err(|fault| Refusal::new(fault, cannot))?;
+    let Some(copy) = session_in(&answer).filter(|copy| *copy != session) else {
+        return Err(cannot("it copied a session without a new id".to_owned()).into());
+    };
+    talk.dialogue.enter(copy);
+    talk.dialogue.learn_offers(&answer);
+    Ok(copy.to_owned())
+}
+
 /// Lets a replay pass by that comes after the answer.
 async fn settle(talk: &mut Talk) -> Result<()> {
     let last = Instant::now() + SETTLE_MAX;
@@ -171,16 +197,17 @@ fn check_version(hello: &Value) -> Result<()> {
 }
 
 fn abilities(hello: &Value) -> Abilities {
-    let can = |path: &str| {
-        let ability = hello.pointer(&format!("/agentCapabilities/{path}"));
-        ability.is_some_and(|ability| !matches!(ability, Value::Null | Value::Bool(false)))
-    };
     Abilities {
-        load: can("loadSession"),
-        resume: can("sessionCapabilities/resume"),
-        list: can("sessionCapabilities/list"),
-        close: can("sessionCapabilities/close"),
+        load: can(hello, "loadSession"),
+        resume: can(hello, "sessionCapabilities/resume"),
+        list: can(hello, "sessionCapabilities/list"),
+        close: can(hello, "sessionCapabilities/close"),
     }
+}
+
+fn can(hello: &Value, path: &str) -> bool {
+    let ability = hello.pointer(&format!("/agentCapabilities/{path}"));
+    ability.is_some_and(|ability| !matches!(ability, Value::Null | Value::Bool(false)))
 }
 
 fn introduced_as(hello: &Value) -> Option<String> {

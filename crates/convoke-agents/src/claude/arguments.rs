@@ -20,16 +20,21 @@ const TALK: [&str; 9] = [
 
 /// The arguments of a process that takes part in a conversation.
 pub(super) fn to_talk(launch: &Launch, servers: Option<&Path>) -> Result<Vec<String>> {
-    let (flag, id) = match &launch.start {
-        Start::New { id } => ("--session-id", checked(id)?),
-        Start::Resume { agent_session: id } => {
-            let cannot = |error: Error| Error::CannotResume { detail: error.to_string() };
-            ("--resume", checked(id).map_err(cannot)?)
+    let known = |id| {
+        let cannot = |error: Error| Error::CannotResume { detail: error.to_string() };
+        checked(id).map_err(cannot)
+    };
+    let flags = match &launch.start {
+        Start::New { id } => vec!["--session-id", checked(id)?],
+        Start::Resume { agent_session } => vec!["--resume", known(agent_session)?],
+        Start::Fork { agent_session, id } => {
+            let original = known(agent_session)?;
+            vec!["--resume", original, "--fork-session", "--session-id", checked(id)?]
         }
     };
     let mut args = launch.args.clone();
     args.extend(TALK.map(str::to_owned));
-    args.extend([flag.to_owned(), id.to_owned()]);
+    args.extend(flags.into_iter().map(str::to_owned));
     if let Some(servers) = servers {
         args.extend(["--mcp-config".to_owned(), servers.to_string_lossy().into_owned()]);
     }

@@ -8,7 +8,7 @@ use convoke_agents::catalogue::{Agent, LoginState, Resume, Sandbox};
 use convoke_agents::driver::{HttpServer, Launch, Lease, McpServer, OwnSandbox, Start};
 use convoke_agents::launch::{Occasion, Surroundings};
 use convoke_agents::pool::Seat;
-use convoke_agents::resume::{Begun, resume_or_begin};
+use convoke_agents::resume::{Begun, Known, resume_or_begin};
 use convoke_core::files::ChangeTotals;
 use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
@@ -24,6 +24,7 @@ use super::capture::Captured;
 use super::choices;
 use super::replay::transcript;
 use crate::error::Result as EngineResult;
+use crate::histories::live;
 use crate::processes::Processes;
 use crate::projects::inside_root;
 use crate::sessions::Sessions;
@@ -109,9 +110,8 @@ pub(crate) async fn seat(
     // What the process before was set to; a session that is not stored yet has nothing.
     let before = processes.store.session_state(spec.session).await.unwrap_or_default();
     let before: Vec<SessionState> = before.into_iter().map(|(_, state)| state).collect();
-    // An agent that loses what it loads is given the transcript instead.
-    let resume = processes.agent(spec.agent.as_str()).map_or(Resume::Native, |it| it.resume);
-    let known = spec.agent_session.clone().filter(|_| resume == Resume::Native);
+    let known = known(processes, spec).await;
+    let is_elsewhere = matches!(known, Known::OpenElsewhere(_));
     let (seat, begun) =
         resume_or_begin(known, processes.around.random, is_forgotten, acquire).await?;
     let Some(started) = &seat.started else {
@@ -128,7 +128,11 @@ pub(crate) async fn seat(
             Some(transcript) => (Some(transcript), Some(Resumed::Replay), "resumed"),
             None => (None, Some(Resumed::Native), "resumed"),
         },
+        Begun::Forked => (None, Some(Resumed::Forked), "forked"),
         Begun::New => match transcript(processes, spec.session, before).await {
+            Ok(Some(transcript)) if is_elsewhere => {
+                (Some(transcript), Some(Resumed::ForkedReplay), "replayed")
+            }
             Ok(Some(transcript)) => (Some(transcript), Some(Resumed::Replay), "replayed"),
             // A new conversation has nothing to resume.
             Ok(None) => (None, None, "created"),
@@ -141,6 +145,25 @@ pub(crate) async fn seat(
     let agent_session = started.agent_session.clone();
     let reports = how.map(Report::Resumed).into_iter().collect();
     Ok(Seating { seat, noted: Some(StartRecord { agent_session, why, reports }), transcript })
+}
+
+/// What is known of the agent's own session. One with a warm process is driven here and nowhere else.
+async fn known(processes: &Processes, spec: &ProcessSpec) -> Known {
+    // An agent that loses what it loads is given the transcript instead.
+    let resume = processes.agent(spec.agent.as_str()).map_or(Resume::Native, |it| it.resume);
+    let id = spec.agent_session.clone().filter(|_| resume == Resume::Native);
+    let Some(id) = id else { return Known::Nothing };
+    if processes.pool.keys().await.contains(&spec.key) {
+        return Known::Session(id);
+    }
+    match live::is_open_elsewhere(processes, spec.session, &id).await {
+        Ok(true) => Known::OpenElsewhere(id),
+        Ok(false) => Known::Session(id),
+        Err(error) => {
+            tracing::warn!(session.id = %spec.session, "it is unknown who has it open: {error}");
+            Known::OpenElsewhere(id)
+        }
+    }
 }
 
 /// The turns that a resuming agent does not remember, because its own session was recreated after them.

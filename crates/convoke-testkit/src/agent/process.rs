@@ -28,11 +28,12 @@ pub async fn main(args: impl Iterator<Item = String>) -> io::Result<ExitCode> {
         _ => return Err(io::Error::other(USAGE)),
     };
     let mut script: Script = serde_json::from_slice(&fs::read(file)?)?;
-    let session_id = rest.windows(2).find_map(|pair| match pair {
-        ["--session-id" | "--resume", id] => Some((*id).to_owned()),
-        _ => None,
-    });
-    if let Some(id) = session_id {
+    let after = |flag: &str| {
+        let pair = rest.windows(2).find(|pair| pair.first() == Some(&flag));
+        pair.and_then(|pair| pair.last()).map(|id| (*id).to_owned())
+    };
+    // A copy of a session has both.
+    if let Some(id) = after("--session-id").or_else(|| after("--resume")) {
         script.session = id;
     }
     if script.ignores.contains(&Ignored::Terminate) {

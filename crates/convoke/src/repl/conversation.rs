@@ -106,7 +106,7 @@ impl Conversation {
             () = self.console.signals.ended() => return Err(StartInterrupted.into()),
         };
         let (preamble, notice) = match begun {
-            Begun::Resumed => {
+            Begun::Resumed | Begun::Forked => {
                 (None, Some(Notice::new(ProcessEvent::Resumed { how: Resumed::Native })))
             }
             Begun::New => {
