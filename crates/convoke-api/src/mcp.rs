@@ -3,6 +3,7 @@
 //! Independent of any MCP library. The texts are a contract with agents, pinned by tests.
 
 mod input;
+pub mod recall;
 pub mod teams;
 pub mod text;
 mod tools;

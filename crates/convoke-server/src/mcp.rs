@@ -7,10 +7,12 @@ mod backend;
 mod call;
 mod engine;
 mod progress;
+mod recall;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use convoke_api::mcp::recall::recall_tools;
 use convoke_api::mcp::{self, teams};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -24,7 +26,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-pub use backend::{Backend, Call, CallError, Found, Offer, Waiting};
+pub use backend::{Backend, Call, CallError, Found, Offer, RecallOffer, Waiting};
 use engine::EngineBackend;
 
 use crate::app::App;
@@ -82,6 +84,10 @@ impl<B: Backend> ServerHandler for Tools<B> {
         match self.backend.offer() {
             Offer::Questions => {}
             Offer::QuestionsAndPermissions => human.push(mcp::approve()),
+        }
+        match self.backend.recall() {
+            RecallOffer::Yes => human.extend(recall_tools()),
+            RecallOffer::No => {}
         }
         let human = human
             .into_iter()

@@ -102,7 +102,12 @@ pub fn approve() -> Tool {
     tool(APPROVE, "Ask for permission", description, schema)
 }
 
-fn tool(name: &'static str, title: &'static str, description: &'static str, schema: Value) -> Tool {
+pub(super) fn tool(
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    schema: Value,
+) -> Tool {
     let schema = match schema {
         Value::Object(schema) => schema,
         // The schemas are object literals of `json!`.

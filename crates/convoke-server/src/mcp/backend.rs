@@ -4,6 +4,7 @@ use std::future::Future;
 
 use axum::http::request::Parts;
 use convoke_api::bodies::{Team, TeamAnswer, TeamQuestion, TeamReport, TeamSession, TeamStatus};
+use convoke_api::mcp::recall::{ReadHistory, SearchHistory};
 use convoke_api::mcp::teams::{CancelTeam, ReportOfTeam};
 use convoke_api::mcp::{Approval, Approve};
 use convoke_core::id::RequestId;
@@ -31,6 +32,15 @@ pub enum Offer {
     Questions,
     /// Questions, and permission requests.
     QuestionsAndPermissions,
+}
+
+/// Whether earlier sessions can be searched and read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecallOffer {
+    /// They can, within the scope that the user allows.
+    Yes,
+    /// They cannot.
+    No,
 }
 
 /// Whether a call waits for the human.
@@ -93,6 +103,29 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Which tools for asking the human are offered.
     fn offer(&self) -> Offer;
+
+    /// Whether earlier sessions can be searched and read; a back end without sessions has none.
+    fn recall(&self) -> RecallOffer {
+        RecallOffer::No
+    }
+
+    /// Searches earlier sessions.
+    fn search_history(
+        &self,
+        _caller: &Self::Caller,
+        _search: SearchHistory,
+    ) -> impl Future<Output = Result<String, CallError>> + Send {
+        std::future::ready(Err(CallError::UnknownTool))
+    }
+
+    /// Reads a part of an earlier session.
+    fn read_history(
+        &self,
+        _caller: &Self::Caller,
+        _read: ReadHistory,
+    ) -> impl Future<Output = Result<String, CallError>> + Send {
+        std::future::ready(Err(CallError::UnknownTool))
+    }
 
     /// Identifies the caller.
     fn caller(&self, call: &Call<'_>) -> Result<Self::Caller, ErrorData>;

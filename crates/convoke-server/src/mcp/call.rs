@@ -2,12 +2,12 @@
 
 use convoke_api::bodies::TeamQuestion;
 use convoke_api::mcp::teams::{self, AskTeam, ListTeams, SendToTeam, StatusOfTeam, ToolText};
-use convoke_api::mcp::{self, Ask, Fetch, text};
+use convoke_api::mcp::{self, Ask, Fetch, recall, text};
 use convoke_core::question::Question;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::backend::{Backend, CallError, Found, Offer, Waiting};
+use super::backend::{Backend, CallError, Found, Offer, RecallOffer, Waiting};
 
 /// Calls a tool.
 pub(super) async fn call<B: Backend>(
@@ -44,6 +44,12 @@ pub(super) async fn call<B: Backend>(
         }
         teams::TEAMS_CANCEL => {
             Ok(teams::cancelled(&backend.cancel_team(caller, parse(arguments)?).await?))
+        }
+        recall::SEARCH_HISTORY if backend.recall() == RecallOffer::Yes => {
+            backend.search_history(caller, parse(arguments)?).await
+        }
+        recall::READ_HISTORY if backend.recall() == RecallOffer::Yes => {
+            backend.read_history(caller, parse(arguments)?).await
         }
         _ => Err(CallError::UnknownTool),
     }

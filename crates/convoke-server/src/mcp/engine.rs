@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use convoke_api::bodies::{Team, TeamAnswer, TeamQuestion, TeamReport, TeamSession, TeamStatus};
+use convoke_api::mcp::recall::{ReadHistory, SearchHistory};
 use convoke_api::mcp::teams::{CancelTeam, ReportOfTeam};
 use convoke_api::mcp::{Approval, Approve};
 use convoke_core::question::{Limits, Question};
 use convoke_core::request::{Answers, State};
 use convoke_core::team::TeamName;
-use convoke_engine::{Asker, Caller as TeamCaller, Engine, Error, Outcome, WhichQuestion};
+use convoke_engine::{Asker, Caller as TeamCaller, Engine, Error, Outcome, Recall, WhichQuestion};
 use rmcp::ErrorData;
 
-use super::backend::{Backend, Call, CallError, Found, Offer, Waiting};
+use super::backend::{Backend, Call, CallError, Found, Offer, RecallOffer, Waiting};
+use super::recall;
 use crate::app::App;
 use crate::failure::{self, Failure};
 use crate::middleware::Caller;
@@ -39,6 +41,25 @@ impl Backend for EngineBackend {
 
     fn offer(&self) -> Offer {
         Offer::QuestionsAndPermissions
+    }
+
+    fn recall(&self) -> RecallOffer {
+        match self.engine.settings().history.recall {
+            Recall::Off => RecallOffer::No,
+            Recall::Project | Recall::All => RecallOffer::Yes,
+        }
+    }
+
+    async fn search_history(
+        &self,
+        asker: &Asker,
+        search: SearchHistory,
+    ) -> Result<String, CallError> {
+        recall::search(&self.engine, asker, search).await
+    }
+
+    async fn read_history(&self, asker: &Asker, read: ReadHistory) -> Result<String, CallError> {
+        recall::read(&self.engine, asker, read).await
     }
 
     /// By the caller that the middleware authenticated.
