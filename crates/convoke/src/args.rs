@@ -17,6 +17,7 @@ use crate::commands::config::ConfigArgs;
 use crate::commands::db::DbArgs;
 use crate::commands::demo_agent::DemoAgentArgs;
 use crate::commands::doctor::DoctorArgs;
+use crate::commands::export::ExportArgs;
 use crate::commands::import::ImportArgs;
 use crate::commands::inbox::InboxArgs;
 use crate::commands::man_pages::ManPagesArgs;
@@ -101,6 +102,7 @@ pub(crate) enum Command {
     Mcp(McpArgs),
     Spawn(Box<SpawnArgs>),
     Import(ImportArgs),
+    Export(ExportArgs),
     Agent(AgentArgs),
     Doctor(DoctorArgs),
     Config(ConfigArgs),

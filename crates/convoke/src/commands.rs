@@ -10,6 +10,7 @@ pub(crate) mod config;
 pub(crate) mod db;
 pub(crate) mod demo_agent;
 pub(crate) mod doctor;
+pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod inbox;
 pub(crate) mod man_pages;
@@ -177,6 +178,7 @@ pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Res
         Command::Mcp(_) => mcp::run(&global, world, output),
         Command::Spawn(args) => spawn::run(&args, &global, world, output),
         Command::Import(args) => import::run(&args, &global, world, output),
+        Command::Export(args) => export::run(&args, &global, world, output),
         Command::Agent(args) => agent::run(&args, &global, world, output),
         Command::DemoAgent(_) => demo_agent::run(world),
         Command::Doctor(_) => doctor::run(&global, world, output),
