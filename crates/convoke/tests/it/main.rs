@@ -51,6 +51,8 @@ mod full_disk;
 #[cfg(test)]
 mod guarding;
 #[cfg(test)]
+mod histories;
+#[cfg(test)]
 mod home;
 #[cfg(test)]
 mod http_doors;
