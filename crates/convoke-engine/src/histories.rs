@@ -20,7 +20,7 @@ use convoke_core::time::Timestamp;
 use convoke_files::watch::Watches;
 use convoke_histories::Environment;
 use convoke_store::{Consent, FoundProject, HistoryKey, HistoryMark};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::asking::blocking;
 use crate::error::{Error, Result};
@@ -202,7 +202,7 @@ struct Shared {
     watches: Watches,
     run: Mutex<ImportRun>,
     /// One import at a time reads an agent's store.
-    turns: BTreeMap<HistoryAgent, tokio::sync::Mutex<()>>,
+    turns: BTreeMap<HistoryAgent, Semaphore>,
     /// Conversations that are not imported, with the stamp at which that was found out.
     passed_over: Mutex<HashMap<HistoryKey, String>>,
     followed: Mutex<HashSet<HistoryAgent>>,
@@ -226,7 +226,7 @@ impl Histories {
             environment,
             watches: Watches::default(),
             run: Mutex::default(),
-            turns: HistoryAgent::ALL.map(|agent| (agent, tokio::sync::Mutex::default())).into(),
+            turns: HistoryAgent::ALL.map(|agent| (agent, Semaphore::new(1))).into(),
             passed_over: Mutex::default(),
             followed: Mutex::default(),
             consented: Notify::new(),
@@ -251,7 +251,7 @@ impl Histories {
     }
 
     /// Starts an import in the background, and follows what it imports from now on.
-    pub async fn import(&self, request: ImportRequest) -> Result<ImportRun> {
+    pub fn import(&self, request: ImportRequest) -> Result<ImportRun> {
         if self.shared.sessions.settings.history.import == ImportMode::Never {
             return Err(Error::ImportForbidden);
         }
@@ -317,9 +317,6 @@ impl Shared {
 
 /// The name of an agent in the catalogue.
 pub(crate) fn name_of(agent: HistoryAgent) -> AgentName {
-    let name = match agent {
-        HistoryAgent::Claude => "claude-code",
-        agent => agent.as_str(),
-    };
+    let name = if agent == HistoryAgent::Claude { "claude-code" } else { agent.as_str() };
     name.parse().expect("the names of these agents are letters")
 }

@@ -55,7 +55,8 @@ pub(super) async fn import_agent(
     purpose: Purpose,
 ) -> Result<Vec<SessionId>> {
     let Some(turn) = shared.turns.get(&agent) else { return Ok(Vec::new()) };
-    let _turn = turn.lock().await;
+    // It is never closed.
+    let Ok(_turn) = turn.acquire().await else { return Ok(Vec::new()) };
     let environment = shared.environment.clone();
     let histories = blocking(move || scan::scan(agent, &environment)).await?;
     let known = shared.sessions.store.histories(name_of(agent)).await?;

@@ -67,7 +67,7 @@ pub(super) async fn begin(
     }
     let purpose = if new.dry_run { Purpose::DryRun } else { Purpose::Import };
     let request = ImportRequest { agents, since: new.since, folder, purpose };
-    let run = app.engine.histories().import(request).await?;
+    let run = app.engine.histories().import(request)?;
     Ok(json::answer(StatusCode::ACCEPTED, &view::history_import(run)))
 }
 

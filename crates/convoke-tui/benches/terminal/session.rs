@@ -127,6 +127,8 @@ fn item(count: u64) -> Result<SessionItem> {
         step: None,
         last_line: None,
         cost: None,
+        changes: None,
+        worktree: None,
     })
 }
 

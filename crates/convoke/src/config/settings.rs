@@ -70,7 +70,7 @@ const CENTURY_DAYS: u64 = 36_500;
 const LAYERS: [&str; 3] = ["bwrap", "landlock", "seccomp"];
 
 /// Every setting outside of `[agents]`, in the order in which it is shown.
-pub(super) static SETTINGS: [Setting; 37] = [
+pub(super) static SETTINGS: [Setting; 38] = [
     Setting::new(
         "teams_file",
         "the file that describes the teams, relative to the home",

@@ -304,26 +304,34 @@ pub(super) fn notices() -> Vec<Content> {
             .into(),
             LifecycleEvent::Continues { session }.into(),
             LifecycleEvent::ContinuedIn { session }.into(),
-            LifecycleEvent::Imported {
-                transcript: "try-out".to_owned(),
-                after: 2,
-                turns: vec![ImportedTurn {
-                    seq: Seq::new(4),
-                    timestamp: Timestamp::from_millis(0),
-                    tokens: 7,
-                }],
-            }
-            .into(),
-            LifecycleEvent::ImportedFrom {
-                agent: "Claude Code".to_owned(),
-                file: "/home/dev/.claude/projects/-p/a.jsonl".to_owned(),
-                before: Some(session),
-                parent: Some("a0".to_owned()),
-            }
-            .into(),
+        ])
+        .chain(imports(session))
+        .chain([
             AgentEvent::Advice { severity: "warning".to_owned() }.into(),
             AgentEvent::Unknown { kind: "sparkle".to_owned(), payload: json!({"glitter": 1}) }
                 .into(),
         ]);
     events.map(|event| Content::Notice(Notice::new(event))).collect()
+}
+
+fn imports(session: SessionId) -> [Event; 2] {
+    [
+        LifecycleEvent::Imported {
+            transcript: "try-out".to_owned(),
+            after: 2,
+            turns: vec![ImportedTurn {
+                seq: Seq::new(4),
+                timestamp: Timestamp::from_millis(0),
+                tokens: 7,
+            }],
+        }
+        .into(),
+        LifecycleEvent::ImportedFrom {
+            agent: "Claude Code".to_owned(),
+            file: "/home/dev/.claude/projects/-p/a.jsonl".to_owned(),
+            before: Some(session),
+            parent: Some("a0".to_owned()),
+        }
+        .into(),
+    ]
 }
