@@ -118,6 +118,8 @@ pub enum Purpose {
     Import,
     /// Only to know what would be imported.
     DryRun,
+    /// Sessions, as the daemon follows a store; it is not part of what a user asked for, and not counted there.
+    Follow,
 }
 
 /// An import that runs, or the last one.

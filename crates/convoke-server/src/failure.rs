@@ -283,6 +283,7 @@ fn code_of(error: &Error) -> &'static str {
             code::ASK_BUDGET
         }
         Error::Ambiguous { .. } => code::AMBIGUOUS,
+        Error::NoFile { .. } => code::NOT_FOUND,
         Error::NoFolder { .. } => code::NO_SUCH_DIRECTORY,
         Error::Outside { .. } => code::OUTSIDE_WORKSPACE,
         Error::ProjectExists { .. } => code::REPO_EXISTS,
