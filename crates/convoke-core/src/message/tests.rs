@@ -84,8 +84,8 @@ fn notices_keep_their_shape() {
     {"event":"turn_limit","max":67108864,"text":"The turn was stopped: the agent sent more than 67108864 bytes. Its further output in this turn is dropped. Raise limits.turn_bytes in config.toml if it should be allowed to send more.","type":"notice"}
     {"error":"git is not installed","event":"checkpoint_failed","text":"No checkpoint of the project could be made, so these changes cannot be shown or undone: git is not installed","type":"notice"}
     {"event":"files_restored","removed":1,"text":"The files were restored to what they were before turn 3: 2 written, 1 removed. Run `convoke session undo` to take it back.","turn":3,"type":"notice","written":2}
-    {"event":"files_restored","removed":0,"text":"The restore was undone: 1 files written, 0 removed.","type":"notice","written":1}
-    {"event":"restore_completed","files":3,"left":1,"text":"A restore was interrupted; its last 3 files are restored now. 1 files changed since then and were left alone.","type":"notice"}
+    {"event":"files_restored","removed":0,"text":"The restore was undone: 1 file written, 0 removed.","type":"notice","written":1}
+    {"event":"restore_completed","files":3,"left":1,"text":"A restore was interrupted, and is complete now: 3 files restored. Changed since then, and left alone: 1 file.","type":"notice"}
     {"event":"completed","reason":"idle_timeout","text":"The session was completed: it was idle.","type":"notice"}
     {"event":"cancelled","reason":"user","text":"The session was cancelled.","type":"notice"}
     {"error":"no such program","event":"failed","text":"The agent cannot continue: no such program","type":"notice"}
