@@ -520,7 +520,6 @@ type ChangesPanel = HTMLElement & {
 /** The panel from outside, whether it is loaded or not. */
 type Beside = {
   button: HTMLElement;
-  readonly isOpen: boolean;
   toggle(wants?: boolean): void;
   show(changes: Api.ChangeTotals | undefined): void;
   refresh(): void;
