@@ -505,7 +505,8 @@ type ChangesOptions = {
   /** The comments that loaded prompts carry. */
   sent(): { seq: number; comment: ReviewComment }[];
   canSend(): boolean;
-  send(text: string, review: ReviewComment[]): void;
+  /** Resolves to `false` when they are refused. */
+  send(text: string, review: ReviewComment[]): Promise<boolean | undefined>;
   close(): void;
 };
 type ChangesPanel = HTMLElement & {
@@ -627,7 +628,8 @@ type ReviewOptions = {
   changed(path: string): void;
   go(id: string): void;
   canSend(): boolean;
-  send(text: string, review: ReviewComment[]): void;
+  /** Resolves to `false` when they are refused. */
+  send(text: string, review: ReviewComment[]): Promise<boolean | undefined>;
 };
 type Review = {
   /** The tray. */
