@@ -1,6 +1,6 @@
 //! What happens to the screen, and what follows from it outside.
 
-use convoke_api::bodies::{StoredAttachment, TeamSession, TeamStats};
+use convoke_api::bodies::{GivenComment, StoredAttachment, TeamSession, TeamStats};
 use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
 use convoke_core::id::{RequestId, SessionId};
 use crossterm::event::KeyEvent;
@@ -88,8 +88,8 @@ pub(crate) enum Wish {
     Open(SessionId),
     /// More entries of a session.
     Page(SessionId),
-    /// Send a prompt to a session; with its text, in case it fails.
-    Send(SessionId, String),
+    /// Send a prompt to a session; with what it says, in case it fails.
+    Send(SessionId, String, Vec<GivenComment>),
     /// Create a session with a first prompt.
     Create(String),
     /// Add a project, for a new session.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use convoke_api::bodies::{Rule, TeamSession, TeamStats};
+use convoke_api::bodies::{GivenComment, Rule, TeamSession, TeamStats};
 use convoke_api::frames::{AgentItem, ClientFrame, Envelope, SessionItem};
 use convoke_core::id::{AgentName, RuleId, SessionId};
 use convoke_core::time::Timestamp;
@@ -39,6 +39,8 @@ pub struct Model {
     pub(crate) chat: Option<Chat>,
     /// What is written and not sent, by session.
     pub(crate) drafts: HashMap<SessionId, Editor>,
+    /// Comments on changed lines that are not sent, by session.
+    pub(crate) reviews: HashMap<SessionId, Vec<GivenComment>>,
     /// All that waits for the human, oldest first.
     pub(crate) inbox: Vec<Request>,
     /// Whether the inbox was loaded; requests that are there at the start ring no bell.
@@ -174,6 +176,7 @@ impl Model {
             agents: Vec::new(),
             chat: None,
             drafts: HashMap::new(),
+            reviews: HashMap::new(),
             inbox: Vec::new(),
             has_inbox: false,
             home: Home::default(),

@@ -90,6 +90,8 @@ mod questions;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
+mod review;
+#[cfg(test)]
 mod rule_cli;
 #[cfg(test)]
 mod rules;

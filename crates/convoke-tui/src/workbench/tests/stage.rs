@@ -312,6 +312,7 @@ pub(super) fn prompt(seq: u64, text: &str) -> Entry {
         html: None,
         attachments: Vec::new(),
         files: Vec::new(),
+        review: Vec::new(),
         state,
     });
     entry(&format!("m{seq}"), seq, body)
@@ -330,6 +331,7 @@ pub(super) fn queue(rev: u64, prompts: &[(u8, &str)]) -> Entry {
         html: None,
         attachments: Vec::new(),
         files: Vec::new(),
+        review: Vec::new(),
         timestamp: Timestamp::from_millis(NOW),
     };
     state(

@@ -248,7 +248,7 @@ fn fail_with(model: &mut Model, wish: Wish, message: &str) {
 /// A request failed: the model goes back to its earlier state.
 fn fail(model: &mut Model, wish: Wish) {
     match wish {
-        Wish::Send(id, text) => session::give_back(model, id, &text),
+        Wish::Send(id, text, review) => session::give_back(model, id, &text, review),
         Wish::Settle(id) => inbox::reopen(model, id),
         Wish::Create(text) => home::give_back(model, &text),
         Wish::Open(id) | Wish::Page(id) => with_chat(model, id, Chat::stop_paging),

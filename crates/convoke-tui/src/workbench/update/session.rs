@@ -1,6 +1,7 @@
 //! What the human wants of a session.
 
 use convoke_api::Cursor;
+use convoke_api::bodies::GivenComment;
 use convoke_api::entry::EntryBody;
 use convoke_api::frames::ClientFrame;
 use convoke_core::id::SessionId;
@@ -86,12 +87,13 @@ pub(super) fn send_again(model: &mut Model) {
     let prompts = chat.entries().conversation().iter().rev();
     let last = prompts.into_iter().find_map(|entry| {
         let EntryBody::User(prompted) = &entry.body else { return None };
-        Some(prompted.content.clone())
+        let review = prompted.review.iter().cloned().map(GivenComment::from);
+        Some((prompted.content.clone(), review.collect()))
     });
     match last {
-        Some(content) => {
+        Some((content, review)) => {
             model.retrying = None;
-            say(model, id, content);
+            say(model, id, content, review);
         }
         None if is_open => {
             model.retrying = None;
@@ -149,18 +151,21 @@ pub(super) fn send(model: &mut Model) {
         model.refuse(refusal);
         return;
     }
-    if say(model, id, text) == Asked::Yes {
+    if say(model, id, text, Vec::new()) == Asked::Yes {
         model.drafts.remove(&id);
     }
 }
 
-fn say(model: &mut Model, id: SessionId, text: String) -> Asked {
-    let (session_id, content) = (id.to_string(), text.clone());
-    let attachments = model.attachments_of(Some(id));
-    let files = model.files_in(&text);
-    let frame =
-        ClientFrame::SessionSend { session_id, content, attachments, files, message_id: None };
-    let asked = model.wish(Wish::Send(id, text), frame);
+fn say(model: &mut Model, id: SessionId, text: String, review: Vec<GivenComment>) -> Asked {
+    let frame = ClientFrame::SessionSend {
+        session_id: id.to_string(),
+        content: text.clone(),
+        attachments: model.attachments_of(Some(id)),
+        files: model.files_in(&text),
+        review: review.clone(),
+        message_id: None,
+    };
+    let asked = model.wish(Wish::Send(id, text, review), frame);
     if asked == Asked::Yes {
         model.sent_attachments(Some(id));
         super::chat::go_to_end(model);
@@ -168,8 +173,14 @@ fn say(model: &mut Model, id: SessionId, text: String) -> Asked {
     asked
 }
 
-/// Puts the text of a refused prompt back into its draft.
-pub(super) fn give_back(model: &mut Model, id: SessionId, text: &str) {
+/// Puts the text of a refused prompt back into its draft, and its comments to those that are not sent.
+pub(super) fn give_back(model: &mut Model, id: SessionId, text: &str, review: Vec<GivenComment>) {
+    if !review.is_empty() {
+        model.reviews.entry(id).or_default().splice(..0, review);
+    }
+    if text.trim().is_empty() {
+        return;
+    }
     let since = model.drafts.remove(&id);
     let mut draft = Editor::default();
     draft.paste(text);
