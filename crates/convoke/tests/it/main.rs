@@ -67,6 +67,8 @@ mod import_cli;
 #[cfg(test)]
 mod inbox_cli;
 #[cfg(test)]
+mod interrupted;
+#[cfg(test)]
 mod mcp;
 #[cfg(test)]
 mod mcp_daemon;
