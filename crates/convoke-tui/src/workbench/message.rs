@@ -6,6 +6,7 @@ use convoke_core::id::{RequestId, SessionId};
 use crossterm::event::KeyEvent;
 use ratatui::layout::{Position, Size};
 
+use super::changes::{Call, CallRefusal, Returned};
 use crate::picture::{Target, Way};
 
 /// Something happened.
@@ -55,6 +56,13 @@ pub enum Message {
         /// The file.
         stored: StoredAttachment,
     },
+    /// The daemon answered something that was asked about changes.
+    Called {
+        /// What was asked.
+        call: Call,
+        /// The answer.
+        returned: Result<Box<Returned>, CallRefusal>,
+    },
     /// Time has passed.
     Ticked,
 }
@@ -75,6 +83,8 @@ pub enum Effect {
     },
     /// Ask how teams talk.
     FetchTeams,
+    /// Ask something about changes.
+    Call(Call),
     /// Make it heard that something waits for the human; the text is harmless.
     Announce(String),
     /// Leave.

@@ -8,6 +8,7 @@ use convoke_core::id::{AgentName, RuleId, SessionId};
 use convoke_core::time::Timestamp;
 use ratatui::layout::Size;
 
+use super::changes::Changes;
 use super::chat::Chat;
 use super::enclosing::Enclosing;
 use super::home::{Home, Row};
@@ -49,6 +50,8 @@ pub struct Model {
     pub(crate) teams: Teams,
     pub(crate) rules: Rules,
     pub(crate) overlay: Option<Overlay>,
+    /// The changes that were shown before the keys were, and are again after them.
+    pub(crate) behind: Option<Box<Changes>>,
     pub(crate) notice: Option<Notice>,
     /// Whether the human was just asked if leaving is meant.
     pub(crate) is_leaving: bool,
@@ -138,6 +141,8 @@ pub(crate) enum Overlay {
     Stop { id: SessionId },
     /// What the agent offers.
     Offers { cursor: usize },
+    /// What the open session changed.
+    Changes(Box<Changes>),
     /// Another title for a session.
     Rename { id: SessionId, title: Editor },
 }
@@ -183,6 +188,7 @@ impl Model {
             teams: Teams::default(),
             rules: Rules::default(),
             overlay: None,
+            behind: None,
             notice: None,
             is_leaving: false,
             escaped_at: None,

@@ -160,7 +160,11 @@ impl Stage {
         let effects = std::mem::take(&mut self.effects);
         let frame = |effect| match effect {
             Effect::Say(envelope) => Some(envelope.frame),
-            Effect::FetchTeams | Effect::Attach { .. } | Effect::Announce(_) | Effect::Quit => None,
+            Effect::Call(_)
+            | Effect::FetchTeams
+            | Effect::Attach { .. }
+            | Effect::Announce(_)
+            | Effect::Quit => None,
         };
         effects.into_iter().filter_map(frame).collect()
     }

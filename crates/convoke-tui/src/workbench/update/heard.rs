@@ -5,7 +5,7 @@ use convoke_api::frames::{ClientFrame, Envelope, ServerFrame, SessionItem};
 use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::message::Seq;
 
-use super::{fresh, home, inbox, rules, search, session};
+use super::{changes, fresh, home, inbox, rules, search, session};
 use crate::workbench::chat::{Chat, Phase};
 use crate::workbench::list::Shelf;
 use crate::workbench::message::{Effect, Wish};
@@ -150,8 +150,8 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         ServerFrame::TeamChanged {} if model.tab == Tab::Teams => {
             model.effects.push(Effect::FetchTeams);
         }
+        ServerFrame::ChangesUpdated { uid, changes, .. } => changes::updated(model, uid, changes),
         ServerFrame::RuleChanged {}
-        | ServerFrame::ChangesUpdated { .. }
         | ServerFrame::TeamChanged {}
         | ServerFrame::InboxSettled { .. }
         | ServerFrame::AgentStatus { .. }

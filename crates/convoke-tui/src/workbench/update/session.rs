@@ -141,6 +141,16 @@ pub(super) fn send(model: &mut Model) {
     if text.trim().is_empty() && model.attachments_of(Some(id)).is_empty() {
         return;
     }
+    deliver(model, id, text, Vec::new());
+}
+
+/// Sends comments on changed lines, with what was written.
+pub(super) fn send_review(model: &mut Model, id: SessionId, review: Vec<GivenComment>) -> Asked {
+    let text = model.drafts.get(&id).map(|draft| draft.text().trim_end().to_owned());
+    deliver(model, id, text.unwrap_or_default(), review)
+}
+
+fn deliver(model: &mut Model, id: SessionId, text: String, review: Vec<GivenComment>) -> Asked {
     if let Some(session) = model.open_session().filter(|session| !session.accepts_prompts) {
         let refusal = match session.status {
             Status::Cancelled => "This session was cancelled and cannot be resumed.",
@@ -149,11 +159,13 @@ pub(super) fn send(model: &mut Model) {
             }
         };
         model.refuse(refusal);
-        return;
+        return Asked::No;
     }
-    if say(model, id, text, Vec::new()) == Asked::Yes {
+    let asked = say(model, id, text, review);
+    if asked == Asked::Yes {
         model.drafts.remove(&id);
     }
+    asked
 }
 
 fn say(model: &mut Model, id: SessionId, text: String, review: Vec<GivenComment>) -> Asked {
