@@ -132,6 +132,22 @@ type DiffModule = {
   count(lines: DiffLine[]): { added: number; removed: number };
 };
 
+/** A line of a diff as it is shown. */
+type ShownLine = DiffLine & { marks?: Span[]; noNewline?: boolean };
+/** A row of a diff: the beginning of a hunk, or a line on either side or both. */
+type DiffRow = { hunk: number; head?: string; before?: ShownLine; after?: ShownLine };
+/** A row of the tree of changed files: a folder, or a file. */
+type TreeRow = { depth: number; name: string; path: string; file?: Api.ChangedFile; isClosed?: boolean };
+/** The version of a file that a line is of. */
+type DiffSide = "old" | "new";
+type LineRange = { side: DiffSide; from: number; to: number };
+/** A comment on lines of a changed file. */
+type ReviewComment = { path: string; side: DiffSide; startLine: number; endLine: number; quote: string; comment: string };
+/** A comment that was not sent yet. */
+type PendingComment = ReviewComment & { id: string };
+/** A comment and its element; `form`: it is being written. */
+type ShownComment = ReviewComment & { element: HTMLElement; form?: boolean };
+
 type LineState = { phase: "connecting" | "open" | "waiting" | "denied"; since: number; retryAt?: number };
 /** What the outside world does for the line. */
 type World = {
@@ -197,7 +213,7 @@ type Store = {
 };
 
 /** What goes with the words of a prompt: files that were uploaded, and those of the project that it mentions. */
-type Enclosed = { attachments?: Api.Attachment[]; files?: string[] };
+type Enclosed = { attachments?: Api.Attachment[]; files?: string[]; review?: ReviewComment[] };
 /** A message on its way. `answered`: the daemon has accepted it, at the place `seq` unless it waits. */
 type Letter = Enclosed & { id: string; text: string; answered: boolean; seq?: number };
 type Outbox = {
@@ -300,6 +316,8 @@ type Surroundings = {
   retry(turn: number): void;
   focusOn(entryId: string): void;
   rules: { has(ruleId: string): boolean; remove(ruleId: string): void };
+  /** Undoes the last restore of files. */
+  undo(): void;
 };
 /** What can be done with a message. */
 type MessageWishes = {
@@ -310,6 +328,13 @@ type MessageWishes = {
   edit(text: string, enclosed: Enclosed): void;
   resend(text: string, enclosed: Enclosed): void;
   link(seq: number): string;
+  /** Whether the session has checkpoints. */
+  canRestore(): boolean;
+  /** Asks what to restore to before a prompt. */
+  restore(seq: number): void;
+  canFork(seq: number): boolean;
+  /** Begins another session with what was said up to the end of a message's turn. */
+  fork(seq: number): void;
 };
 /** A run of calls that fold. */
 type Run = {
@@ -469,6 +494,154 @@ type QueueWishes = {
 type QueueView = { element: HTMLElement; show(prompts: Api.QueuedEntry[], held: boolean): void };
 type Header = { element: HTMLElement; rename(): void; show(session: Session, project: Project | undefined, agent: { badge: string; title: string }): void };
 
+// The changes of a session.
+
+type ChangesOptions = {
+  drafts: Drafts;
+  place: { root: string; editor: string };
+  uid(): string;
+  /** The prompts that are loaded. */
+  prompts(): { seq: number; text: string }[];
+  /** The comments that loaded prompts carry. */
+  sent(): { seq: number; comment: ReviewComment }[];
+  canSend(): boolean;
+  send(text: string, review: ReviewComment[]): void;
+  close(): void;
+};
+type ChangesPanel = HTMLElement & {
+  /** Reads the changes again. */
+  refresh(): void;
+  /** Something that the panel shows of the conversation is different. */
+  paint(): void;
+  focusFirst(): void;
+  /** Takes back what was begun; returns whether there was something. */
+  escape(): boolean;
+};
+/** The panel from outside, whether it is loaded or not. */
+type Beside = {
+  button: HTMLElement;
+  readonly isOpen: boolean;
+  toggle(wants?: boolean): void;
+  show(changes: Api.ChangeTotals | undefined): void;
+  refresh(): void;
+  paint(): void;
+  /** Closes it, or what is open in it; returns whether there was something. */
+  escape(): boolean;
+};
+type RevertWhat = { path: string; turn?: number; hunk?: number };
+/** `open` goes on in another session, and says why. */
+type ChangeActs = {
+  /** Returns whether it was done. */
+  revert(uid: string, what: RevertWhat, name: string): Promise<boolean>;
+  confirmRevert(uid: string, what: RevertWhat): Promise<boolean>;
+  undo(uid: string): Promise<boolean>;
+  restore(uid: string, turn: number, open: (uid: string, said: string) => void): void;
+  fork(uid: string, turn: number, open: (uid: string, said: string) => void): Promise<void>;
+};
+/** Some rows of a long list. */
+type Chunk = {
+  element: HTMLElement;
+  from: number;
+  to: number;
+  readonly isFilled: boolean;
+  fill(): void;
+  /** Leaves its height alone. */
+  empty(): void;
+  /** Makes its rows again. */
+  again(): void;
+};
+type ChunkWatcher = { add(chunk: Chunk): void; drop(chunk: Chunk): void };
+type LinesOptions = {
+  path: string;
+  hunks: Api.DiffHunk[];
+  split: boolean;
+  watcher: ChunkWatcher;
+  width: number;
+  comments(): ShownComment[];
+  isReverted(hunk: number): boolean;
+  wishes: { revert(hunk: number): void };
+};
+/** The lines of a file's diff; a row is named by its place among all of them. */
+type Lines = {
+  element: HTMLElement;
+  /** Comments that have a line here, on screen or not. */
+  places: Set<HTMLElement>;
+  showComments(): void;
+  select(range: LineRange | null): LineRange | null;
+  readonly selected: LineRange | null;
+  /** The row of an element, or -1. */
+  rowAt(target: Element): number;
+  sideAt(at: number, target: Element | null): DiffSide;
+  rowOf(side: DiffSide, number: number): number;
+  numberAt(at: number, side: DiffSide): number;
+  hunkAt(at: number): number;
+  /** Puts the focus on a line, the next one in the direction where this is none; returns which, or -1. */
+  focus(at: number, step?: 1 | -1): number;
+  /** The rows with which hunks begin. */
+  heads: number[];
+  drop(): void;
+};
+type FileOptions = {
+  path: string;
+  watcher: ChunkWatcher;
+  place: Place;
+  width(): number;
+  isSplit(): boolean;
+  load(path: string): Promise<Api.FileDiff>;
+  comments(path: string): ShownComment[];
+  wishes: { viewed(path: string, wants: boolean): void; opened(path: string, isOpen: boolean): void; loaded(path: string): void; revert(path: string, hunk?: number, digest?: string): void; isReverted(path: string, digest: string): boolean };
+};
+type FileView = {
+  element: HTMLElement;
+  path: string;
+  body: HTMLElement;
+  readonly file: Api.ChangedFile;
+  readonly isOpen: boolean;
+  readonly lines: Lines | null;
+  readonly hunks: Api.DiffHunk[];
+  /** A short name of its content, once that is loaded. */
+  readonly digest: string;
+  show(file: Api.ChangedFile): void;
+  reload(): void;
+  setViewed(isViewed: boolean): void;
+  open(wanted: boolean): void;
+  /** Shows its lines again, in as many columns as are wanted now. */
+  paint(): void;
+  showComments(): void;
+  focus(): void;
+  drop(): void;
+};
+type FileTree = { element: HTMLElement; show(files: Api.ChangedFile[]): void; paint(): void; mark(path: string): void };
+type PointingOptions = {
+  fileAt(target: Element): FileView | undefined;
+  files(): FileView[];
+  begin(path: string, range: LineRange): void;
+  isWriting(): boolean;
+  viewed(path: string): void;
+};
+type ReviewOptions = {
+  drafts: Drafts;
+  key(): string;
+  sent(): { seq: number; comment: ReviewComment }[];
+  fileOf(path: string): FileView | undefined;
+  /** The comments on a file are others. */
+  changed(path: string): void;
+  go(id: string): void;
+  canSend(): boolean;
+  send(text: string, review: ReviewComment[]): void;
+};
+type Review = {
+  /** The tray. */
+  element: HTMLElement;
+  paint(): void;
+  begin(path: string, range: LineRange, text?: string): void;
+  readonly isWriting: boolean;
+  countOn(path: string): number;
+  on(path: string): ShownComment[];
+  get(id: string): PendingComment | undefined;
+  elementOf(id: string): HTMLElement | undefined;
+};
+
 type Row = HTMLElement & {
   link: HTMLElement;
   show(session: Session, agent: { badge: string; title: string }, isActive: boolean): void;
@@ -510,6 +683,8 @@ type Panels = {
   jump(uid: string, at: number): void;
   /** Puts words before those in the message box of a session. */
   write(uid: string, text: string): void;
+  /** Opens or closes the changes of a session. */
+  changes(uid: string): void;
   /** Puts the focus into the message box of a session, or into a place. */
   focus(uid: string): void;
   /** A frame has its session on the page. */

@@ -144,6 +144,16 @@ declare namespace Api {
       /** How many at most; 20, by default. */
       limit?: number;
     }
+    /** Opens a file in the user's editor, with the command of the settings. */
+    | {
+      type: "file:open";
+      /** Its path, absolute. */
+      path: string;
+      /** The column; the first, by default. */
+      column?: number;
+      /** The line; the first, by default. */
+      line?: number;
+    }
     /** Wants all agents. */
     | { type: "agent:list" }
     /** Wants the sessions of a project. */
@@ -568,6 +578,16 @@ declare namespace Api {
       server?: string;
     };
 
+  /** A conversation, or a line of it, that could not be read. */
+  type FailedHistory = {
+    /** The file. */
+    file: string;
+    /** Why. */
+    error: string;
+    /** The line, if only that could not be read. */
+    line?: number;
+  };
+
   /** Why a turn broke off. */
   type Failure = {
     /** What sort of failure. */
@@ -642,6 +662,20 @@ declare namespace Api {
     quote: string;
     /** What is said about them. */
     comment: string;
+  };
+
+  /** An import that runs, or the last one: `GET /api/histories/import`, and the frame `history:import`. */
+  type HistoryImport = {
+    /** Its number since the daemon started; 0 if there was none. */
+    number: number;
+    /** Whether it still runs. */
+    running: boolean;
+    /** How far it is with each source. */
+    sources: SourceImport[];
+    /** Conversations and lines that could not be read, at most 100. */
+    failed: FailedHistory[];
+    /** Why it ended early, if it did; what was imported before stays, and the next import continues there. */
+    error?: string;
   };
 
   /** A message in which the words are. */
@@ -766,6 +800,18 @@ declare namespace Api {
       after: number;
       /** These turns, each a message of its own. */
       turns: ImportedTurn[];
+    }
+    /** The session is a copy of a conversation that another program keeps, and is completed with it. */
+    | {
+      event: "imported_from";
+      /** What people call the program. */
+      agent: string;
+      /** The file or database that holds the conversation. */
+      file: string;
+      /** The session with what the file said before it was rewritten. */
+      before?: string;
+      /** The agent's own id of the session whose subagent this is; lists hide a subagent's session. */
+      parent?: string;
     }
     /** The session goes on where another one grew too long, with a summary of it. */
     | {
@@ -996,7 +1042,7 @@ declare namespace Api {
   type RequestStatus = "pending" | "answered" | "rejected" | "timed_out" | "abandoned";
 
   /** With how much of the conversation in mind a process resumed it. */
-  type Resumed = "native" | "replay" | "summary" | "afresh";
+  type Resumed = "native" | "replay" | "summary" | "afresh" | "forked" | "forked_replay";
 
   /** A comment on lines of a changed file. */
   type ReviewComment = {
@@ -1171,6 +1217,12 @@ declare namespace Api {
       query: string;
       /** Paths relative to the project, the best match first; a folder ends with `/`. */
       files: string[];
+    }
+    /** The editor was started with a file. */
+    | {
+      type: "file:opened";
+      /** Its path, absolute. */
+      path: string;
     }
     /** All agents. */
     | {
@@ -1462,6 +1514,12 @@ declare namespace Api {
       /** Which one. */
       ruleId: string;
     }
+    /** How far an import of histories is, some times a second while it runs, and once at its end. After the end the lists of sessions are to be asked for again: imported sessions are not announced one by one. */
+    | {
+      type: "history:import";
+      /** The import. */
+      import: HistoryImport;
+    }
     /** A rule was made or revoked by any client. */
     | { type: "rule:changed" }
     /** Something changed about teams. */
@@ -1530,6 +1588,34 @@ declare namespace Api {
 
   /** What sort of value a setting takes. */
   type SettingKind = "switch" | "number" | "text" | "choice" | "list";
+
+  /** How far an import is with a source. */
+  type SourceImport = {
+    /** The source. */
+    source: string;
+    /** What people call the agent. */
+    name: string;
+    /** Conversations that are new or have changed. */
+    total: number;
+    /** Those of them that were looked at. */
+    done: number;
+    /** New sessions, those of subagents included. */
+    added: number;
+    /** Sessions that got more messages. */
+    grown: number;
+    /** New sessions of files that were rewritten; the former sessions stay. */
+    rewritten: number;
+    /** Conversations that are not imported: empty ones, those outside of the folder, those that were deleted here, and those that agents of Convoke wrote. */
+    skipped: number;
+    /** Messages that were added or changed. */
+    messages: number;
+    /** Lines that could not be read. */
+    brokenLines: number;
+    /** Lines of unknown kinds, which are kept as they are. */
+    unknownLines: number;
+    /** Conversations that could not be read. */
+    failed: number;
+  };
 
   /** How a turn ended, in a word. */
   type StopReason = "end_turn" | "cancelled" | "refusal" | "max_tokens" | "max_turn_requests" | "failed";

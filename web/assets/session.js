@@ -1,10 +1,10 @@
 // A session as a separate page, or as a portlet inside the shell.
 
 import { choose, pendingRequest } from "./cards/request.js";
+import { makeBeside } from "./chat/beside.js";
 import { makeComposer, pickersOf } from "./chat/composer.js";
-import { makeHeader, makeStrip } from "./chat/frame.js";
+import { makeHeader, makeStrip, makeWaiting } from "./chat/frame.js";
 import { makeLog } from "./chat/log.js";
-import { makeQueue } from "./chat/queue-view.js";
 import { makeStop } from "./chat/stopping.js";
 import { planProgress, views } from "./chat/views.js";
 import { makeEntries } from "./lib/entries.js";
@@ -50,12 +50,26 @@ const log = makeLog({
 	focusOn: (entryId) => log.reveal(entryId, "nearest"),
 	source: (entryId) => /** @type {any} */ (entries.get(entryId))?.content ?? "",
 	canSend: () => session?.acceptsPrompts === true && !session.archived,
+	canRestore: () => session?.changes !== undefined,
+	restore: (seq) => act(({ restore }) => restore(sessionId(), seq, goOn)),
+	// The prompt of a long turn may not be loaded.
+	canFork: (seq) => turnOf(seq) > 0,
+	fork: (seq) => act(({ fork }) => fork(sessionId(), turnOf(seq), goOn)),
+	undo: () => act(({ undo }) => undo(sessionId())),
 	edit: (text, enclosed) => (giveBack(text, enclosed), composer.focus()),
 	resend: post,
 	link: (seq) => `${location.origin}/?open=${encodeURIComponent(session?.uid ?? "")}&at=${seq}`,
 });
-const header = makeHeader((title) => ask("session:rename", { title }), menu);
-const queue = makeQueue({
+const beside = makeBeside(main, {
+	drafts, place,
+	uid: () => sessionId(),
+	prompts: () => entries.list.flatMap((entry) => (entry.type === "user" ? [{ seq: entry.seq, text: entry.content }] : [])),
+	sent: () => entries.list.flatMap((entry) => (entry.type === "user" ? (/** @type {Enclosed} */ (entry).review ?? []).map((comment) => ({ seq: entry.seq, comment })) : [])),
+	canSend: () => isFollowing && session?.acceptsPrompts === true && !session.archived,
+	send: (text, review) => post(text, { review }),
+});
+const header = makeHeader((title) => ask("session:rename", { title }), menu, beside.button);
+const queue = makeWaiting({
 	edit: (messageId, content) => ask("queue:edit", { messageId, content }),
 	move: (messageId, to) => ask("queue:move", { messageId, to }),
 	remove: (messageId) => ask("queue:remove", { messageId }),
@@ -89,6 +103,18 @@ let seenAt = "";
 /** The session id for requests. */
 const sessionId = () => session?.uid ?? sessionOfPath(location.pathname);
 const project = () => store.projects.find(({ id }) => id === session?.projectId);
+
+/** Loads what restores, forks and reverts. @param {(acts: ChangeActs) => void} run */
+const act = (run) => void import("./changes/acts.js").then(({ acts }) => run(acts), toastError);
+
+/** The turn of a message, as the place of its prompt; 0 where that is not loaded. */
+const turnOf = (seq = 0) => entries.list.findLast((entry) => entry.type === "user" && entry.seq <= seq)?.seq ?? 0;
+
+/** Goes on in another session. */
+function goOn(uid = "", said = "") {
+	if (isEmbedded) tellShell("open", { uid, said });
+	else location.assign(`/s/${encodeURIComponent(uid)}`);
+}
 
 /** Posts a message to the shell around this portlet. */
 const tellShell = (convoke = "", fields = {}) => parent.postMessage({ convoke, ...fields }, location.origin);
@@ -162,6 +188,7 @@ const frames = {
 		isStopping = false;
 		announce(stopReason === "end_turn" ? "The agent has finished." : stopReason === "cancelled" ? "The agent was stopped." : "The turn failed.");
 	},
+	"changes:updated": () => void beside.refresh(),
 	"session:cancelled": () => void (isStopping = session?.activity !== "idle" || entries.running() !== undefined),
 	"session:erased": () => {
 		session = null;
@@ -339,6 +366,8 @@ function paintNow() {
 	const { cliType, activity, status, acceptsPrompts, archived, lastActiveAt, title } = session;
 	const agent = store.agent(cliType);
 	header.show(session, project(), agent);
+	beside.show(session.changes);
+	beside.paint();
 	document.title = windowTitle(activity === "waiting" ? 1 : 0, title);
 	composer.commands = entries.state.commands?.commands ?? [];
 	offerCommands();
@@ -422,6 +451,7 @@ line.onframe = (frame) => {
 addEventListener("message", ({ origin, source, data }) => {
 	if (origin !== location.origin || source !== parent) return;
 	if (data?.convoke === "at") return goTo(Number(data.at) || 0);
+	if (data?.convoke === "changes") return beside.toggle();
 	if (data?.convoke === "write") return (composer.text = `${data.text} ${composer.text}`), composer.focus();
 	if (data?.convoke !== "focus" || wanted) return;
 	// Keep the focus inside this portlet if there is one; else focus the message box.
@@ -434,7 +464,8 @@ addEventListener("keydown", (event) => {
 	const isText = isTyping(event.target);
 	const wish = shellAction(event, isText);
 	if ((event.ctrlKey || event.metaKey) && event.key === ".") stopping.stop();
-	else if (event.key === "Escape" && !event.repeat && !document.querySelector("dialog[open], :popover-open")) (composer.focus(), stopping.escape());
+	else if (event.key === "Escape" && !event.repeat && !document.querySelector("dialog[open], :popover-open")) beside.escape() || (composer.focus(), stopping.escape());
+	else if (wish?.action === "changes") beside.toggle();
 	else if (wish && isEmbedded) tellShell("key", wish);
 	else if (wish?.action === "help") dialogs.help();
 	else if (dialogs.isOpen() || !choose(log, event)) return;

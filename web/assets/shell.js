@@ -159,6 +159,7 @@ const shell = {
 			["New session", "add", act("new-session"), "Alt+N"],
 			["Home", "home", act("home"), "Alt+0"],
 			["Inbox", "inbox", act("inbox"), "Alt+I"],
+			...(store.sessions.has(state.active ?? "") ? [/** @type {PaletteCommand} */ (["Changes of the session", "changes", act("changes"), "Alt+C"])] : []),
 			...Object.entries(PLACES).map(([uid, { title, icon }]) => /** @type {PaletteCommand} */ ([title, icon, () => shell.openById(uid)])),
 			["Add a project", "folder", shell.addProject],
 			["Change the theme", "system", shell.nextTheme],
@@ -191,6 +192,7 @@ const shell = {
 				if (!inbox.hidden) inbox.focusFirst();
 				else if (hadFocus) (find("side").hidden ? find("bar-inbox") : find("open-inbox")).focus();
 			},
+			changes: () => panels.changes(active),
 			sidebar: () => {
 				layout.toggle();
 				find(layout.isShown ? "toggle" : "toggle-main").focus();
@@ -313,7 +315,7 @@ addEventListener("message", ({ origin, source, data }) => {
 	if (uid && data.convoke === "ready") panels.ready(uid);
 	else if (uid && data.convoke === "key") shell.act(data);
 	else if (uid && data.convoke === "commands") slash.set(uid, data.commands);
-	else if (uid && data.convoke === "open") shell.openById(data.uid, data.at);
+	else if (uid && data.convoke === "open") shell.openById(data.uid, data.at).then(() => data.said && toast(String(data.said)));
 	else if (session && data.convoke === "archive") shell.archive(session);
 	else if (session && data.convoke === "erase") erase(session);
 });

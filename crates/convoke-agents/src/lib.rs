@@ -22,6 +22,8 @@ pub mod pool;
 mod process;
 pub mod resume;
 pub mod sandbox;
+#[cfg(test)]
+mod scratch;
 pub mod temp;
 
 pub use error::{Error, Result};

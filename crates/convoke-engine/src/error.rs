@@ -102,6 +102,12 @@ pub enum Error {
         /// The path that was given.
         path: PathBuf,
     },
+    /// There is no such file.
+    #[error("{} is not a file", path.display())]
+    NoFile {
+        /// The path.
+        path: PathBuf,
+    },
     /// A path that does not begin at the root.
     #[error("the path {} is not absolute", path.display())]
     RelativePath {
@@ -353,7 +359,8 @@ impl Error {
             | Self::UnknownPair { .. }
             | Self::UnknownQuestion { .. }
             | Self::Invalid(Invalid::UnknownTeam { .. })
-            | Self::NoFolder { .. } => Kind::NotFound,
+            | Self::NoFolder { .. }
+            | Self::NoFile { .. } => Kind::NotFound,
             Self::RelativePath { .. }
             | Self::NotOffered { .. }
             | Self::EmptyAttachment { .. }

@@ -19,7 +19,7 @@ use convoke_core::message::Draft;
 use convoke_core::time::Timestamp;
 use convoke_files::watch::Watches;
 use convoke_histories::Environment;
-use convoke_store::{Consent, FoundProject, HistoryKey, HistoryMark};
+use convoke_store::{Consent, FoundProject, HistoryKey, HistoryMark, Project};
 use tokio::sync::{Notify, Semaphore};
 
 use crate::asking::blocking;
@@ -118,6 +118,8 @@ pub enum Purpose {
     Import,
     /// Only to know what would be imported.
     DryRun,
+    /// Sessions, as the daemon follows a store; it is not part of what a user asked for, and not counted there.
+    Follow,
 }
 
 /// An import that runs, or the last one.
@@ -275,6 +277,19 @@ impl Histories {
             shared.consented.notify_one();
         });
         Ok(begun)
+    }
+
+    /// Folders of imported sessions that are no projects, as if they were.
+    pub async fn projects(&self) -> Result<Vec<Project>> {
+        let found = self.shared.sessions.store.found_projects(PROJECTS_MAX).await?;
+        let project = |found: FoundProject| Project {
+            id: found.id,
+            name: found.name,
+            path: found.path,
+            added_at: found.found_at,
+            removed_at: None,
+        };
+        Ok(found.into_iter().map(|(found, _)| project(found)).collect())
     }
 
     /// The import that runs, or the last one.

@@ -105,6 +105,19 @@ impl Projects {
         Ok(self.files.search(&root, query, limit).await)
     }
 
+    /// The path of a file with its symbolic links resolved. It must be inside the workspace root.
+    pub async fn file(&self, path: PathBuf) -> Result<PathBuf> {
+        if !path.is_absolute() {
+            return Err(Error::RelativePath { path });
+        }
+        let root = self.settings.workspace_root.clone();
+        let looked_for = path.clone();
+        let resolved = tokio::task::spawn_blocking(move || resolve_file(path, root)).await;
+        resolved.unwrap_or_else(|error| {
+            Err(Error::Io { path: looked_for, source: std::io::Error::other(error) })
+        })
+    }
+
     fn announce(&self, change: Change) {
         // Fails when there are no followers.
         self.changes.send(change).ok();
@@ -122,21 +135,34 @@ pub(crate) async fn inside_root(path: PathBuf, root: &Path) -> Result<PathBuf> {
 
 /// Resolves a folder's symbolic links, and checks that it is inside `root`.
 pub(crate) fn resolve(path: PathBuf, root: PathBuf) -> Result<PathBuf> {
+    match resolve_any(path.clone(), root)? {
+        Some(resolved) if resolved.is_dir() => Ok(resolved),
+        Some(_) | None => Err(Error::NoFolder { path }),
+    }
+}
+
+/// Resolves a file's symbolic links, and checks that it is inside `root`.
+fn resolve_file(path: PathBuf, root: PathBuf) -> Result<PathBuf> {
+    match resolve_any(path.clone(), root)? {
+        Some(resolved) if resolved.is_file() => Ok(resolved),
+        Some(_) | None => Err(Error::NoFile { path }),
+    }
+}
+
+/// Resolves symbolic links, and checks that the path is inside `root`; `None` if there is nothing at it.
+fn resolve_any(path: PathBuf, root: PathBuf) -> Result<Option<PathBuf>> {
     // If the root does not exist, everything is outside of it.
     let Ok(root) = std::fs::canonicalize(&root) else { return Err(refused(path, root)) };
     let resolved = match std::fs::canonicalize(&path) {
         Ok(resolved) => resolved,
         // The error must not reveal what exists outside of the root.
         Err(_) if !normalized(&path).starts_with(&root) => return Err(refused(path, root)),
-        Err(_) => return Err(Error::NoFolder { path }),
+        Err(_) => return Ok(None),
     };
     if !resolved.starts_with(&root) {
         return Err(refused(path, root));
     }
-    if !resolved.is_dir() {
-        return Err(Error::NoFolder { path });
-    }
-    Ok(resolved)
+    Ok(Some(resolved))
 }
 
 fn refused(path: PathBuf, root: PathBuf) -> Error {
@@ -144,7 +170,7 @@ fn refused(path: PathBuf, root: PathBuf) -> Error {
         target: "security",
         path = %path.display(),
         root = %root.display(),
-        "refused a folder outside of the workspace root"
+        "refused a path outside of the workspace root"
     );
     Error::Outside { path, root }
 }

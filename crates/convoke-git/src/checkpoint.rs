@@ -205,12 +205,19 @@ fn create(git: &Git, repository: &Path, limits: &Limits) -> Result<()> {
     let folder = repository.join("convoke");
     // The last file that is written: with it, the repository is complete.
     let attributes = repository.join("info").join("attributes");
-    if fs::read(&attributes).is_ok_and(|text| text == ATTRIBUTES.as_bytes()) && folder.is_dir() {
+    let is_complete =
+        || fs::read(&attributes).is_ok_and(|text| text == ATTRIBUTES.as_bytes()) && folder.is_dir();
+    if is_complete() {
         return Ok(());
     }
     let make =
         |path: &Path| fs::create_dir_all(path).map_err(|source| Error::io("make", path, source));
     make(repository)?;
+    // Two processes that make it at once would be in each other's way.
+    let _lock = lock::take(&repository.join("convoke.lock"), limits)?;
+    if is_complete() {
+        return Ok(());
+    }
     let init = isolated(git, "init", repository).folder(repository);
     // Without a template there are no hooks and no description; the permissions are those of the folder.
     init.args(["-q", "--bare", "--template=", "--object-format=sha1"]).run(limits)?;

@@ -105,7 +105,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// Files that a restore would overwrite were changed since the last checkpoint.
-    #[error("{} files changed since the last checkpoint", paths.len())]
+    #[error("changed since the last checkpoint by someone else: {}", listed(paths))]
     ChangedSince {
         /// These, relative to the work tree.
         paths: Vec<PathBuf>,
@@ -191,5 +191,18 @@ impl Error {
             return Self::DiskFull { what: command };
         }
         Self::Failed { command, code, message }
+    }
+}
+
+/// Files that are named in an error; of more only the number is told.
+const NAMED_MAX: usize = 10;
+
+/// The first of some paths, and how many more there are.
+fn listed(paths: &[PathBuf]) -> String {
+    let named: Vec<String> =
+        paths.iter().take(NAMED_MAX).map(|path| path.display().to_string()).collect();
+    match paths.len().saturating_sub(NAMED_MAX) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
     }
 }

@@ -1,15 +1,21 @@
 //! Access to the settings in `config.toml`. The program that starts the daemon knows the file; here it is only called.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use axum::http::StatusCode;
 use convoke_api::bodies::{Config, ConfigPatch, code};
+use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use crate::failure::Failure;
 
 /// The setting that says how paths are opened in the user's editor.
 const EDITOR: &str = "editor.open";
+/// The command that opens paths if the editor has no address.
+const EDITOR_COMMAND: &str = "editor.command";
+/// What stands for an editor that is opened by that command.
+const COMMAND: &str = "command";
 
 /// How the settings are read and changed. Both block.
 pub struct ConfigAccess {
@@ -17,6 +23,8 @@ pub struct ConfigAccess {
     pub read: ReadConfig,
     /// Writes changes, and reads all settings again.
     pub change: ChangeConfig,
+    /// Opens a file with the configured command.
+    pub open: OpenFile,
 }
 
 /// Reads all settings.
@@ -24,6 +32,20 @@ pub type ReadConfig = Arc<dyn Fn() -> Result<Config, ConfigError> + Send + Sync>
 
 /// Writes changes, and reads all settings again.
 pub type ChangeConfig = Arc<dyn Fn(ConfigPatch) -> Result<Config, ConfigError> + Send + Sync>;
+
+/// Opens a file with the command `editor.command`.
+pub type OpenFile = Arc<dyn Fn(OpenedFile) -> Result<(), ConfigError> + Send + Sync>;
+
+/// A file that is to be opened in the user's editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenedFile {
+    /// Its path, absolute.
+    pub path: PathBuf,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The column, from 1.
+    pub column: Option<u32>,
+}
 
 /// Why the settings cannot be read or changed. Nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +64,7 @@ pub enum ConfigError {
 #[derive(Default)]
 pub(crate) struct ConfigStore {
     access: OnceLock<ConfigAccess>,
-    /// The value of `editor.open` when the settings were last read.
+    /// The value of `editor.open` when the settings were last read, or `command`.
     editor: RwLock<Option<String>>,
     /// Serialises changes.
     lock: ChangeLock,
@@ -66,7 +88,7 @@ impl ConfigStore {
         }
     }
 
-    /// The value of `editor.open`, unless it is empty.
+    /// The value of `editor.open`; `command` if that is empty and there is a command; otherwise nothing.
     pub(crate) fn editor(&self) -> Option<String> {
         self.editor.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -83,6 +105,13 @@ impl ConfigStore {
         self.finish(tokio::task::spawn_blocking(move || change(patch)).await)
     }
 
+    /// Opens a file in the user's editor.
+    pub(crate) async fn open(&self, file: OpenedFile) -> Result<(), Failure> {
+        let open = Arc::clone(&self.access()?.open);
+        let opened = tokio::task::spawn_blocking(move || open(file)).await;
+        Ok(opened.map_err(|error| Failure::internal(error.to_string()))??)
+    }
+
     fn access(&self) -> Result<&ConfigAccess, Failure> {
         self.access.get().ok_or_else(|| {
             let detail = "the settings cannot be read yet";
@@ -96,9 +125,10 @@ impl ConfigStore {
         done: Result<Result<Config, ConfigError>, tokio::task::JoinError>,
     ) -> Result<Config, Failure> {
         let config = done.map_err(|error| Failure::internal(error.to_string()))??;
-        let editor = config.settings.iter().find(|setting| setting.key == EDITOR);
-        let editor = editor.and_then(|setting| setting.value.as_str());
-        let editor = editor.filter(|value| !value.is_empty()).map(ToOwned::to_owned);
+        let value = |key| config.settings.iter().find(|it| it.key == key).map(|it| &it.value);
+        let open = value(EDITOR).and_then(Value::as_str).filter(|value| !value.is_empty());
+        let command = value(EDITOR_COMMAND).and_then(Value::as_array).filter(|it| !it.is_empty());
+        let editor = open.or(command.map(|_| COMMAND)).map(ToOwned::to_owned);
         *self.editor.write().unwrap_or_else(PoisonError::into_inner) = editor;
         Ok(config)
     }

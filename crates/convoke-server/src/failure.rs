@@ -255,7 +255,7 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::Changes(error) if error.is_git_missing() => "install git 2.30 or newer".to_owned(),
         Error::Changes(error) if !error.files().is_empty() => {
-            "look at the files first; `force` overwrites them, and that can be undone".to_owned()
+            "look at the files first; `force` (`--force`) overwrites them, and that can be undone".to_owned()
         }
         Error::Shared(error) => return hint(error),
         _ => return None,
@@ -283,6 +283,7 @@ fn code_of(error: &Error) -> &'static str {
             code::ASK_BUDGET
         }
         Error::Ambiguous { .. } => code::AMBIGUOUS,
+        Error::NoFile { .. } => code::NOT_FOUND,
         Error::NoFolder { .. } => code::NO_SUCH_DIRECTORY,
         Error::Outside { .. } => code::OUTSIDE_WORKSPACE,
         Error::ProjectExists { .. } => code::REPO_EXISTS,

@@ -31,7 +31,7 @@ mod ws;
 
 pub use auth::Token;
 pub use backups::BackupSettings;
-pub use config::{ChangeConfig, ConfigAccess, ConfigError, ReadConfig};
+pub use config::{ChangeConfig, ConfigAccess, ConfigError, OpenFile, OpenedFile, ReadConfig};
 pub use health::Problems;
 pub use listen::{Listeners, serve};
 pub use notification::Notification;

@@ -172,6 +172,8 @@ pub(crate) struct Notify {
 pub(crate) struct Editor {
     /// How the page opens a file in it; empty for not at all.
     pub(crate) open: String,
+    /// A program with its arguments that opens a file; empty for none.
+    pub(crate) command: Vec<String>,
 }
 
 /// Histories of other agents.

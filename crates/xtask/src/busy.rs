@@ -1,6 +1,4 @@
 //! `cargo xtask busy -- COMMAND`: runs a command as on a busy machine, without inotify instances and at a load of 8.
-//!
-//! The limit is set in a user namespace, so other programs of the user keep their instances.
 
 use std::hint;
 use std::process::{Command, ExitStatus};
@@ -8,21 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use anyhow::{Context as _, Result, bail};
+use rustix::fd::OwnedFd;
+use rustix::fs::inotify;
+use rustix::io::Errno;
 
 /// Threads that compute all the time, which is the load that they make.
 const LOAD: usize = 8;
 
-/// Takes the namespace's inotify instances away, and then the right to give them back. The rest is the command.
-const LIMIT: &str = "echo 0 > /proc/sys/user/max_inotify_instances \
-    && exec setpriv --ambient-caps -all --inh-caps -all -- \"$@\"";
-
 /// Runs a command on a busy machine, and returns its exit status.
 pub fn run(command: &[&str]) -> Result<ExitStatus> {
-    if !limited(&["true"]).output().is_ok_and(|tried| tried.status.success()) {
-        bail!(
-            "unshare and setpriv of util-linux, and user namespaces, are needed to limit inotify"
-        );
-    }
+    let Some((program, arguments)) = command.split_first() else { bail!("there is no command") };
+    let _taken = take_instances()?;
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..LOAD {
@@ -32,16 +26,26 @@ pub fn run(command: &[&str]) -> Result<ExitStatus> {
                 }
             });
         }
-        let status = limited(command).status();
+        let status = Command::new(program).args(arguments).status();
         is_over.store(true, Ordering::Relaxed);
         status.context("the command cannot be started")
     })
 }
 
-/// The command in a user namespace without inotify instances.
-fn limited(command: &[&str]) -> Command {
-    let mut unshare = Command::new("unshare");
-    unshare.args(["--user", "--map-current-user", "--keep-caps", "--", "sh", "-c", LIMIT, "sh"]);
-    unshare.args(command);
-    unshare
+/// Takes all inotify instances that the user may have. Other programs of the user get none until they are dropped.
+fn take_instances() -> Result<Vec<OwnedFd>> {
+    let mut taken = Vec::new();
+    loop {
+        match inotify::init(inotify::CreateFlags::CLOEXEC) {
+            Ok(instance) => taken.push(instance),
+            // This is also the error of a process with too many open files.
+            Err(Errno::MFILE) if inotify_instances_are_used_up() => return Ok(taken),
+            Err(error) => return Err(error).context("cannot take all inotify instances"),
+        }
+    }
+}
+
+/// Whether a file can still be opened, so that it is not the number of open files that is used up.
+fn inotify_instances_are_used_up() -> bool {
+    std::fs::File::open("/dev/null").is_ok()
 }

@@ -24,6 +24,8 @@ export function makeActions(wishes) {
 				!isUser && iconButton("markdown", "Copy as Markdown", () => put(source(), "Copied as Markdown.")),
 				isUser && wishes.canSend() && iconButton("edit", "Edit and resend", () => wishes.edit(source(), entry)),
 				isUser && wishes.canSend() && iconButton("retry", "Send again", () => wishes.resend(source(), entry)),
+				isUser && wishes.canRestore() && iconButton("undo", "Restore to before this…", () => wishes.restore(entry.seq)),
+				wishes.canFork(entry.seq) && iconButton("branch", "Fork from here", () => wishes.fork(entry.seq)),
 				iconButton("link", "Copy link", () => put(wishes.link(entry.seq), "Link copied.")));
 			at.append(element);
 		},

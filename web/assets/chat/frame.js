@@ -4,14 +4,14 @@ import { duration } from "../lib/words.js";
 import { fill, h, icon, setText } from "../ui/dom.js";
 import { editTitle, menuButton } from "../ui/parts.js";
 
-/** @param {(title: string) => void} onrename @param {() => MenuItem[]} items @returns {Header} */
-export function makeHeader(onrename, items) {
+/** @param {(title: string) => void} onrename @param {() => MenuItem[]} items @param {HTMLElement} changes @returns {Header} */
+export function makeHeader(onrename, items, changes) {
 	const rename = () => editTitle(title, title.textContent ?? "", onrename);
 	const title = h("button.title-button", { title: "Rename", onclick: rename });
 	const badge = h("span.badge");
 	const place = h("span.muted.place");
 	return {
-		element: h("header.chat-head", h("a.icon-button.home", { href: "/", label: "All sessions", title: "All sessions" }, icon("back")), badge, h("h1", title), place, menuButton("Session menu", items)),
+		element: h("header.chat-head", h("a.icon-button.home", { href: "/", label: "All sessions", title: "All sessions" }, icon("back")), badge, h("h1", title), place, changes, menuButton("Session menu", items)),
 		rename,
 		show(session, project, agent) {
 			setText(title, session.title);
@@ -19,6 +19,26 @@ export function makeHeader(onrename, items) {
 			badge.title = agent.title;
 			setText(place, project?.name ?? "");
 			place.title = project?.path ?? "";
+		},
+	};
+}
+
+/** The prompts that wait. Most conversations have none, so that what lists them is loaded with the first. @param {QueueWishes} wishes @returns {QueueView} */
+export function makeWaiting(wishes) {
+	const element = h("div");
+	let view = /** @type {QueueView | null} */ (null);
+	let loading = /** @type {Promise<void> | null} */ (null);
+	let last = /** @type {[Api.QueuedEntry[], boolean]} */ ([[], false]);
+	return {
+		element,
+		show(prompts, held) {
+			last = [prompts, held];
+			if (view) view.show(prompts, held);
+			else if (prompts.length) loading ??= import("./queue-view.js").then(({ makeQueue }) => {
+				view = makeQueue(wishes);
+				element.append(view.element);
+				view.show(...last);
+			}, () => void (loading = null));
 		},
 	};
 }

@@ -34,6 +34,9 @@ export function noticeView(around) {
 /** Whether no later message makes a retry pointless. @param {SpokenEntry[]} list @param {SpokenEntry} entry */
 const isNewest = (list, entry) => !list.some(({ type, seq }) => type === "user" && seq > entry.seq);
 
+/** Whether undoing undoes this restore. @param {SpokenEntry[]} list @param {NoticeEntry} entry */
+const isLastRestore = (list, entry) => "turn" in entry && list.findLast((other) => other.type === "notice" && other.event === "files_restored") === entry;
+
 /** @param {NoticeEntry} entry @param {Surroundings} around @returns {Child[]} */
 function wordsOf(entry, isCrash = false, around) {
 	switch (entry.event) {
@@ -50,6 +53,8 @@ function wordsOf(entry, isCrash = false, around) {
 			const what = isCrash ? `The agent crashed${code}.` : `The agent's process ended${code}. It starts again with the next message.`;
 			return [h("span", what), last && h("pre.last-words", { tabIndex: 0, role: "group", label: "Last output of the agent" }, last)];
 		}
+		case "files_restored":
+			return [h("span", entry.text), isLastRestore(around.entries(), entry) && h("button.link", { onclick: around.undo }, "Undo")];
 		case "turn_ended":
 			return [h("span", entry.stopReason === "cancelled" ? "You stopped the agent." : entry.text)];
 		case "renamed":

@@ -2,7 +2,14 @@
 
 /** Editors that register an address for files. */
 const EDITORS = ["vscode", "zed", "cursor"];
-const addressOf = (editor = "") => (EDITORS.includes(editor) ? `${editor}://file` : "");
+/** The address of a place in an editor, with the path in it; a command is run by the daemon, see `placeOf`. */
+const addressOf = (editor = "") => {
+	if (EDITORS.includes(editor)) return `${editor}://file{path}:{line}:{column}`;
+	if (editor === "command") return "open:{path}:{line}:{column}";
+	return /^(?!javascript|data)[\w+-]+:/i.test(editor) && editor.includes("{path}") ? editor : "";
+};
+const filled = (address = "", path = "", line = "", column = "") =>
+	address.replace("{path}", path).replace(/:\{line\}:\{column\}$/, [line, column].filter(Boolean).map((number) => `:${number}`).join("")).replace("{line}", line || "1").replace("{column}", column || "1");
 
 /** A path with a name and an extension, and where in the file. */
 const PATH = /^((?:\.{0,2}\/)?(?:[\w@.+-]+\/)*[\w@.+-]*\.[A-Za-z]\w{0,9}|(?:\.{0,2}\/)?(?:[\w@.+-]+\/)+[\w@.+-]+)(?::(\d{1,7})(?::(\d{1,5}))?)?$/;
@@ -20,11 +27,17 @@ export function editorLink(editor = "", root = "", text = "") {
 	const [, path, line, column] = found;
 	// A bare word with a dot is a method more often than a file.
 	if (!path.includes("/") && !line) return "";
-	return address + encoded(root, path) + [line, column].filter(Boolean).map((number) => `:${number}`).join("");
+	return filled(address, encoded(root, path), line, column);
 }
 
 /** The address of a file whose path is known. */
-export const fileLink = (editor = "", root = "", path = "") => (addressOf(editor) ? addressOf(editor) + encoded(root, path) : "");
+export const fileLink = (editor = "", root = "", path = "") => filled(addressOf(editor), encoded(root, path));
+
+/** The place that a link names which the daemon opens with a command. */
+export function placeOf(href = "") {
+	const [, path, line, column] = /^open:(.+?)(?::(\d+))?(?::(\d+))?$/.exec(href) ?? [];
+	return path && { path: decodeURIComponent(path), ...(line && { line: Number(line) }), ...(column && { column: Number(column) }) };
+}
 
 function encoded(root = "", path = "") {
 	const whole = path.startsWith("/") ? path : `${root}/${path}`;

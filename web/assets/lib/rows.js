@@ -63,6 +63,7 @@ const isBroken = (entry) => entry?.type === "notice" && entry.event === "turn_en
 export function related(list, entry) {
 	if (entry.type === "permission") return [callOf(list, entry)];
 	if (entry.type === "tool-call") return [permissionOf(list, entry)];
+	if (entry.type === "notice" && entry.event === "files_restored") return list.filter((other) => other !== entry && other.type === "notice" && other.event === "files_restored").slice(-1);
 	if (entry.type === "notice") return [crashOf(list, entry)];
 	// A failed turn offers a retry until something else is said.
 	return entry.type === "user" ? list.slice(0, list.indexOf(entry)).filter((other) => other.type === "notice").slice(-2) : [];

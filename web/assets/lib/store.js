@@ -56,6 +56,10 @@ export function makeStore() {
 			const session = sessions.get(store.uidOf(frame));
 			if (session) keep({ ...session, title: frame.title });
 		},
+		"changes:updated": (frame) => {
+			const session = sessions.get(store.uidOf(frame));
+			if (session) keep({ ...session, changes: frame.changes });
+		},
 		"session:history": keepIts,
 		"session:created": keepIts,
 		"session:changed": keepIts,

@@ -48,6 +48,9 @@ export function money({ amount = 0, currency = "" }) {
 /** A count with its noun. Grouping digits with `Intl` would delay the first paint. */
 export const plural = (count = 0, word = "") => `${String(count).replace(/\B(?=(\d{3})+$)/g, ",")} ${word}${count === 1 ? "" : "s"}`;
 
+/** A change of files in a sentence. @param {Api.ChangeTotals} totals */
+export const totalsText = ({ files, added, removed }) => `${plural(files, "file")}, ${plural(added, "line")} added, ${removed} removed`;
+
 /** @param {{ name: string }[]} [attachments] */
 export const namesOf = (attachments = []) => attachments.map(({ name }) => name).join(", ");
 

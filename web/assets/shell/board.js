@@ -5,7 +5,7 @@ import { makeQuestion } from "../cards/question.js";
 import { failureOf, groupsOf } from "../lib/attention.js";
 import { duration, money, relativeTime } from "../lib/words.js";
 import { component, fill, h, icon, iconButton, keyed, part, setText } from "../ui/dom.js";
-import { makeMark, paintMarkOf } from "./marks.js";
+import { makeMark, paintMarkOf, paintSums } from "./marks.js";
 
 /** The groups of sessions, in the order of the page. @type {[name: "working" | "finished" | "failed" | "recent", title: string][]} */
 const GROUPS = [["working", "Working"], ["finished", "Finished, not seen yet"], ["failed", "Failed"], ["recent", "Recent"]];
@@ -53,7 +53,7 @@ export const makeBoard = component("convoke-board", (element, options) => {
 			h("button.button.small.retry", { onclick: () => wishes.retry(session()) }, icon("retry"), "Retry"),
 			iconButton("check", "Mark as seen", () => wishes.seen(session()), { className: "icon-button see" }));
 		return h("article.item", makeMark(),
-			h("div.item-body", h("div.from", h("a.name", { href: `/s/${encodeURIComponent(uid)}`, onclick: open }), h("span.badge"), h("span.muted.place"), h("span.muted.sum"), h("time.muted")), h("p.item-text"), h("pre.item-detail", { tabIndex: 0, label: "Last output of the agent" })),
+			h("div.item-body", h("div.from", h("a.name", { href: `/s/${encodeURIComponent(uid)}`, onclick: open }), h("span.badge"), h("span.muted.place"), h("span.sums"), h("span.muted.sum"), h("time.muted")), h("p.item-text"), h("pre.item-detail", { tabIndex: 0, label: "Last output of the agent" })),
 			actions);
 	}
 
@@ -68,6 +68,7 @@ export const makeBoard = component("convoke-board", (element, options) => {
 		setText(part(article, ".badge"), agent.badge);
 		part(article, ".badge").title = agent.title;
 		setText(part(article, ".place"), store.projects.find(({ id }) => id === projectId)?.name ?? "");
+		paintSums(part(article, ".sums"), session, true);
 		setText(part(article, ".sum"), cost && group !== "recent" ? money(cost) : "");
 		setText(part(article, "time"), group === "working" ? duration(Date.now() - Date.parse(runningSince ?? lastActiveAt)) : relativeTime(lastActiveAt, Date.now()));
 		const words = part(article, ".item-text");

@@ -1,7 +1,8 @@
-// The mark of a session: its state in shape and colour, and in words for screen readers.
+// The mark of a session: its state in shape and colour, and in words for screen readers; and how much it changed.
 
 import { markOf, MARKS } from "../lib/attention.js";
-import { h } from "../ui/dom.js";
+import { plural, tokens, totalsText } from "../lib/words.js";
+import { fill, h } from "../ui/dom.js";
 
 export const makeMark = () => h("span.dot", { role: "img" });
 
@@ -14,3 +15,13 @@ export function paintMark(dot, mark = "idle") {
 
 /** @param {HTMLElement} dot @param {Session | undefined} session */
 export const paintMarkOf = (dot, session) => paintMark(dot, session && markOf(session));
+
+/** How many lines a session added and removed; on Home also in how many files. @param {HTMLElement} element @param {Session} session */
+export function paintSums(element, { changes }, withFiles = false) {
+	const wanted = changes?.files ? `${changes.files} ${changes.added} ${changes.removed}` : "";
+	element.hidden = !wanted;
+	if (!changes || element.dataset.sums === wanted) return;
+	element.dataset.sums = wanted;
+	element.title = totalsText(changes);
+	fill(element, withFiles && h("span.muted", plural(changes.files, "file")), h("span.plus", `+${tokens(changes.added)}`), h("span.minus", `−${tokens(changes.removed)}`));
+}

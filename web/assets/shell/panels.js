@@ -48,6 +48,7 @@ export function makePanels(parent, placeOf) {
 			else /** @type {HTMLIFrameElement} */ (frameOf(uid)).src = `/s/${encodeURIComponent(uid)}?at=${at}`;
 		},
 		write: (uid, text) => post(uid, "write", { text }),
+		changes: (uid) => post(uid, "changes"),
 		focus(uid) {
 			wanted = uid;
 			before = document.activeElement;

@@ -3,13 +3,14 @@
 import { relativeTime } from "../lib/words.js";
 import { h, onLook, setText } from "../ui/dom.js";
 import { editTitle, menuButton } from "../ui/parts.js";
-import { makeMark, paintMarkOf } from "./marks.js";
+import { makeMark, paintMarkOf, paintSums } from "./marks.js";
 
 /** @param {RowWishes} wishes @returns {Row} */
 export function makeRow(uid = "", wishes) {
 	const title = h("span.title");
 	const dot = makeMark();
 	const badge = h("span.badge");
+	const sums = h("span.sums");
 	const time = h("time");
 	let activeAt = "";
 	onLook(time, () => (time.title = new Date(activeAt).toLocaleString()));
@@ -23,7 +24,7 @@ export function makeRow(uid = "", wishes) {
 			wishes.open();
 		},
 		onkeydown: ({ key }) => (key === "F2" ? rename() : key === "Delete" && wishes.archive()),
-	}, dot, title, h("span.meta", badge, time));
+	}, dot, title, h("span.meta", sums, badge, time));
 	const rename = () => editTitle(link, title.textContent ?? "", wishes.rename);
 	const menu = menuButton("", () => [
 		["Rename (F2)", "edit", rename],
@@ -40,6 +41,7 @@ export function makeRow(uid = "", wishes) {
 			setText(title, session.title);
 			setText(badge, agent.badge);
 			badge.title = agent.title;
+			paintSums(sums, session);
 			activeAt = session.lastActiveAt;
 			setText(time, relativeTime(activeAt, Date.now()));
 			paintMarkOf(dot, session);

@@ -20,6 +20,15 @@ const CHAT_KEYS = [
 	["Alt+↑ Alt+↓", "", "Move a waiting message"],
 ];
 
+const CHANGES_KEYS = [
+	["J K", "", "Next and previous file"],
+	["N P", "", "Next and previous change"],
+	["V", "", "Mark the file as viewed"],
+	["↑ ↓", "", "Move through lines; with Shift choose several"],
+	["Enter", "", "Comment on the lines"],
+	["Esc", "", "Close"],
+];
+
 const LIST_KEYS = [
 	["↑ ↓", "", "Move through projects and sessions"],
 	["← →", "", "Collapse or expand a project; move through tabs"],
@@ -34,5 +43,5 @@ export function openHelp() {
 		h("dt", ...press.split(/[+ ]/).map((key) => h("kbd", spelled(key)))), h("dd", what),
 	])));
 	if (dialogs.isOpen()) return;
-	dialogs.open("Keyboard", () => [h("div.shortcuts", group("Everywhere"), group("In a conversation", CHAT_KEYS), group("In lists", LIST_KEYS))]);
+	dialogs.open("Keyboard", () => [h("div.shortcuts", group("Everywhere"), group("In a conversation", CHAT_KEYS), group("In changes", CHANGES_KEYS), group("In lists", LIST_KEYS))]);
 }

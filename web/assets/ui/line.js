@@ -1,8 +1,10 @@
 // The connection to the daemon that served this page.
 
+import { placeOf } from "../lib/paths.js";
 import { makeLine } from "../lib/socket.js";
 import { call, onSignIn, secret, showDenied, signIn } from "./access.js";
 import { h, setText } from "./dom.js";
+import { toastError } from "./parts.js";
 
 export function connect() {
 	const line = makeLine({
@@ -18,6 +20,12 @@ export function connect() {
 	addEventListener("online", line.wake);
 	document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && line.wake());
 	onSignIn(line.wake);
+	addEventListener("click", (event) => {
+		const place = event.target instanceof Element && placeOf(event.target.closest("a")?.getAttribute("href") ?? "");
+		if (!place) return;
+		event.preventDefault();
+		line.request("file:open", place).catch(toastError);
+	});
 	return { line, start: () => signIn().then(line.start) };
 }
 

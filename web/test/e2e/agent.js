@@ -4,15 +4,17 @@
 // workspace, and says the other · `tool JSON` calls a tool with these fields · `permit TITLE`, `allow TITLE` ask for permission ·
 // `demand JSON` makes a call with these fields that needs permission, and does it or not; `together [JSON…]` makes several at once · `reads N`, `searches N` look N
 // times · `crash TEXT` prints TEXT to stderr and ends the process · `flood N` makes N calls, each a separate entry · `plan TEXT` makes a plan with that step ·
+// `write JSON` writes these texts to files of the workspace, and removes those with `null` · `run TEXT` runs a shell command there ·
 // `parts` says what the prompt consists of ·
 // `wait` does nothing until it is stopped · `clock N` says N times what time it is ·
 // `die FILE` ends the process with a last word on standard error, unless the file is in the workspace
 //
 // A file `story.json` in the workspace says what to do for a prompt: a list of the above for the words of a person.
 
+import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync, watch } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 
 const sessions = new Map();
@@ -108,6 +110,19 @@ const deeds = {
       await new Promise((resolve) => setTimeout(resolve, 60));
       await deeds.say(id, `@${(performance.timeOrigin + performance.now()).toFixed(3)}; `);
     }
+  },
+  write: async (id, rest, session) => {
+    for (const [path, words] of Object.entries(JSON.parse(rest))) {
+      const file = join(session.cwd, path);
+      mkdirSync(dirname(file), { recursive: true });
+      if (words === null) rmSync(file);
+      else writeFileSync(file, words);
+    }
+    await deeds.say(id, "Written.");
+  },
+  run: async (id, rest, session) => {
+    execFileSync("sh", ["-c", rest], { cwd: session.cwd });
+    await deeds.say(id, "Done.");
   },
   parts: (id, rest, session) => deeds.say(id, session.prompt.map(({ type, name, resource }) => `${type} ${name ?? resource?.uri.split("/").at(-1) ?? ""}`.trim()).join(", ")),
   wait: (id, rest, session) => new Promise((resolve) => (session.stop = resolve)),

@@ -197,16 +197,22 @@ export async function rowMenu(page, title, item) {
 
 /** Writes a message and sends it. */
 export async function say(conversation, text) {
-  const box = conversation.getByRole("textbox", { name: "Message" });
-  await box.fill(text);
-  // The box is filled before the line is open when the page was just loaded.
-  await conversation.getByRole("button", { name: "Send", exact: true }).and(conversation.locator(":enabled")).waitFor();
+  const box = await write(conversation, text);
   // In the conversation, or in the queue.
   const prompts = conversation.locator(".user[data-key], .queue li");
   const said = await prompts.count();
   await box.press("Enter");
   // The daemon has it.
   await prompts.nth(said).waitFor({ state: "attached" });
+}
+
+/** Writes a message that can be sent. */
+export async function write(conversation, text) {
+  const box = conversation.getByRole("textbox", { name: "Message" });
+  await box.fill(text);
+  // The box is filled before the line is open when the page was just loaded.
+  await conversation.getByRole("button", { name: "Send", exact: true }).and(conversation.locator(":enabled")).waitFor();
+  return box;
 }
 
 /** Until nothing runs any more. */

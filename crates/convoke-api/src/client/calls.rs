@@ -49,6 +49,11 @@ impl Client {
         self.fetch(Call::get("/api/repos")).await
     }
 
+    /// All projects, and folders that only imported sessions name.
+    pub async fn found_repos(&self) -> Result<Repos> {
+        self.fetch(Call::get("/api/repos?found=true")).await
+    }
+
     /// Adds a project.
     pub async fn add_repo(&self, new: &NewRepo) -> Result<Repo> {
         self.fetch(Call::post("/api/repos").json(new)).await

@@ -53,6 +53,18 @@ pub enum ClientFrame {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
+    /// Opens a file in the user's editor, with the command of the settings.
+    #[serde(rename = "file:open")]
+    FileOpen {
+        /// Its path, absolute.
+        path: String,
+        /// The line; the first, by default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        line: Option<u32>,
+        /// The column; the first, by default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        column: Option<u32>,
+    },
     /// Wants all agents.
     #[serde(rename = "agent:list")]
     AgentList {},
@@ -395,12 +407,13 @@ pub enum Malformed {
 
 impl ClientFrame {
     /// Every type of message.
-    pub const TYPES: [&str; 38] = [
+    pub const TYPES: [&str; 39] = [
         "project:list",
         "project:add",
         "project:remove",
         "folder:complete",
         "file:complete",
+        "file:open",
         "agent:list",
         "session:list",
         "session:create",

@@ -54,6 +54,12 @@ pub enum ServerFrame {
         /// Paths relative to the project, the best match first; a folder ends with `/`.
         files: Vec<String>,
     },
+    /// The editor was started with a file.
+    #[serde(rename = "file:opened")]
+    FileOpened {
+        /// Its path, absolute.
+        path: String,
+    },
     /// All agents.
     #[serde(rename = "agent:list")]
     AgentList {

@@ -176,6 +176,8 @@ fn the_limits_of_bodies_are_in_their_schemas() {
     ImportTurn.tokens maximum=9007199254740991
     NewBackup.keep minimum=1 maximum=1000000
     NewBackup.to pattern="^/[^\\x00]*$"
+    NewHistoryImport.folder pattern="^/[^\\x00]*$"
+    NewHistoryImport.sources maxItems=20
     NewRepo.path pattern="^/"
     NewSession.agent pattern="^[A-Za-z0-9_.-]+$"
     NewSession.attachments maxItems=16

@@ -74,6 +74,8 @@ fn notices_keep_their_shape() {
     {"event":"resumed","how":"replay","text":"The agent was restarted with the transcript of this conversation.","type":"notice"}
     {"event":"resumed","how":"summary","text":"The agent was restarted with a summary of this conversation.","type":"notice"}
     {"event":"resumed","how":"afresh","text":"The agent was restarted without any memory of this conversation.","type":"notice"}
+    {"event":"resumed","how":"forked","text":"This conversation may be open in another program, so the agent continues a copy of its session. What is said here does not appear there.","type":"notice"}
+    {"event":"resumed","how":"forked_replay","text":"This conversation may be open in another program, so the agent continues in a new session with its transcript. What is said here does not appear there.","type":"notice"}
     {"event":"process_exited","text":"The agent's process ended: for an unknown reason.","type":"notice"}
     {"event":"process_exited","exitCode":1,"stderrTail":"panicked","text":"The agent's process ended: exit code 1, last output: panicked.","type":"notice"}
     {"event":"process_exited","signal":9,"text":"The agent's process ended: signal 9.","type":"notice"}
@@ -82,8 +84,8 @@ fn notices_keep_their_shape() {
     {"event":"turn_limit","max":67108864,"text":"The turn was stopped: the agent sent more than 67108864 bytes. Its further output in this turn is dropped. Raise limits.turn_bytes in config.toml if it should be allowed to send more.","type":"notice"}
     {"error":"git is not installed","event":"checkpoint_failed","text":"No checkpoint of the project could be made, so these changes cannot be shown or undone: git is not installed","type":"notice"}
     {"event":"files_restored","removed":1,"text":"The files were restored to what they were before turn 3: 2 written, 1 removed. Run `convoke session undo` to take it back.","turn":3,"type":"notice","written":2}
-    {"event":"files_restored","removed":0,"text":"The restore was undone: 1 files written, 0 removed.","type":"notice","written":1}
-    {"event":"restore_completed","files":3,"left":1,"text":"A restore was interrupted; its last 3 files are restored now. 1 files changed since then and were left alone.","type":"notice"}
+    {"event":"files_restored","removed":0,"text":"The restore was undone: 1 file written, 0 removed.","type":"notice","written":1}
+    {"event":"restore_completed","files":3,"left":1,"text":"A restore was interrupted, and is complete now: 3 files restored. Changed since then, and left alone: 1 file.","type":"notice"}
     {"event":"completed","reason":"idle_timeout","text":"The session was completed: it was idle.","type":"notice"}
     {"event":"cancelled","reason":"user","text":"The session was cancelled.","type":"notice"}
     {"error":"no such program","event":"failed","text":"The agent cannot continue: no such program","type":"notice"}
@@ -99,6 +101,7 @@ fn notices_keep_their_shape() {
     {"event":"continues","session":"00000000-0000-4000-8000-000000000000","text":"This session continues session 00000000-0000-4000-8000-000000000000, with a summary of it.","type":"notice"}
     {"event":"continued_in","session":"00000000-0000-4000-8000-000000000000","text":"This conversation continues in session 00000000-0000-4000-8000-000000000000, with a summary of this one.","type":"notice"}
     {"after":2,"event":"imported","text":"Turns 3 to 3 of the transcript try-out were imported.","transcript":"try-out","turns":[{"seq":4,"timestamp":"1970-01-01T00:00:00.000Z","tokens":7}],"type":"notice"}
+    {"agent":"Claude Code","before":"00000000-0000-4000-8000-000000000000","event":"imported_from","file":"/home/me/.claude/projects/-p/a.jsonl","parent":"a0","text":"Imported from Claude Code: /home/me/.claude/projects/-p/a.jsonl. The file was rewritten; what it said before is session 00000000-0000-4000-8000-000000000000.","type":"notice"}
     {"event":"advice","severity":"warning","text":"The agent reports: warning.","type":"notice"}
     {"event":"unknown","kind":"sparkle","payload":{"glitter":1},"text":"The agent sent an update of an unknown kind: sparkle.","type":"notice"}
     "#);
@@ -166,7 +169,7 @@ fn only_decisions_of_people_are_decisions() {
     let event = |notice: &Content| json!(notice)["event"].as_str().unwrap().to_owned();
     let decided: Vec<String> =
         notices.iter().filter(|notice| notice.is_decision()).map(event).collect();
-    insta::assert_snapshot!(decided.join(" "), @"completed cancelled failed reopened renamed archived unarchived rule_made continues continued_in imported");
+    insta::assert_snapshot!(decided.join(" "), @"completed cancelled failed reopened renamed archived unarchived rule_made continues continued_in imported imported_from");
 }
 
 proptest! {

@@ -117,17 +117,24 @@ fn files(event: &FilesEvent) -> String {
              Run `convoke session undo` to take it back."
         ),
         FilesEvent::FilesRestored { turn: None, written, removed } => {
-            format!("The restore was undone: {written} files written, {removed} removed.")
+            let written = counted(*written);
+            format!("The restore was undone: {written} written, {removed} removed.")
         }
         FilesEvent::RestoreCompleted { files, left } => {
             let left = if *left == 0 {
                 String::new()
             } else {
-                format!(" {left} files changed since then and were left alone.")
+                format!(" Changed since then, and left alone: {}.", counted(*left))
             };
-            format!("A restore was interrupted; its last {files} files are restored now.{left}")
+            let files = counted(*files);
+            format!("A restore was interrupted, and is complete now: {files} restored.{left}")
         }
     }
+}
+
+/// A number of files.
+fn counted(files: u64) -> String {
+    if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
 }
 
 fn agent(event: &AgentEvent) -> String {

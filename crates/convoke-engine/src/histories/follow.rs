@@ -85,7 +85,7 @@ async fn import_new(shared: &Arc<Shared>, agent: HistoryAgent) {
         Ok(consents) => consents,
         Err(error) => return tracing::warn!("cannot read which histories are followed: {error}"),
     };
-    match import_agent(shared, agent, &consents, Purpose::Import).await {
+    match import_agent(shared, agent, &consents, Purpose::Follow).await {
         Ok(added) => announce(shared, added).await,
         // The next change is the next attempt.
         Err(error) => tracing::warn!(%agent, "histories are not imported: {error}"),

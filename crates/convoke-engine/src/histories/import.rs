@@ -77,10 +77,8 @@ pub(super) async fn import_agent(
         let cursor = cursor.and_then(|cursor| serde_json::from_str::<Cursor>(&cursor).ok());
         queue.push_back((changed, cursor));
     }
-    if !queue.is_empty() {
-        shared.count(agent, |run| run.total += queue.len() as u64);
-    }
-    let readers = READERS.min(queue.len());
+    let found = queue.len();
+    let readers = READERS.min(found);
     let job = Arc::new(Job {
         shared: Arc::clone(shared),
         agent,
@@ -90,6 +88,9 @@ pub(super) async fn import_agent(
         told: Mutex::new(Instant::now()),
         is_aborted: AtomicBool::new(false),
     });
+    if found > 0 {
+        job.count(|run| run.total += found as u64);
+    }
     let work = |_| {
         let (job, runtime) = (Arc::clone(&job), Handle::current());
         tokio::task::spawn_blocking(move || Worker::new(job, runtime).work())
@@ -136,12 +137,22 @@ impl Job {
     }
 
     fn count(&self, change: impl FnOnce(&mut AgentRun)) {
-        self.shared.count(self.agent, change);
+        if self.purpose == Purpose::Follow {
+            return;
+        }
+        change(self.shared.run().agents.entry(self.agent).or_default());
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.elapsed() >= TELL_EVERY {
             *told = Instant::now();
             drop(told);
             self.shared.tell();
+        }
+    }
+
+    fn failed(&self, file: PathBuf, line: Option<u64>, error: String) {
+        let mut run = self.shared.run();
+        if self.purpose != Purpose::Follow && run.failed.len() < FAILED_MAX {
+            run.failed.push(FailedHistory { file, line, error });
         }
     }
 
@@ -155,22 +166,6 @@ impl Job {
             };
             is_there && is_in_time(changed, std::slice::from_ref(consent))
         })
-    }
-}
-
-impl Shared {
-    fn count(&self, agent: HistoryAgent, change: impl FnOnce(&mut AgentRun)) {
-        let mut run = self.run();
-        if run.is_running {
-            change(run.agents.entry(agent).or_default());
-        }
-    }
-
-    fn failed(&self, file: PathBuf, line: Option<u64>, error: String) {
-        let mut run = self.run();
-        if run.is_running && run.failed.len() < FAILED_MAX {
-            run.failed.push(FailedHistory { file, line, error });
-        }
     }
 }
 
@@ -221,7 +216,7 @@ impl Worker {
                     tracing::warn!(file = %changed.history.file().display(), "not imported: {error}");
                     self.job.count(|run| run.failed += 1);
                     let text = session::start::explain(&error);
-                    self.job.shared.failed(changed.history.file(), None, text);
+                    self.job.failed(changed.history.file(), None, text);
                 }
             }
             self.job.count(|run| run.done += 1);
@@ -363,7 +358,7 @@ impl Worker {
             let named = usize::try_from(before).unwrap_or(usize::MAX);
             for line in tally.broken_lines.iter().skip(named) {
                 let file = changed.history.file();
-                self.job.shared.failed(file, Some(line.line), line.why.clone());
+                self.job.failed(file, Some(line.line), line.why.clone());
             }
         }
     }

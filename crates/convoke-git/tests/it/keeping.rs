@@ -55,3 +55,20 @@ fn c6_the_work_trees_of_a_project_share_a_repository_and_are_forgotten_one_by_on
     main.collect(Duration::ZERO, &limits()).unwrap();
     assert_eq!(main.find(&before(1), &limits()).unwrap(), Some(saved));
 }
+
+#[test]
+fn c1_checkpoints_that_begin_at_once_make_one_repository() {
+    for _ in 0..5 {
+        let scene = Scene::new();
+        scene.write("a.txt", "a");
+        std::thread::scope(|scope| {
+            for turn in 1..=8 {
+                let scene = &scene;
+                scope.spawn(move || {
+                    scene.checkpoints().checkpoint(&before(turn), &limits()).unwrap();
+                });
+            }
+        });
+        assert_eq!(scene.checkpoints().list("s", &limits()).unwrap().len(), 8);
+    }
+}

@@ -126,12 +126,15 @@ fn names_opened(queue: &OwnedFd) -> BTreeSet<String> {
 fn opened_under_strace(agent: Agent, root: &Path) -> BTreeSet<String> {
     let tests = std::env::current_exe().unwrap();
     let program = tests.parent().unwrap().parent().unwrap().join("examples/read_store");
+    let noted = tempfile::NamedTempFile::new().unwrap();
     let output = Command::new("strace")
-        .args(["-f", "-e", "trace=open,openat,openat2", "-o", "/dev/stdout"])
+        .args(["-f", "-e", "trace=open,openat,openat2", "-o"])
+        .arg(noted.path())
         .args([program.as_os_str(), agent.as_str().as_ref(), root.as_os_str()])
         .output()
         .expect("neither inotify nor strace is there to see which files are opened");
-    let trace = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{output:?}");
+    let trace = String::from_utf8_lossy(&fs::read(noted.path()).unwrap()).into_owned();
     // Everything that is opened as a file, below the root or from a folder's descriptor.
     let lines =
         trace.lines().filter(|line| !line.contains("O_DIRECTORY") && !line.contains("= -1"));

@@ -44,11 +44,27 @@ pub(super) async fn add(State(app): Daemon, Json(new): Json<NewRepo>) -> Result<
     path = "/api/repos",
     operation_id = "listRepos",
     tag = "repos",
+    params(Listed),
     responses((status = 200, description = "All projects, in the order in which they were added", body = Repos))
 )]
-pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
-    let projects = app.engine.projects().list().await?;
+pub(super) async fn list(
+    State(app): Daemon,
+    Query(listed): Query<Listed>,
+) -> Result<Response, Failure> {
+    let mut projects = app.engine.projects().list().await?;
+    if listed.found.unwrap_or_default() {
+        projects.extend(app.engine.histories().projects().await?);
+    }
     Ok(json::ok(&Repos { repos: projects.into_iter().map(view::repo).collect() }))
+}
+
+/// Which projects are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Listed {
+    /// Also folders that only imported sessions name, at most 1000, with the time at which they were found.
+    found: Option<bool>,
 }
 
 /// Remove a project

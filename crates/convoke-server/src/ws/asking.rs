@@ -114,6 +114,7 @@ fn session_of(frame: &ClientFrame) -> Option<&str> {
         | F::ProjectRemove { .. }
         | F::FolderComplete { .. }
         | F::FileComplete { .. }
+        | F::FileOpen { .. }
         | F::AgentList {}
         | F::SessionList { .. }
         | F::SessionCreate { .. }

@@ -17,6 +17,7 @@ use super::history;
 use super::subscription::{Opening, Subscription};
 use super::{Render, words};
 use crate::app::App;
+use crate::config::OpenedFile;
 use crate::failure::Failure;
 use crate::rest::repos::MATCHES;
 use crate::rest::rules;
@@ -66,6 +67,11 @@ pub(super) async fn carry(
         F::FolderComplete { path } => Ok(folder_complete(&app, path).await),
         F::FileComplete { project_id, query, limit } => {
             file_complete(&app, &project_id, query, limit).await
+        }
+        F::FileOpen { path, line, column } => {
+            let path = app.engine.projects().file(path.into()).await?;
+            app.config.open(OpenedFile { path: path.clone(), line, column }).await?;
+            Ok(ServerFrame::FileOpened { path: path.display().to_string() }.into())
         }
         F::AgentList {} => Ok(agent_list(&app).await),
         F::SessionList { project_id, archived } => session_list(&app, &project_id, archived).await,

@@ -16,10 +16,17 @@ fn objects(path: &std::path::Path) -> Vec<String> {
 }
 
 /// Every migration, first to last.
-fn all(applied_at: Option<i64>) -> [Migration; 5] {
+fn all(applied_at: Option<i64>) -> [Migration; 6] {
     let applied_at = applied_at.map(at);
-    [(1, "foundation"), (2, "whole_messages"), (3, "rules"), (4, "attention"), (5, "changes")]
-        .map(|(version, name)| Migration { version, name, applied_at })
+    [
+        (1, "foundation"),
+        (2, "whole_messages"),
+        (3, "rules"),
+        (4, "attention"),
+        (5, "changes"),
+        (6, "histories"),
+    ]
+    .map(|(version, name)| Migration { version, name, applied_at })
 }
 
 /// Every migration, last to first.

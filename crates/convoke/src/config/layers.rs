@@ -193,7 +193,7 @@ fn unset() -> Config {
             timeout_ms: 0,
         },
         notify: Notify { command: Vec::new() },
-        editor: Editor { open: String::new() },
+        editor: Editor { open: String::new(), command: Vec::new() },
         history: History { import: String::new(), recall: String::new() },
         backup: Backup { every: None, keep: 0, dir: PathBuf::new() },
         spawner: Spawner { session_expiry_days: 0, max_tokens: 0 },

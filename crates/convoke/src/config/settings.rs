@@ -70,7 +70,7 @@ const CENTURY_DAYS: u64 = 36_500;
 const LAYERS: [&str; 3] = ["bwrap", "landlock", "seccomp"];
 
 /// Every setting outside of `[agents]`, in the order in which it is shown.
-pub(super) static SETTINGS: [Setting; 38] = [
+pub(super) static SETTINGS: [Setting; 39] = [
     Setting::new(
         "teams_file",
         "the file that describes the teams, relative to the home",
@@ -287,6 +287,12 @@ pub(super) static SETTINGS: [Setting; 38] = [
         "editor.open",
         "how the page opens a file in your editor: \"vscode\", \"zed\", \"cursor\", a URL with {path}, {line} and {column}, or nothing",
         Kind::Text { default: "", field: |c| &mut c.editor.open },
+    )
+    .live(),
+    Setting::new(
+        "editor.command",
+        "the program, with its arguments, that the daemon runs to open a file from the page if `editor.open` is empty; {path}, {line} and {column} in them are replaced, and no shell is involved",
+        Kind::Command { field: |c| &mut c.editor.command },
     )
     .live(),
     Setting::new(

@@ -17,6 +17,7 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     3        rules           not yet
     4        attention       not yet
     5        changes         not yet
+    6        histories       not yet
     ");
     assert!(!machine.home().join("convoke.db").exists());
     insta::assert_snapshot!(machine.run("db migrate"), @"
@@ -27,13 +28,14 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     applied 3 rules
     applied 4 attention
     applied 5 changes
+    applied 6 histories
     ");
     insta::assert_snapshot!(machine.run("db migrate"), @"
     exit 0
     --- stdout
     [tmp]/.convoke/convoke.db is up to date
     ");
-    insta::assert_snapshot!(machine.run("db status"), @r"
+    insta::assert_snapshot!(machine.run("db status"), @"
     exit 0
     --- stdout
     VERSION  NAME            APPLIED
@@ -42,24 +44,25 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     3        rules           [time]
     4        attention       [time]
     5        changes         [time]
+    6        histories       [time]
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes"), @"
     exit 0
     --- stdout
-    rolled back 5 changes
+    rolled back 6 histories
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes --steps 4"), @"
     exit 0
     --- stdout
+    rolled back 5 changes
     rolled back 4 attention
     rolled back 3 rules
     rolled back 2 whole_messages
-    rolled back 1 foundation
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes --steps 3"), @"
     exit 0
     --- stdout
-    nothing to roll back in [tmp]/.convoke/convoke.db
+    rolled back 1 foundation
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes"), @"
     exit 0
@@ -80,8 +83,8 @@ fn s11_machines_get_the_migrations_as_json() {
       "database": "[tmp]/.convoke/convoke.db",
       "rolledBack": [
         {
-          "version": 4,
-          "name": "attention",
+          "version": 6,
+          "name": "histories",
           "appliedAt": "[time]"
         }
       ]

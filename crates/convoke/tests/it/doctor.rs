@@ -124,7 +124,7 @@ fn a_broken_configuration_is_reported_and_the_rest_examined() {
     --- stdout
     ok    home      [tmp]/.convoke
     fail  config    [tmp]/.convoke/config.toml:1:1: unknown key `colour`
-                    → known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `changes`, `sandbox`, `teams`, `questions`, `spawner`, `notify`, `editor`, `backup`, `agents`, `projects`
+                    → known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `changes`, `sandbox`, `teams`, `questions`, `spawner`, `notify`, `editor`, `history`, `backup`, `agents`, `projects`
     fail  config    [tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0
                     → agent processes that may run at once; further turns wait; by default `max_processes = 10`
     ok    database  none yet; it will be created when needed
@@ -213,10 +213,10 @@ fn the_database_is_examined() {
     };
     insta::assert_snapshot!(database(), @"ok    database  none yet; it will be created when needed");
     machine.run("db migrate");
-    insta::assert_snapshot!(database(), @"ok    database  [tmp]/.convoke/convoke.db is intact, schema 5");
+    insta::assert_snapshot!(database(), @"ok    database  [tmp]/.convoke/convoke.db is intact, schema 6");
     machine.run("db rollback --yes");
     insta::assert_snapshot!(database(), @"
-    warn  database  [tmp]/.convoke/convoke.db has schema 4, and 5 is the newest
+    warn  database  [tmp]/.convoke/convoke.db has schema 5, and 6 is the newest
                     → convoke db migrate
     ");
     fs::write(machine.home().join("convoke.db"), "garbage ".repeat(1000)).unwrap();

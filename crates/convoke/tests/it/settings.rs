@@ -116,3 +116,37 @@ fn p9_the_users_command_gets_what_happened_as_json() {
     assert!(first["sessionId"].as_str().unwrap().starts_with("scripted:"), "{first}");
     assert!(told[1]["text"].as_str().unwrap().contains("process ended"), "{}", told[1]);
 }
+
+#[test]
+fn the_users_command_opens_a_file_at_its_place_and_nothing_outside_of_the_workspace() {
+    let daemon = Daemon::new(&Script::new());
+    let mut socket = Socket::open(&daemon);
+    let file = daemon.machine.path().join("root/app/with space.rs");
+    fs::write(&file, "fn main() {}\n").unwrap();
+    let file = file.canonicalize().unwrap();
+    let open = |path: &str| json!({"type": "file:open", "path": path, "line": 3});
+    let refused = socket.ask(open(file.to_str().unwrap()));
+    assert_eq!(refused["type"], "error", "{refused}");
+    assert!(refused["hint"].as_str().unwrap().contains("editor.command"), "{refused}");
+
+    let noted = daemon.machine.path().join("noted");
+    let script = "printf '%s\\n' \"$@\" > \"$0.part\" && mv \"$0.part\" \"$0\"";
+    let command = json!(["/bin/sh", "-c", script, noted, "-g", "{path}:{line}:{column}"]);
+    let set = daemon.call("PATCH", "/api/config", &json!({"changes": {"editor.command": command}}));
+    assert_eq!(set.status, 200, "{set:?}");
+    assert_eq!(socket.ask(json!({"type": "project:list"}))["editor"], "command");
+    let opened = socket.ask(open(file.to_str().unwrap()));
+    assert_eq!(opened["type"], "file:opened", "{opened}");
+    until("the editor was started", || noted.exists());
+    let expected = format!("-g\n{}:3:1\n", file.display());
+    assert_eq!(fs::read_to_string(&noted).unwrap(), expected);
+
+    fs::remove_file(&noted).unwrap();
+    let link = daemon.machine.path().join("root/app/link");
+    std::os::unix::fs::symlink("/etc/hostname", &link).unwrap();
+    for path in ["/etc/hostname", link.to_str().unwrap(), "app/main.rs", "/nowhere/a.rs"] {
+        let refused = socket.ask(open(path));
+        assert_eq!(refused["type"], "error", "{path}: {refused}");
+    }
+    assert!(!noted.exists());
+}

@@ -1,18 +1,10 @@
 // Sections of the settings that are not values of `config.toml`: agents, appearance, browsers, and about.
 
 import { timeAgo } from "../../lib/words.js";
-import { call } from "../../ui/access.js";
 import { fill, h, quoted } from "../../ui/dom.js";
 import { dialogs, problem, toastError } from "../../ui/parts.js";
+import { rest } from "../../ui/rest.js";
 import { missingAgent } from "../start.js";
-
-/** Calls the REST interface. @param {string} [method] */
-async function rest(path = "", method) {
-	const response = await call(path, { method });
-	const body = response.status === 204 ? null : await response.json();
-	if (!response.ok) throw { message: body.detail, hint: body.hint };
-	return body;
-}
 
 /** @param {Store} store */
 export function makeAgents(store) {
@@ -61,7 +53,7 @@ export function makeBrowsers() {
 			const { browserSessions } = await rest("/api/browser-sessions");
 			fill(list, ...browserSessions.map(row));
 		} catch (error) {
-			fill(list, h("li.muted", error instanceof TypeError ? "Cannot reach the daemon." : problem(error)));
+			fill(list, h("li.muted", problem(error)));
 		}
 	}
 	/** @param {{ id: string, userAgent: string, createdAt: string, lastUsedAt: string }} browser */

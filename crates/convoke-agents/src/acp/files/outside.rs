@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn l1_an_agent_reads_through_us_what_it_reads_itself() {
-        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let folder = crate::scratch::folder();
         let root = folder.path().canonicalize().unwrap();
         for name in ["me/notes.txt", "me/.ssh/id", "me/.claude/x", "me/.convoke/token", "temp/own"]
         {

@@ -60,7 +60,7 @@ async fn a_command_with_arguments_is_run_as_it_is() {
 #[tokio::test]
 async fn k1_a_command_is_confined_as_the_agent_is_whatever_its_environment_says() {
     let (folder, mut terminals) = terminals();
-    let outside = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let outside = crate::scratch::folder();
     let secret = outside.path().canonicalize().unwrap().join("secret");
     std::fs::write(&secret, "for the owner only").unwrap();
     let touch = format!("echo in > inside; echo out > {}/new", outside.path().display());

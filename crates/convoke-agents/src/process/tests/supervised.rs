@@ -84,7 +84,7 @@ async fn k1_a_workspace_that_is_swapped_for_a_link_opens_nothing_else() {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     for layers in [Layers::NONE, all_layers()] {
-        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let folder = crate::scratch::folder();
         let root = folder.path().canonicalize().unwrap();
         for name in ["project", "private"] {
             fs::create_dir(root.join(name)).unwrap();

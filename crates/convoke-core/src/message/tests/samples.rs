@@ -329,7 +329,7 @@ fn imports(session: SessionId) -> [Event; 2] {
         .into(),
         LifecycleEvent::ImportedFrom {
             agent: "Claude Code".to_owned(),
-            file: "/home/dev/.claude/projects/-p/a.jsonl".to_owned(),
+            file: "/home/me/.claude/projects/-p/a.jsonl".to_owned(),
             before: Some(session),
             parent: Some("a0".to_owned()),
         }

@@ -85,6 +85,7 @@ impl News {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "one arm per frame; each arm is a single call")]
 fn hear(model: &mut Model, frame: ServerFrame) {
     match frame {
         ServerFrame::ProjectList { projects, .. } => {
@@ -161,6 +162,7 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         | ServerFrame::HomeList { .. }
         | ServerFrame::RuleAdded { .. }
         | ServerFrame::RuleRemoved { .. }
+        | ServerFrame::FileOpened { .. }
         | ServerFrame::HistoryImport { .. }
         | ServerFrame::Config(_)
         | ServerFrame::Pong {}

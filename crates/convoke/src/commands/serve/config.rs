@@ -1,10 +1,13 @@
 //! What clients of the daemon may read and change of the settings.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::process::Stdio;
 use std::sync::Arc;
 
 use convoke_api::bodies::{Config, ConfigPatch};
-use convoke_server::{ConfigAccess, ConfigError};
+use convoke_server::{ConfigAccess, ConfigError, OpenedFile};
+use tokio::process::Command;
 
 use super::teams::in_one_line;
 use crate::commands::World;
@@ -25,8 +28,9 @@ pub(super) fn access(
     flags: BTreeMap<&'static str, String>,
 ) -> ConfigAccess {
     let settings = Arc::new(Settings { world: world.copied(), home: home.clone(), flags });
-    let reading = Arc::clone(&settings);
+    let (reading, opening) = (Arc::clone(&settings), Arc::clone(&settings));
     ConfigAccess {
+        open: Arc::new(move |file| opening.open(&file)),
         read: Arc::new(move || reading.read()),
         change: Arc::new(move |patch| settings.change(&patch)),
     }
@@ -49,6 +53,23 @@ impl Settings {
         })
     }
 
+    /// Starts the user's editor, and does not wait for its end.
+    fn open(&self, file: &OpenedFile) -> Result<(), ConfigError> {
+        let loaded = self.with(config::load).map_err(|mistakes| conflict(&mistakes))?;
+        let command = editor_command(&loaded.config.editor.command, file);
+        let Some((program, arguments)) = command.split_first() else {
+            let hint = "set `editor.command` in config.toml or on the settings page";
+            let detail = "no command opens files in an editor".to_owned();
+            return Err(ConfigError::Conflict(detail, hint.to_owned()));
+        };
+        let mut started = Command::new(program);
+        started.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        started.spawn().map(drop).map_err(|error| {
+            let detail = format!("cannot start {}: {error}", program.to_string_lossy());
+            ConfigError::Conflict(detail, "correct `editor.command`".to_owned())
+        })
+    }
+
     fn with<T>(&self, work: impl FnOnce(&Sources<'_>) -> T) -> T {
         work(&Sources {
             home: self.home.path(),
@@ -58,6 +79,30 @@ impl Settings {
             program: &self.world.program,
         })
     }
+}
+
+/// The command with the file in it: in the place of `{path}`, else at the end.
+fn editor_command(words: &[String], file: &OpenedFile) -> Vec<OsString> {
+    let path = file.path.as_os_str();
+    let number = |number: Option<u32>| number.unwrap_or(1).to_string();
+    let (line, column) = (number(file.line), number(file.column));
+    let mut command: Vec<OsString> = words
+        .iter()
+        .map(|word| {
+            let word = word.replace("{line}", &line).replace("{column}", &column);
+            let mut parts = word.split("{path}");
+            let mut whole = OsString::from(parts.next().unwrap_or_default());
+            for part in parts {
+                whole.push(path);
+                whole.push(part);
+            }
+            whole
+        })
+        .collect();
+    if !words.is_empty() && !words.iter().any(|word| word.contains("{path}")) {
+        command.push(path.to_owned());
+    }
+    command
 }
 
 fn shown(sources: &Sources<'_>, loaded: Loaded) -> Config {

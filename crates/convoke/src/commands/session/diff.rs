@@ -104,6 +104,11 @@ fn stat(changes: &SessionChanges, colour: Colour) -> String {
     let totals = changes.totals;
     let files = if totals.files == 1 { "file" } else { "files" };
     writeln!(text, "{} {files} changed, +{} -{}", totals.files, totals.added, totals.removed).ok();
+    if changes.turn.is_none() && changes.turns.len() > 1 {
+        let turns: Vec<String> = changes.turns.iter().map(ToString::to_string).collect();
+        let line = format!("turns: {}; --turn N shows one of them", turns.join(", "));
+        writeln!(text, "{}", colour.faint(line)).ok();
+    }
     text
 }
 

@@ -58,7 +58,7 @@ impl From<ShownStatus> for Status {
 pub(super) async fn run(client: &Client, args: &ListArgs, output: &Output) -> anyhow::Result<()> {
     let repos = match (&args.project, output.format) {
         (None, Format::Json) => Vec::new(),
-        (Some(_), _) | (None, Format::Human) => client.repos().await?.repos,
+        (Some(_), _) | (None, Format::Human) => client.found_repos().await?.repos,
     };
     let repo_id = match &args.project {
         Some(text) => match find(text, &repos)? {
@@ -136,6 +136,9 @@ fn attention(session: &Session) -> &'static str {
 /// The status of a session, in a word or two.
 pub(super) fn state(session: &Session) -> String {
     let why = session.metadata.reason.as_ref().and_then(EndReason::explained);
+    if session.metadata.reason == Some(EndReason::Imported) && session.status == Status::Completed {
+        return "imported".to_owned();
+    }
     match (session.status, session.activity, why) {
         (Status::Active, Activity::Running | Activity::Waiting, _) => session.activity.to_string(),
         (Status::Completed, _, Some(why)) => format!("{} ({})", session.status, plain(why)),

@@ -1,0 +1,156 @@
+// One changed file: a head that folds, and its diff, which is loaded when it is first seen.
+
+import { digest, fingerprint, notesOf, STATUS } from "../lib/changes.js";
+import { fileLink } from "../lib/paths.js";
+import { plural } from "../lib/words.js";
+import { counts } from "../ui/code-view.js";
+import { copy, fill, h, icon, on, setText } from "../ui/dom.js";
+import { menuButton, problem, toast } from "../ui/parts.js";
+import { makeLines } from "./lines.js";
+
+/** How many lines changed, if lines did. @param {Api.ChangedFile} file */
+export const sums = ({ added = 0, removed = 0 }) => (added + removed ? counts(added, removed) : []);
+
+/** Follows a link to the editor; some are followed by the page itself. */
+function follow(href = "") {
+	const link = h("a", { href, target: "_top", hidden: true });
+	document.body.append(link);
+	link.click();
+	link.remove();
+}
+
+/** @param {FileOptions} options @returns {FileView} */
+export function makeFile({ path, watcher, width, isSplit, load, comments, wishes, place }) {
+	const [folder, name] = [path.slice(0, path.lastIndexOf("/") + 1), path.slice(path.lastIndexOf("/") + 1)];
+	const letter = h("span.status", { ariaHidden: "true" });
+	const word = h("span.away");
+	const notes = h("span.notes");
+	const many = h("span.sums");
+	const fold = h("button.file-fold", { onclick: () => view.open(!isOpen) }, icon("chevron"), letter, h("bdi.path", { title: path }, h("span.muted", folder), h("b", name)), word, notes);
+	const box = h("input", { type: "checkbox", onchange: () => wishes.viewed(path, box.checked) });
+	const viewed = h("label.viewed", { title: "Mark this file as viewed (V)" }, box, h("span", "Viewed"));
+	const menu = menuButton(`Menu of ${path}`, () => {
+		const address = fileLink(place.editor, place.root, path);
+		/** @type {MenuItem[]} */
+		const items = [["Copy the path", "copy", () => copy(path).then(() => toast("Copied."))]];
+		if (address && file.status !== "deleted") items.push(["Open in the editor", "open", () => follow(address)]);
+		items.push(["Revert this file…", "undo", () => wishes.revert(path)]);
+		return items;
+	});
+	const body = h("div.file-body", { tabIndex: 0, role: "group", label: `Changes to ${path}`, hidden: true });
+	const element = h("section.file", { "data-path": path, label: path }, h("div.file-head", fold, many, viewed, menu), body);
+	let file = /** @type {Api.ChangedFile} */ ({ path, status: "modified", binary: false });
+	let found = /** @type {Api.FileDiff | null} */ (null);
+	let lines = /** @type {Lines | null} */ (null);
+	let isOpen = false;
+	let mark = "";
+	/** Stands for the diff until it is on screen. @type {Chunk} */
+	const waiting = { element: body, from: 0, to: 0, isFilled: false, fill: () => void read(), empty: () => {}, again: () => {} };
+
+	async function read() {
+		watcher.drop(waiting);
+		const wanted = mark;
+		try {
+			const next = await load(path);
+			if (wanted === mark) show(next);
+		} catch (/** @type {any} */ error) {
+			if (error.name === "AbortError" || wanted !== mark) return;
+			fill(body, h("p.file-note", problem(error), " ", h("button.link", { onclick: read }, "Try again")));
+		}
+	}
+
+	/** @param {Api.FileDiff} next */
+	function show(next) {
+		const isSame = found && lines && JSON.stringify(found) === JSON.stringify(next);
+		found = next;
+		if (!isSame) paint();
+		wishes.loaded(path);
+	}
+
+	function paint() {
+		lines?.drop();
+		lines = null;
+		if (!found) return;
+		const { hunks, complete, binary, status } = found;
+		if (hunks.length) lines = makeLines({ path, hunks, split: isSplit(), watcher, width: width(), comments: () => comments(path), isReverted: (hunk) => wishes.isReverted(path, digest(JSON.stringify(hunks[hunk]))), wishes: { revert: (hunk) => wishes.revert(path, hunk, digest(JSON.stringify(hunks[hunk]))) } });
+		const empty = binary ? "A binary file: its content cannot be shown here." : status === "renamed" || status === "copied" ? "Its content is the same." : status === "added" ? "The file is empty." : "No line of it changed.";
+		fill(body, lines ? lines.element : h("p.file-note.muted", empty), !complete && h("p.file-note", icon("warning"), "This diff is too long to be shown whole: it is cut off here."), ...outdated());
+	}
+
+	/** Comments on lines that are not in the diff any more. */
+	function outdated() {
+		const lost = comments(path).filter(({ element: one }) => !lines?.element.contains(one) && !isPlaced(one));
+		return lost.length ? [h("details.outdated", h("summary", icon("comment"), `${plural(lost.length, "comment")} on lines that are no longer here`, icon("chevron")), ...lost.map(({ element: one }) => one))] : [];
+	}
+
+	/** Whether a comment has a line, though it may not be on screen. @param {HTMLElement} one */
+	const isPlaced = (one) => lines?.places.has(one) ?? false;
+
+	/** @type {FileView} */
+	const view = {
+		element,
+		path,
+		get file() { return file; },
+		get isOpen() { return isOpen; },
+		get lines() { return lines; },
+		get hunks() { return found?.hunks ?? []; },
+		get body() { return body; },
+		get digest() { return found ? digest(JSON.stringify(found.hunks)) : ""; },
+		show(next) {
+			file = next;
+			const [short, what] = STATUS[next.status];
+			setText(letter, short);
+			letter.title = what;
+			setText(word, ` ${what} `);
+			element.dataset.status = next.status;
+			fill(notes, ...notesOf(next).map((note) => h("span.note", { title: note }, note)));
+			fill(many, ...sums(next));
+			const now = fingerprint(next);
+			// The list says that it changed, or may have.
+			if (now !== mark && !lines) fill(body);
+			mark = now;
+			if (isOpen) view.reload();
+		},
+		reload() {
+			if (found && body.checkVisibility()) return void read();
+			found = null;
+			watcher.drop(waiting);
+			if (isOpen) watcher.add(waiting);
+		},
+		setViewed(isViewed) {
+			box.checked = isViewed;
+			element.classList.toggle("is-viewed", isViewed);
+		},
+		open(wanted) {
+			if (wanted === isOpen) return;
+			isOpen = wanted;
+			fold.ariaExpanded = String(isOpen);
+			body.hidden = !isOpen;
+			if (isOpen && !found) {
+				fill(body, h("p.file-note.muted", h("span.spinner"), "Loading…"));
+				watcher.add(waiting);
+			}
+			wishes.opened(path, isOpen);
+		},
+		paint: () => found && paint(),
+		showComments() {
+			lines?.showComments();
+			body.querySelector(".outdated")?.remove();
+			if (found) body.append(...outdated());
+		},
+		focus: () => fold.focus(),
+		drop() {
+			watcher.drop(waiting);
+			lines?.drop();
+			element.remove();
+		},
+	};
+	fold.ariaExpanded = "false";
+	on(fold, "keydown", (event) => {
+		const wanted = { ArrowRight: true, ArrowLeft: false }[event.key];
+		if (wanted === undefined) return;
+		event.preventDefault();
+		view.open(wanted);
+	});
+	return view;
+}

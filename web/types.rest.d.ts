@@ -1,0 +1,180 @@
+// What the REST interface answers, as far as the page reads it: the bodies of convoke-api that no frame carries.
+
+declare namespace Api {
+  /** A file that a restore left alone. */
+  type BlockedFile = {
+    /** Its path in the project. */
+    path: string;
+    /** What is in the way. */
+    why: string;
+  };
+
+  /** A file that changed. */
+  type ChangedFile = {
+    /** Its path in the project, now or before it was deleted. */
+    path: string;
+    /** What happened to it. */
+    status: FileStatus;
+    /** Whether it has no lines to show. */
+    binary: boolean;
+    /** Lines that were added; absent for binary files. */
+    added?: number;
+    /** Where it was, or what it is a copy of. */
+    from?: string;
+    /** What it is; absent when it is gone. */
+    newMode?: FileMode;
+    /** What it was; absent when it is new. */
+    oldMode?: FileMode;
+    /** Lines that were removed; absent for binary files. */
+    removed?: number;
+  };
+
+  /** One place that differs, with the lines around it. */
+  type DiffHunk = {
+    /** Its first line in the old version, from 1. */
+    oldStart: number;
+    /** How many lines of the old version. */
+    oldLines: number;
+    /** Its first line in the new version, from 1. */
+    newStart: number;
+    /** How many lines of the new version. */
+    newLines: number;
+    /** The function or section that it is in. */
+    heading: string;
+    /** Its lines. */
+    lines: DiffLine[];
+  };
+
+  /** A line of a hunk. */
+  type DiffLine = {
+    /** In which version it is. */
+    kind: DiffLineKind;
+    /** Its text without the newline; bytes that are no text are replaced. */
+    text: string;
+    /** The words that differ from the line that it replaces: begin and end, in UTF-16 code units of `text`. */
+    marks?: [number, number][];
+    /** Its number in the new version. */
+    new?: number;
+    /** Whether no newline follows it. */
+    noNewline?: boolean;
+    /** Its number in the old version. */
+    old?: number;
+  };
+
+  /** In which version a line is. */
+  type DiffLineKind = "context" | "added" | "removed";
+
+  /** The diff of one file: `GET /api/sessions/:id/changes/file`. */
+  type FileDiff = {
+    /** Its path in the project, now or before it was deleted. */
+    path: string;
+    /** What happened to it. */
+    status: FileStatus;
+    /** Whether it has no lines to show. */
+    binary: boolean;
+    /** The places that differ, from top to bottom. */
+    hunks: DiffHunk[];
+    /** Whether these are all; a longer diff is cut off after about 2 MiB. */
+    complete: boolean;
+    /** Lines that were added; absent for binary files. */
+    added?: number;
+    /** Where it was, or what it is a copy of. */
+    from?: string;
+    /** What it is; absent when it is gone. */
+    newMode?: FileMode;
+    /** What it was; absent when it is new. */
+    oldMode?: FileMode;
+    /** Lines that were removed; absent for binary files. */
+    removed?: number;
+  };
+
+  /** What a path holds. */
+  type FileMode = "regular" | "executable" | "link" | "submodule";
+
+  /** What happened to a file. */
+  type FileStatus = "added" | "deleted" | "modified" | "type_changed" | "renamed" | "copied";
+
+  /** The conversations of an agent. */
+  type FoundAgent = {
+    /** The source, as `POST /api/histories/import` names it: `claude`, `codex`, …. */
+    source: string;
+    /** What people call the agent. */
+    name: string;
+    /** How many conversations there are, those of subagents included. */
+    found: number;
+    /** Of how many something is stored here. */
+    imported: number;
+    /** Whether new ones are imported as they come. */
+    followed: boolean;
+    /** When the newest last changed. */
+    newest?: string;
+  };
+
+  /** A folder that only imported sessions name. */
+  type FoundRepo = {
+    /** The id of its sessions' project, which it keeps when it is added. */
+    id: string;
+    /** The last part of its path. */
+    name: string;
+    /** The folder, which may be gone. */
+    path: string;
+    /** How many sessions it has. */
+    sessions: number;
+  };
+
+  /** What there is to import: `GET /api/histories`. Nothing of what was said is read for it. */
+  type Histories = {
+    /** The setting `history.import`. */
+    import: HistoryImportMode;
+    /** The agents with at least one conversation, in the order of lists. */
+    agents: FoundAgent[];
+    /** Folders of imported sessions that are no projects; `POST /api/repos` with its path adds one. At most 1000. */
+    projects: FoundRepo[];
+    /** The import that runs, or the last one since the daemon started. */
+    run?: HistoryImport;
+  };
+
+  /** The setting `history.import`. */
+  type HistoryImportMode = "ask" | "always" | "never";
+
+  /** A file that checkpoints do not hold. */
+  type LeftOutFile = {
+    /** Its path in the project. */
+    path: string;
+    /** Why. */
+    reason: LeftOutReason;
+    /** Its size, if it is too large. */
+    bytes?: number;
+  };
+
+  /** Why checkpoints do not hold a file. */
+  type LeftOutReason = "too_large" | "unreadable" | "name" | "worktree";
+
+  /** What a session, or one of its turns, changed: `GET /api/sessions/:id/changes`. */
+  type SessionChanges = {
+    /** The turns that have checkpoints, by the seqs of their prompts. */
+    turns: number[];
+    /** The files, in order of their paths. */
+    files: ChangedFile[];
+    /** All of them together. */
+    totals: ChangeTotals;
+    /** Whether `files` has all of them; if not, their lines are not counted. */
+    complete: boolean;
+    /** Files that the checkpoints do not hold: too large, or not readable. */
+    leftOut: LeftOutFile[];
+    /** The turn that the files are of; absent for the whole session. */
+    turn?: number;
+  };
+
+  /** What was restored. */
+  type Restored = {
+    /** Files that were written. */
+    written: string[];
+    /** Files that were removed. */
+    removed: string[];
+    /** Files that differ and were left alone. */
+    blocked: BlockedFile[];
+    /** The session with the conversation up to there, if that was restored. */
+    session?: { id: string };
+  };
+}
