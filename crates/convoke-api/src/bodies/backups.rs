@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::whole;
+
 /// A backup to be made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -13,17 +15,13 @@ pub struct NewBackup {
     pub to: Option<String>,
     /// How many backups are kept in that folder. Left out, the configured number holds for the configured folder, and
     /// all are kept in any other.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "whole::optional"
+    )]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub keep: Option<u32>,
-}
-
-/// A whole number, also one that is written with a fraction of nothing, as JSON allows.
-fn whole<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
-    let Some(number) = Option::<f64>::deserialize(deserializer)? else { return Ok(None) };
-    let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
-    let refuse = || serde::de::Error::custom(format!("{number} is not a whole number that fits"));
-    is_whole.then_some(Some(number as u32)).ok_or_else(refuse)
 }
 
 impl NewBackup {

@@ -5,7 +5,7 @@ use convoke_core::message::Seq;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{NOT_BLANK, Session};
+use super::{NOT_BLANK, Session, whole};
 
 /// What a session, or one of its turns, changed: `GET /api/sessions/:id/changes`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -208,7 +208,8 @@ pub enum DiffLineKind {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Restore {
     /// The turn before which everything is to be, by the seq of its prompt.
-    #[schemars(extend("minimum" = 1))]
+    #[serde(deserialize_with = "whole::turn")]
+    #[schemars(extend("minimum" = 1, "maximum" = whole::COUNT_MAX))]
     pub turn: Seq,
     /// What is restored; by default both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -247,11 +248,19 @@ pub struct Revert {
     #[schemars(extend("pattern" = NOT_BLANK))]
     pub path: String,
     /// The turn whose diff it is; by default that of the whole session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("minimum" = 1))]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "whole::optional_turn"
+    )]
+    #[schemars(extend("minimum" = 1, "maximum" = whole::COUNT_MAX))]
     pub turn: Option<Seq>,
     /// One hunk of it, by its number from 0; by default the whole file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "whole::optional"
+    )]
     #[schemars(extend("maximum" = u32::MAX))]
     pub hunk: Option<u32>,
     /// Whether the file is overwritten although someone else changed it since the last checkpoint.
@@ -289,7 +298,11 @@ pub struct BlockedFile {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Fork {
     /// The last turn that the new session has, by the seq of its prompt; by default the last that has ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("minimum" = 1))]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "whole::optional_turn"
+    )]
+    #[schemars(extend("minimum" = 1, "maximum" = whole::COUNT_MAX))]
     pub turn: Option<Seq>,
 }

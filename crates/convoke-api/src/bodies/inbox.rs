@@ -7,6 +7,7 @@ use convoke_core::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::whole;
 use crate::entry::{AskedQuestion, Permission};
 
 /// All that waits for the human: `GET /api/inbox`.
@@ -93,7 +94,12 @@ struct AnswerFields {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     option_id: Option<String>,
     /// Of a permission: the rule that the answer makes, of its `rules`, counted from 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "whole::optional"
+    )]
+    #[schemars(extend("maximum" = u32::MAX))]
     rule: Option<usize>,
     /// Of a permission: the same as `rule: 0`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,8 @@
 //! Whole numbers as JSON has them: `5.0` is as whole as `5`, and beyond 2^53 not every number can be told.
 
+use std::str::FromStr;
+
+use convoke_core::message::Seq;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Number;
@@ -8,7 +11,9 @@ use serde_json::Number;
 pub(super) const COUNT_MAX: u64 = (1 << 53) - 1;
 
 /// A whole number, or none.
-pub(super) fn optional<'de, D: Deserializer<'de>>(input: D) -> Result<Option<i64>, D::Error> {
+pub(crate) fn optional<'de, D: Deserializer<'de>, T: FromStr>(
+    input: D,
+) -> Result<Option<T>, D::Error> {
     let number = Option::<Number>::deserialize(input)?;
     number.map(|number| read(&number).ok_or_else(|| not_whole(&number))).transpose()
 }
@@ -23,7 +28,17 @@ pub(super) fn count<'de, D: Deserializer<'de>>(input: D) -> Result<u64, D::Error
     Ok(count)
 }
 
-fn read<T: std::str::FromStr>(number: &Number) -> Option<T> {
+/// A turn, by the place of its prompt.
+pub(super) fn turn<'de, D: Deserializer<'de>>(input: D) -> Result<Seq, D::Error> {
+    count(input).map(Seq::new)
+}
+
+/// A turn, or none.
+pub(super) fn optional_turn<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Seq>, D::Error> {
+    Ok(optional(input)?.map(Seq::new))
+}
+
+fn read<T: FromStr>(number: &Number) -> Option<T> {
     let text = number.to_string();
     text.strip_suffix(".0").unwrap_or(&text).parse().ok()
 }
