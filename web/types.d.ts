@@ -139,10 +139,10 @@ type DiffRow = { hunk: number; head?: string; before?: ShownLine; after?: ShownL
 /** A row of the tree of changed files: a folder, or a file. */
 type TreeRow = { depth: number; name: string; path: string; file?: Api.ChangedFile; isClosed?: boolean };
 /** The version of a file that a line is of. */
-type DiffSide = "old" | "new";
+type DiffSide = Api.DiffSide;
 type LineRange = { side: DiffSide; from: number; to: number };
 /** A comment on lines of a changed file. */
-type ReviewComment = { path: string; side: DiffSide; startLine: number; endLine: number; quote: string; comment: string };
+type ReviewComment = Api.ReviewComment;
 /** A comment that was not sent yet. */
 type PendingComment = ReviewComment & { id: string };
 /** A comment and its element; `form`: it is being written. */

@@ -64,7 +64,7 @@ const beside = makeBeside(main, {
 	drafts, place,
 	uid: () => sessionId(),
 	prompts: () => entries.list.flatMap((entry) => (entry.type === "user" ? [{ seq: entry.seq, text: entry.content }] : [])),
-	sent: () => entries.list.flatMap((entry) => (entry.type === "user" ? (/** @type {Enclosed} */ (entry).review ?? []).map((comment) => ({ seq: entry.seq, comment })) : [])),
+	sent: () => entries.list.flatMap((entry) => (entry.type === "user" ? (entry.review ?? []).map((comment) => ({ seq: entry.seq, comment })) : [])),
 	canSend: () => isFollowing && session?.acceptsPrompts === true && !session.archived,
 	send: (text, review) => post(text, { review }),
 });

@@ -3,8 +3,10 @@
 // Every figure is a median beside a reference of the same run; `--quick` only shows that this works.
 
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { Daemon, openBrowser, openPage, say, until } from "./e2e/harness.js";
+import { join } from "node:path";
+import { Daemon, idle, openBrowser, openPage, say, until } from "./e2e/harness.js";
 
 const isQuick = process.argv.includes("--quick");
 const [ROUNDS, CHUNKS, TURNS] = isQuick ? [3, 10, 4] : [15, 100, 1000];
@@ -139,6 +141,32 @@ async function long(browser, daemon, repo) {
   }));
   const longest = await times(ROUNDS, () => scroll(whole, () => window.scrolled(document.querySelector(".scroller"), 120)));
   row("page: longest frame while scrolling up through it", longest, ["a plain list", bare], 50);
+  return bare;
+}
+
+/** A diff of 20,000 lines, scrolled from its end. */
+async function changes(browser, daemon, repo, bare) {
+  const lines = Array.from({ length: 20_000 }, (_, at) => `    let value_${at} = compute(${at}, "text", &mut state)?;`);
+  writeFileSync(join(daemon.folder, "big.rs"), `${lines.join("\n")}\n`);
+  const { id } = await daemon.createSession(repo, "scripted");
+  const longest = await times(ROUNDS, async () => fresh(browser, daemon, `${daemon.origin}/s/${id}`, async (page) => {
+    await page.getByRole("textbox", { name: "Message" }).waitFor();
+    if (!(await page.locator(".user").count())) {
+      await say(page, `run cp ${join(daemon.folder, "big.rs")} big.rs`);
+      await idle(page);
+    }
+    await page.locator(".changes-button .plus").waitFor();
+    await page.locator(".changes-button").click();
+    await page.locator(".file-fold").first().click();
+    await page.locator(".file .row").first().waitFor();
+    return page.evaluate(async () => {
+      const scroller = document.querySelector(".changes-scroller");
+      scroller.scrollTop = scroller.scrollHeight;
+      for (let frame = 0; frame < 30; frame += 1) await new Promise(requestAnimationFrame);
+      return window.scrolled(scroller, 120);
+    });
+  }));
+  row("page: longest frame while scrolling up through a diff of 20,000 lines", longest, ["a plain list", bare], 50);
 }
 
 const daemon = await new Daemon().start();
@@ -149,7 +177,8 @@ try {
   const repo = await daemon.addProject();
   await paint(browser, daemon);
   await chunks(browser, daemon, repo);
-  await long(browser, daemon, repo);
+  const bare = await long(browser, daemon, repo);
+  await changes(browser, daemon, repo, bare);
 } finally {
   await browser.close();
   await daemon.remove();

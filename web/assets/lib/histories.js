@@ -5,7 +5,7 @@ import { plural } from "./words.js";
 /** Names as people list them: a, b and c. @param {string[]} names */
 export const listed = (names) => [names.slice(0, -1).join(", "), names.at(-1)].filter(Boolean).join(" and ");
 
-const amount = (count = 0) => plural(count, "").trim();
+const amount = (count = 0) => count.toLocaleString("en");
 
 /** The agents with conversations that are not here yet, most first. @param {Api.FoundAgent[]} agents */
 export const missing = (agents) => agents.filter(({ found, imported }) => found > imported).sort((a, b) => b.found - b.imported - (a.found - a.imported));
@@ -14,7 +14,7 @@ export const missing = (agents) => agents.filter(({ found, imported }) => found 
 export function foundText(agents) {
 	const all = missing(agents);
 	const total = all.reduce((sum, { found, imported }) => sum + found - imported, 0);
-	const parts = all.map(({ name, found, imported }, at) => `${at ? amount(found - imported).replace(/s$/, "") : plural(found - imported, "conversation")} of ${name}`);
+	const parts = all.map(({ name, found, imported }, at) => `${at ? amount(found - imported) : plural(found - imported, "conversation")} of ${name}`);
 	return `${listed(parts)} ${total === 1 ? "was" : "were"} found on this machine.`;
 }
 
@@ -26,7 +26,7 @@ export function progressOf({ sources }) {
 	const sum = (/** @type {"total" | "done" | "messages"} */ what) => sources.reduce((all, source) => all + source[what], 0);
 	const [total, done] = [sum("total"), sum("done")];
 	const now = sources.find((source) => source.done < source.total)?.name;
-	return { part: total ? done / total : 0, text: `${amount(done).replace(/s$/, "")} of ${plural(total, "conversation")}${now ? `, reading those of ${now}` : ""}` };
+	return { part: total ? done / total : 0, text: `${amount(done)} of ${plural(total, "conversation")}${now ? `, reading those of ${now}` : ""}` };
 }
 
 /** What came of an import. @param {Api.HistoryImport} run */

@@ -36,7 +36,7 @@ function makeFolders(line, onadded) {
 	const list = h("ul.folders");
 	/** @param {Api.FoundRepo} folder */
 	const make = ({ path, name, sessions }) => h("li", h("div.rule-text", h("b", name), h("p.muted", h("code", path), ` · ${plural(sessions, "session")}`)), h("button.button.small", {
-		label: `Add ${name} as a project`,
+		label: `Add project ${name}`,
 		onclick: () => line.request("project:add", { path }).then(() => (toast(`Added ${name}.`), onadded()), toastError),
 	}, "Add project"));
 	return {
@@ -151,10 +151,11 @@ export function makeHistories({ line }) {
 	function show({ import: mode, agents, projects, run: now }) {
 		const isOff = mode === "never" || now?.running === true;
 		setText(told, mode === "never" ? "Imports are switched off by history.import." : agents.length ? "" : "No conversations of other programs were found on this machine.");
-		keyed(list, agents, ({ source }) => source, ({ source, name }) => h("li", h("div.rule-text", h("b", name), h("p.muted")), h("button.button.small", { label: `Import the conversations of ${name}`, onclick: () => run([source]) })), (line, { found, imported, newest, followed }) => {
+		keyed(list, agents, ({ source }) => source, ({ source, name }) => h("li", h("div.rule-text", h("b", name), h("p.muted")), h("button.button.small", { onclick: () => run([source]) })), (line, { name, found, imported, newest, followed }) => {
 			setText(line.querySelector("p"), [plural(found, "conversation"), imported ? `${imported === found ? "all" : imported} imported` : "none imported", newest && `newest ${timeAgo(newest, Date.now())}`, followed && "new ones come by themselves"].filter(Boolean).join(" · "));
 			const button = line.querySelector("button");
 			setText(button, imported ? "Import again" : "Import");
+			button.ariaLabel = `${button.textContent} from ${name}`;
 			button.disabled = isOff;
 		});
 		all.hidden = agents.length < 2;
