@@ -505,7 +505,8 @@ type ChangesOptions = {
   /** The comments that loaded prompts carry. */
   sent(): { seq: number; comment: ReviewComment }[];
   canSend(): boolean;
-  send(text: string, review: ReviewComment[]): void;
+  /** Resolves to `false` when they are refused. */
+  send(text: string, review: ReviewComment[]): Promise<boolean | undefined>;
   close(): void;
 };
 type ChangesPanel = HTMLElement & {
@@ -520,7 +521,6 @@ type ChangesPanel = HTMLElement & {
 /** The panel from outside, whether it is loaded or not. */
 type Beside = {
   button: HTMLElement;
-  readonly isOpen: boolean;
   toggle(wants?: boolean): void;
   show(changes: Api.ChangeTotals | undefined): void;
   refresh(): void;
@@ -628,7 +628,8 @@ type ReviewOptions = {
   changed(path: string): void;
   go(id: string): void;
   canSend(): boolean;
-  send(text: string, review: ReviewComment[]): void;
+  /** Resolves to `false` when they are refused. */
+  send(text: string, review: ReviewComment[]): Promise<boolean | undefined>;
 };
 type Review = {
   /** The tray. */

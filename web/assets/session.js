@@ -298,7 +298,7 @@ function post(text = "", enclosed) {
 	if (text.trim()) drafts.set(`said.${session?.uid}`, [...saidHere(), text].slice(-SAID_MAX));
 	if (entries.newer) onnewest();
 	log.toEnd();
-	deliver(outbox.post(text, enclosed));
+	return deliver(outbox.post(text, enclosed));
 }
 
 /** Sends the prompt of a turn again. */
@@ -314,20 +314,24 @@ async function retry(turn = 0) {
 	}
 }
 
-/** Sends a message. If the connection breaks before the response, it is sent again; the daemon accepts an id once. @param {Letter} letter */
+/** Sends a message. If the connection breaks before the response, it is sent again; the daemon accepts an id once. Returns `false` when it is refused. @param {Letter} letter */
 async function deliver(letter) {
 	paint();
 	try {
-		const { id: messageId, text: content, attachments, files } = letter;
-		const { seq } = await line.query("session:send", { sessionId: sessionId(), content, attachments, files, messageId });
+		const { id: messageId, text: content, attachments, files, review } = letter;
+		const { seq } = await line.query("session:send", { sessionId: sessionId(), content, attachments, files, messageId, ...(review && { review }) });
 		Object.assign(letter, { answered: true, seq });
 	} catch (error) {
 		if (error instanceof LineBroken) return;
 		outbox.drop(letter);
-		giveBack(letter.text, letter);
+		// Comments go back to where they were written.
+		if (!letter.review) giveBack(letter.text, letter);
 		toastError(error);
+		paint();
+		return false;
 	}
 	paint();
+	return true;
 }
 
 /** Puts an unsent message back into the box. @param {Enclosed} [enclosed] */

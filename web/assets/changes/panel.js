@@ -10,6 +10,7 @@ import { rest } from "../ui/rest.js";
 import { acts, undone } from "./acts.js";
 import { makeWatcher } from "./chunks.js";
 import { makeFile } from "./file.js";
+import { makeGrip } from "./grip.js";
 import { makePointing } from "./pointing.js";
 import { makeReview } from "./review.js";
 import { makeTree } from "./tree.js";
@@ -254,7 +255,7 @@ export const makePanel = component("convoke-changes", (element, options) => {
 	element.role = "complementary";
 	element.ariaLabel = "Changes";
 	showTree(kept("changes-tree") ? kept("changes-tree") === "shown" : innerWidth >= 720);
-	element.append(
+	element.append(makeGrip(),
 		h("div.changes-head", h("h2", "Changes"), h("span.picker.scope", scope, icon("chevron")), sums, layout, wide, menu, close),
 		h("div.changes-body", h("div.tree-side", h("div.tree-head", files, seen), tree.element), scroller, none),
 		review.element);

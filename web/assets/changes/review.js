@@ -20,7 +20,7 @@ export function makeReview({ drafts, key, sent, fileOf, changed, go, send, canSe
 
 	const count = h("span.review-count");
 	const list = h("ul.review-list", { label: "Comments" });
-	const field = h("textarea.field", { rows: 1, label: "Message with the comments", placeholder: "A message with the comments (optional)", value: drafts.get(`${key()}.text`) ?? "", oninput: () => drafts.set(`${key()}.text`, field.value) });
+	const field = h("textarea.field", { rows: 1, label: "Message with the comments", placeholder: "A message with the comments (optional)", value: drafts.get(`${key()}.text`) ?? "", oninput: () => write(field.value) });
 	const post = h("button.button.primary.small", { onclick: submit }, "Send to the agent");
 	const toggle = h("button.review-toggle", { ariaExpanded: "false", onclick: () => ((isOpen = !isOpen), paint()) }, icon("comment"), count, icon("chevron"));
 	const element = h("section.review", { label: "Review", hidden: true }, h("div.review-body", list, field), h("div.review-foot", toggle, post));
@@ -49,17 +49,26 @@ export function makeReview({ drafts, key, sent, fileOf, changed, go, send, canSe
 		});
 	}
 
-	function submit() {
+	async function submit() {
 		if (!pending.length || !canSend()) return;
-		const review = pending.map(({ id: _, ...comment }) => comment);
-		const paths = [...new Set(pending.map(({ path }) => path))];
-		send(field.value.trim(), review);
-		field.value = "";
-		drafts.set(`${key()}.text`, "");
+		const [sending, text] = [pending, field.value.trim()];
+		const paths = new Set(pending.map(({ path }) => path));
+		const answer = send(text, sending.map(({ id: _, ...comment }) => comment));
+		write("");
 		isOpen = false;
 		keep([]);
 		made.clear();
 		paths.forEach(changed);
+		if ((await answer) !== false) return;
+		// It was refused: nothing of it is lost.
+		write(text);
+		keep([...sending, ...pending]);
+		paths.forEach(changed);
+	}
+
+	function write(text = "") {
+		field.value = text;
+		drafts.set(`${key()}.text`, text);
 	}
 
 	function remove(id = "") {

@@ -3,6 +3,7 @@
 import { duration } from "../lib/words.js";
 import { fill, h, icon, setText } from "../ui/dom.js";
 import { editTitle, menuButton } from "../ui/parts.js";
+import { styles } from "../ui/styles.js";
 
 /** @param {(title: string) => void} onrename @param {() => MenuItem[]} items @param {HTMLElement} changes @returns {Header} */
 export function makeHeader(onrename, items, changes) {
@@ -34,7 +35,7 @@ export function makeWaiting(wishes) {
 		show(prompts, held) {
 			last = [prompts, held];
 			if (view) view.show(prompts, held);
-			else if (prompts.length) loading ??= import("./queue-view.js").then(({ makeQueue }) => {
+			else if (prompts.length) loading ??= Promise.all([import("./queue-view.js"), styles("queue")]).then(([{ makeQueue }]) => {
 				view = makeQueue(wishes);
 				element.append(view.element);
 				view.show(...last);

@@ -2,10 +2,11 @@
 
 import { makePermission } from "../cards/permission.js";
 import { callOf } from "../lib/rows.js";
-import { lineCount, money, namesOf, tokens } from "../lib/words.js";
+import { lineCount, money, namesOf, plural, tokens } from "../lib/words.js";
 import { h, icon, keyed, onLook, setText } from "../ui/dom.js";
 import { setHtml } from "../ui/markdown.js";
 import { toastError } from "../ui/parts.js";
+import { styles } from "../ui/styles.js";
 import { noticeView } from "./notice-view.js";
 import { toolView } from "./tool-view.js";
 
@@ -50,10 +51,11 @@ export const views = {
 		const words = h("div.md");
 		const note = h("span");
 		const files = h("div.attached", { hidden: true });
+		const comments = h("div.reviewed", { hidden: true });
 		const time = h("time.when");
 		const element = type === "thinking"
 			? h("div.entry.thinking", h("details", h("summary", icon("think"), note, icon("chevron")), words))
-			: h(`article.entry.${type}`, { label: type === "user" ? "You" : "Agent" }, type === "user" && files, words, type === "user" && time);
+			: h(`article.entry.${type}`, { label: type === "user" ? "You" : "Agent" }, type === "user" && files, words, type === "user" && comments, type === "user" && time);
 		let said = new Date(0);
 		if (type === "user") onLook(element, () => {
 			setText(time, said.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }));
@@ -61,16 +63,20 @@ export const views = {
 		});
 		return {
 			element,
-			update({ html, content, partial, timestamp, attachments = [], state = "" }) {
+			update({ html, content, partial, timestamp, attachments = [], review = [], state = "" }) {
 				words.classList.toggle("plain", html === undefined);
 				if (html === undefined) setText(words, content);
 				else setHtml(words, html);
-				words.hidden = !content && attachments.length > 0;
+				words.hidden = !content && attachments.length + review.length > 0;
 				// They never change.
 				if (attachments.length && files.hidden) {
 					files.hidden = false;
 					files.classList.toggle("pictures", attachments.some(isPicture));
-					import("../ui/attached.js").then(({ showAttached }) => showAttached(files, attachments), () => setText(files, namesOf(attachments)));
+					Promise.all([import("../ui/attached.js"), styles("attached")]).then(([{ showAttached }]) => showAttached(files, attachments), () => setText(files, namesOf(attachments)));
+				}
+				if (review.length && comments.hidden) {
+					comments.hidden = false;
+					Promise.all([import("../ui/reviewed.js"), styles("reviewed")]).then(([{ showReview }]) => showReview(comments, review), () => setText(comments, plural(review.length, "comment")));
 				}
 				element.classList.toggle("partial", partial === true);
 				element.dataset.state = state;

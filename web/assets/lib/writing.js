@@ -63,8 +63,8 @@ export function makeOutbox() {
 	let letters = /** @type {Letter[]} */ ([]);
 	/** @type {Outbox} */
 	const outbox = {
-		post(text, { attachments, files } = {}) {
-			const letter = { id: newId(), text, answered: false, ...(attachments?.length && { attachments }), ...(files?.length && { files }) };
+		post(text, { attachments, files, review } = {}) {
+			const letter = { id: newId(), text, answered: false, ...(attachments?.length && { attachments }), ...(files?.length && { files }), ...(review?.length && { review }) };
 			letters.push(letter);
 			return letter;
 		},

@@ -2,6 +2,7 @@
 
 import { h, iconButton, on } from "./dom.js";
 import { toast } from "./parts.js";
+import { styles } from "./styles.js";
 
 /** @param {AttachOptions} options @returns {Attach} */
 export function makeAttach({ frame, box, drafts, onchange }) {
@@ -25,7 +26,7 @@ export function makeAttach({ frame, box, drafts, onchange }) {
 		loading += 1;
 		onchange();
 		try {
-			const { makeTray } = await import("./tray.js");
+			const [{ makeTray }] = await Promise.all([import("./tray.js"), styles("tray")]);
 			tray ??= makeTray(element, { changed, leave: () => box.focus() });
 			run(tray);
 		} catch {
