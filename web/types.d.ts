@@ -719,7 +719,9 @@ type Start = HTMLElement & {
   /** Puts the focus into the prompt of a new session, in this project if one is given. */
   write(projectId?: string): void;
 };
-type Home = HTMLElement & { paint(): void; tick(): void; write(projectId?: string): void; focusFirst(): boolean };
+/** What shows conversations of other programs. */
+type HistoryView = { element: HTMLElement; receive(frame: Frame): void };
+type Home = HTMLElement & { offer(): Promise<void>; receive(frame: Frame): void; paint(): void; tick(): void; write(projectId?: string): void; focusFirst(): boolean };
 type Inbox = HTMLElement & { paint(): void; focusFirst(): void };
 type News = {
   /** Title, icon and counts; `place` is what the window shows. */

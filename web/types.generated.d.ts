@@ -229,6 +229,8 @@ declare namespace Api {
       files?: string[];
       /** The id of the message that it becomes, made by the client; the same one is accepted once. */
       messageId?: string;
+      /** Comments on lines of changed files. */
+      review?: GivenComment[];
     }
     /** Changes a prompt that waits. */
     | {
@@ -457,6 +459,9 @@ declare namespace Api {
     oldText?: string;
   };
 
+  /** One of the two versions that a diff compares. */
+  type DiffSide = "old" | "new";
+
   /** How a session is to end. */
   type EndHow = "complete" | "cancel";
 
@@ -641,6 +646,22 @@ declare namespace Api {
     mediaType?: string;
     /** Of no effect. */
     size?: number;
+  };
+
+  /** A comment on lines of a changed file. */
+  type GivenComment = {
+    /** The file, relative to the project. */
+    path: string;
+    /** The version that the lines are of. */
+    side: DiffSide;
+    /** The first line, from 1. */
+    startLine: number;
+    /** The last line. */
+    endLine: number;
+    /** The lines. */
+    quote: string;
+    /** What is said about them. */
+    comment: string;
   };
 
   /** An import that runs, or the last one: `GET /api/histories/import`, and the frame `history:import`. */
@@ -944,6 +965,8 @@ declare namespace Api {
     files?: string[];
     /** The words as sanitised HTML, for clients that opened the session with `render`. */
     html?: string;
+    /** The comments on lines of changed files that it carries. */
+    review?: ReviewComment[];
   };
 
   /** The human's answer to one question. */
@@ -999,6 +1022,8 @@ declare namespace Api {
     files?: string[];
     /** The words as sanitised HTML, for clients that opened the session with `render`. */
     html?: string;
+    /** The comments on lines of changed files that it carries. */
+    review?: ReviewComment[];
   };
 
   /** A project: a folder in which agents work. */
@@ -1018,6 +1043,22 @@ declare namespace Api {
 
   /** With how much of the conversation in mind a process resumed it. */
   type Resumed = "native" | "replay" | "summary" | "afresh" | "forked" | "forked_replay";
+
+  /** A comment on lines of a changed file. */
+  type ReviewComment = {
+    /** The file, relative to the project. */
+    path: string;
+    /** The version that the lines are of. */
+    side: DiffSide;
+    /** The first line, from 1. */
+    startLine: number;
+    /** The last line. */
+    endLine: number;
+    /** The lines. */
+    quote: string;
+    /** What is said about them. */
+    comment: string;
+  };
 
   /** Who speaks. */
   type Role = "user" | "agent" | "system";

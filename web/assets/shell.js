@@ -53,6 +53,7 @@ const shell = {
 			for (const { uid } of sessions) shell.setTabs(tabs.close(state, uid));
 		}
 		shell.followLink();
+		home.offer().catch(() => {});
 	},
 	followLink() {
 		const wanted = new URLSearchParams(location.search);
@@ -64,6 +65,9 @@ const shell = {
 		const uid = store.uidOf(frame);
 		const isKnown = store.apply(frame);
 		panels.receive(frame);
+		home.receive(frame);
+		// Imported sessions are not announced one by one.
+		if (frame.type === "history:import" && !frame.import.running) shell.load().catch(() => {});
 		if (frame.type === "inbox:changed") shell.ask("inbox:list");
 		if (frame.type === "session:archived" || frame.type === "session:erased") state = tabs.close(state, uid);
 		// An agent tells its models and modes when it is started.
@@ -251,7 +255,7 @@ const boardOptions = {
 const layout = makeLayout(() => (find("toggle-main").hidden = find("bar-inbox").hidden = !find("side").hidden));
 const news = makeNews(store, (uid) => (uid ? shell.openById(uid) : shell.go(null)));
 const panels = makePanels(find("panels"), (uid) => makePlace(uid, { store, line, wishes: { open: shell.open, openById: shell.openById, erase, setTheme: shell.setTheme } }));
-const home = makeHome(boardOptions, { store, line, drafts, oncreated: shell.open, onadd: shell.addProject }, shell.palette);
+const home = makeHome(boardOptions, { store, line, drafts, oncreated: shell.open, onadd: shell.addProject }, shell.palette, () => shell.openById("@settings"));
 const inbox = makeInbox(boardOptions, () => shell.act({ action: "inbox" }));
 const sidebar = makeSidebar(store, {
 	open: shell.open,

@@ -15,6 +15,7 @@ mod imports;
 mod inbox;
 mod problem;
 mod repos;
+mod review;
 mod rules;
 mod search;
 mod sessions;
@@ -44,6 +45,7 @@ pub use imports::{Import, ImportOutcome, ImportTurn, Imported, TurnRole};
 pub use inbox::{Answer, Inbox, InboxItem, InboxKind, Rejection};
 pub use problem::{Candidate, Problem, code};
 pub use repos::{NewRepo, Repo, Repos};
+pub use review::GivenComment;
 pub use rules::{NewRule, Rule, Rules};
 pub use search::{Fragment, Hit, HitSession, Hits};
 pub use sessions::{

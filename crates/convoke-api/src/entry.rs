@@ -15,6 +15,7 @@ use convoke_core::question::{Answer, Choice, Question};
 use convoke_core::request::{
     Answers, Choice as Chosen, PermissionOption, PermissionRecord, QuestionRecord, State, Status,
 };
+use convoke_core::review::ReviewComment;
 use convoke_core::rule::Proposal;
 use convoke_core::state::{OfferedChoice, OfferedCommand, OfferedSetting};
 use convoke_core::time::Timestamp;
@@ -110,6 +111,9 @@ pub struct Prompted {
     /// Files and folders of the project that it mentions, relative to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// The comments on lines of changed files that it carries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub review: Vec<ReviewComment>,
     /// How far the agent is.
     pub state: PromptState,
 }
@@ -131,6 +135,9 @@ pub struct QueuedEntry {
     /// Files and folders of the project that it mentions, relative to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// The comments on lines of changed files that it carries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub review: Vec<ReviewComment>,
     /// When it was sent.
     pub timestamp: Timestamp,
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::content::{Content, Tool};
 use crate::evidence::Evidence;
 use crate::request::PermissionRecord;
+use crate::review::ReviewComment;
 
 /// The longest message but for a prompt, as JSON. A longer one keeps the head and the tail of its texts.
 pub const MESSAGE_BYTES_MAX: usize = 512 << 10;
@@ -79,7 +80,10 @@ impl Content {
     /// The approximate size: text as it is, everything else as JSON.
     pub fn bytes(&self) -> usize {
         match self {
-            Self::Text { text, .. } | Self::Thinking { text, .. } => text.len(),
+            Self::Text { text, review, .. } => {
+                text.len() + review.iter().map(ReviewComment::bytes).sum::<usize>()
+            }
+            Self::Thinking { text, .. } => text.len(),
             Self::Tool(_)
             | Self::Plan { .. }
             | Self::Permission(_)

@@ -1,5 +1,7 @@
 //! What a message can say. A contract, see `message`.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,6 +9,7 @@ use serde_json::Value;
 use crate::notice::Notice;
 use crate::prompt::{Attachment, Prompt};
 use crate::request::{PermissionRecord, QuestionRecord, Status};
+use crate::review::{self, ReviewComment};
 
 /// The content of a message, tagged by `type`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +28,9 @@ pub enum Content {
         /// Files and folders of the project that a prompt mentions, relative to it; a folder ends with `/`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<String>,
+        /// The comments on lines of changed files that a prompt carries.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        review: Vec<ReviewComment>,
     },
     /// What the agent thinks aloud.
     Thinking {
@@ -58,7 +64,20 @@ impl Content {
     /// Words that the agent is still writing.
     pub fn partial_text(text: impl Into<String>) -> Self {
         let (text, partial) = (text.into(), true);
-        Self::Text { text, partial, attachments: Vec::new(), files: Vec::new() }
+        Self::Text { text, partial, attachments: Vec::new(), files: Vec::new(), review: Vec::new() }
+    }
+
+    /// What a prompt or an answer says as one text, with the comments on changes.
+    pub fn words(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Text { text, review, .. } => Some(review::words(text, review)),
+            Self::Thinking { .. }
+            | Self::Plan { .. }
+            | Self::Tool(_)
+            | Self::Permission(_)
+            | Self::Question(_)
+            | Self::Notice(_) => None,
+        }
     }
 
     /// Whether more of it is expected.
@@ -220,8 +239,8 @@ pub struct Cost {
 
 impl From<Prompt> for Content {
     fn from(prompt: Prompt) -> Self {
-        let Prompt { text, attachments, files } = prompt;
-        Self::Text { text, partial: false, attachments, files }
+        let Prompt { text, attachments, files, review } = prompt;
+        Self::Text { text, partial: false, attachments, files, review }
     }
 }
 

@@ -18,6 +18,7 @@ pub mod question;
 pub mod quote;
 pub mod replay;
 pub mod request;
+pub mod review;
 pub mod rule;
 pub mod session;
 pub mod state;

@@ -1,7 +1,12 @@
-//! What is said to an agent: words, files of the project that they mention, and attachments. A contract, see `message`.
+//! What is said to an agent: words, comments on changes, files of the project that they mention, and attachments. A
+//! contract, see `message`.
+
+use std::borrow::Cow;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::review::{self, ReviewComment};
 
 /// The most attachments of one prompt.
 pub const ATTACHMENTS_MAX: usize = 16;
@@ -40,12 +45,24 @@ pub struct Prompt {
     pub attachments: Vec<Attachment>,
     /// Files and folders of the project that the words mention, relative to it; a folder ends with `/`.
     pub files: Vec<String>,
+    /// Comments on lines of changed files.
+    pub review: Vec<ReviewComment>,
 }
 
 impl Prompt {
     /// Whether it says nothing at all.
     pub fn is_blank(&self) -> bool {
-        self.text.trim().is_empty() && self.attachments.is_empty()
+        self.text.trim().is_empty() && self.attachments.is_empty() && self.review.is_empty()
+    }
+
+    /// The size of what is said, without attachments and files.
+    pub fn bytes(&self) -> usize {
+        self.text.len() + self.review.iter().map(ReviewComment::bytes).sum::<usize>()
+    }
+
+    /// What is said as one text, as the agent is given it.
+    pub fn words(&self) -> Cow<'_, str> {
+        review::words(&self.text, &self.review)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::bounds::clip;
 use crate::content::Content;
 use crate::message::{Message, Role};
 use crate::quote::{self, Speaker, Turn};
+use crate::review;
 
 /// Ends the replay text; the next prompt follows it.
 const CLOSING: &str = "\nThe user now says:\n\n";
@@ -23,7 +24,9 @@ pub fn text(turns: &[Turn], nonce: &str) -> Option<String> {
 /// The turn of a message: text, or the name of a tool. Thoughts are left out.
 pub fn turn(message: &Message) -> Option<Turn> {
     let (role, text) = match &message.content {
-        Content::Text { text, .. } if message.role == Role::User => (Speaker::User, text.clone()),
+        Content::Text { text, review, .. } if message.role == Role::User => {
+            (Speaker::User, review::words(text, review).into_owned())
+        }
         Content::Text { text, .. } => (Speaker::Assistant, text.clone()),
         Content::Tool(tool) if tool.result.is_some() => {
             (Speaker::Tool, clip(&tool.tool, TOOL_BYTES_MAX))

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::content::Usage;
 use crate::id::MessageId;
 use crate::prompt::{Attachment, Prompt};
+use crate::review::ReviewComment;
 use crate::time::Timestamp;
 
 /// One kind of session state, tagged by `kind`.
@@ -101,15 +102,23 @@ pub struct QueuedPrompt {
     /// Files and folders of the project that it mentions, relative to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// Comments on lines of changed files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub review: Vec<ReviewComment>,
     /// When it was sent.
     pub timestamp: Timestamp,
 }
 
 impl QueuedPrompt {
+    /// The size of what is said.
+    pub fn bytes(&self) -> usize {
+        self.text.len() + self.review.iter().map(ReviewComment::bytes).sum::<usize>()
+    }
+
     /// What is said, with what is enclosed.
     pub fn prompt(&self) -> Prompt {
-        let Self { text, attachments, files, .. } = self.clone();
-        Prompt { text, attachments, files }
+        let Self { text, attachments, files, review, .. } = self.clone();
+        Prompt { text, attachments, files, review }
     }
 }
 

@@ -24,6 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_agents::driver::Order;
+use convoke_core::files::ChangeTotals;
 use convoke_core::id::{MessageId, RequestId, SessionId};
 use convoke_core::prompt::Prompt;
 use convoke_core::request::{self, Verdict};
@@ -69,6 +70,8 @@ pub(crate) enum Request {
     Import { import: Import, reply: Answer<ImportedInto> },
     /// Add what another program wrote of the conversation.
     Grow { growth: Box<HistoryGrowth>, reply: Answer<u64> },
+    /// Show what the session has changed, which is stored.
+    ShowChanges { totals: ChangeTotals, reply: Answer<()> },
     /// Erase the session, and end the task.
     Erase { reply: Answer<()> },
     /// Reply when all earlier requests are done.
@@ -89,6 +92,7 @@ impl Request {
             Self::Order { reply, .. }
             | Self::Verdict { reply, .. }
             | Self::Withdraw { reply, .. }
+            | Self::ShowChanges { reply, .. }
             | Self::Erase { reply }
             | Self::Settle { reply } => drop(reply.send(Err(error))),
             Self::Stop { .. } => {}

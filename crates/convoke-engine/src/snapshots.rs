@@ -217,7 +217,7 @@ impl Snapshots {
 }
 
 /// What differs between the first checkpoint of a session and one of its last.
-fn totals(
+pub(crate) fn totals(
     checkpoints: &Checkpoints,
     session: &str,
     last: &Checkpoint,

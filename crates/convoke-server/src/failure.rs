@@ -309,7 +309,9 @@ const fn refusal_code(refusal: &Refusal) -> &'static str {
         Refusal::EmptyPrompt => code::EMPTY_PROMPT,
         Refusal::LongPrompt { .. }
         | Refusal::TooManyAttachments { .. }
-        | Refusal::TooManyFiles { .. } => code::INVALID,
+        | Refusal::TooManyFiles { .. }
+        | Refusal::TooManyComments { .. }
+        | Refusal::Comment { .. } => code::INVALID,
         Refusal::EmptyTitle | Refusal::LongTitle { .. } => code::INVALID_TITLE,
         Refusal::QueueFull | Refusal::TooManyRequests => code::QUEUE_FULL,
         Refusal::Ended { .. } => code::SESSION_ENDED,

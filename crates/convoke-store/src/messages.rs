@@ -413,7 +413,7 @@ enum WordsKind {
 }
 
 fn content_of(json: &str) -> serde_json::Result<Content> {
-    // Other kinds fail at their first field, and prompts with attachments at their last.
+    // Other kinds fail at their first field, and prompts with attachments or comments at their last.
     match serde_json::from_str(json) {
         Ok(Words { r#type: WordsKind::Text, text, partial: false }) => Ok(Content::text(text)),
         Ok(Words { r#type: WordsKind::Text, text, partial: true }) => {

@@ -27,7 +27,8 @@ pub(crate) fn usage(usage: &Usage) -> String {
     parts.join(" · ")
 }
 
-fn short(number: u64) -> String {
+/// A number in a few letters.
+pub(crate) fn short(number: u64) -> String {
     match number {
         0..1000 => number.to_string(),
         1000..1_000_000 => format!("{}k", number / 1000),

@@ -3,6 +3,7 @@
 //! `update` is the only place that changes what `model` holds, `view` paints it, and
 //! `run` waits for whatever happens next.
 
+mod changes;
 mod chat;
 mod enclosing;
 mod home;
@@ -23,6 +24,7 @@ mod tests;
 
 pub use crate::picture::{Target, Way};
 pub use crate::sheet::Place;
+pub use changes::{Call, CallRefusal, Returned};
 pub use message::{Effect, Message};
 pub use model::Model;
 pub(crate) use run::run;

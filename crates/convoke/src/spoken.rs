@@ -9,6 +9,7 @@ use convoke_core::bounds::WORDS_BYTES_MAX;
 use convoke_core::content::Content;
 use convoke_core::message::{Message, Role as Speaker, Seq};
 use convoke_core::notice::{Event, ImportedTurn, LifecycleEvent, Notice};
+use convoke_core::review;
 use convoke_core::time::Timestamp;
 use convoke_files::transcripts::{Role, Turn, estimate};
 
@@ -33,7 +34,7 @@ impl Spoken {
     /// Takes the next message, which must be whole; gives the turns that are whole by now.
     pub(crate) fn hear(&mut self, message: &Message) -> Vec<Turn> {
         match &message.content {
-            Content::Text { text, .. } => self.said(text, message),
+            Content::Text { text, review, .. } => self.said(&review::words(text, review), message),
             Content::Notice(Notice {
                 event: Event::Lifecycle(LifecycleEvent::Imported { turns, .. }),
                 ..

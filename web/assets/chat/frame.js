@@ -45,7 +45,7 @@ export function makeWaiting(wishes) {
 }
 
 /** That a session has ended, and why if it ended by itself. @type {Record<string, string>} */
-const ENDS = { idle_timeout: "This session ended after a time without activity.", made_room: "This session ended to make room for another one." };
+const ENDS = { idle_timeout: "This session ended after a time without activity.", made_room: "This session ended to make room for another one.", imported: "Imported: the original lives with its agent." };
 
 /** @param {StripWishes} wishes @returns {Strip} */
 export function makeStrip({ onresume, onunarchive, onask, queue }) {

@@ -67,7 +67,8 @@ export const makeBoard = component("convoke-board", (element, options) => {
 		setText(part(article, ".name"), title);
 		setText(part(article, ".badge"), agent.badge);
 		part(article, ".badge").title = agent.title;
-		setText(part(article, ".place"), store.projects.find(({ id }) => id === projectId)?.name ?? "");
+		const place = store.projects.find(({ id }) => id === projectId)?.name ?? "";
+		setText(part(article, ".place"), session.reason === "imported" ? `${place} · imported from ${agent.title}` : place);
 		paintSums(part(article, ".sums"), session, true);
 		setText(part(article, ".sum"), cost && group !== "recent" ? money(cost) : "");
 		setText(part(article, "time"), group === "working" ? duration(Date.now() - Date.parse(runningSince ?? lastActiveAt)) : relativeTime(lastActiveAt, Date.now()));

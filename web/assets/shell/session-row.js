@@ -40,7 +40,9 @@ export function makeRow(uid = "", wishes) {
 			link.title = session.title;
 			setText(title, session.title);
 			setText(badge, agent.badge);
-			badge.title = agent.title;
+			const isImported = session.reason === "imported";
+			badge.title = isImported ? `Imported from ${agent.title}` : agent.title;
+			badge.classList.toggle("imported", isImported);
 			paintSums(sums, session);
 			activeAt = session.lastActiveAt;
 			setText(time, relativeTime(activeAt, Date.now()));

@@ -52,7 +52,7 @@ impl From<StoredAttachment> for GivenAttachment {
     }
 }
 
-/// Words with what comes with them.
+/// Words with what comes with them, but for comments.
 pub fn prompt(text: String, attachments: Vec<GivenAttachment>, files: Vec<String>) -> Prompt {
     let attachment = |given: GivenAttachment| Attachment {
         hash: given.hash,
@@ -60,7 +60,8 @@ pub fn prompt(text: String, attachments: Vec<GivenAttachment>, files: Vec<String
         media_type: given.media_type.unwrap_or_default(),
         size: given.size.unwrap_or_default(),
     };
-    Prompt { text, attachments: attachments.into_iter().map(attachment).collect(), files }
+    let attachments = attachments.into_iter().map(attachment).collect();
+    Prompt { text, attachments, files, review: Vec::new() }
 }
 
 /// Files and folders of a project: `GET /api/repos/:id/files`.

@@ -11,7 +11,7 @@ use convoke_core::turn::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AGENT_NAME, GivenAttachment, NOT_BLANK, Repo};
+use super::{AGENT_NAME, GivenAttachment, GivenComment, NOT_BLANK, Repo};
 
 /// A session: a durable conversation of one agent in one project.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -196,7 +196,7 @@ pub struct SessionDetail {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Prompt {
-    /// The words; they may be blank where something is attached.
+    /// The words; they may be blank where something is attached or commented on.
     #[schemars(extend("pattern" = NOT_BLANK))]
     pub text: String,
     /// Files that were uploaded, to go with it.
@@ -207,6 +207,10 @@ pub struct Prompt {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("maxItems" = 64))]
     pub files: Vec<String>,
+    /// Comments on lines of changed files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("maxItems" = 200))]
+    pub review: Vec<GivenComment>,
     /// The id of the message that it becomes, made by the client; a request that is sent again with the same one is
     /// accepted once.
     #[serde(default, skip_serializing_if = "Option::is_none")]

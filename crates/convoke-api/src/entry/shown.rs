@@ -15,12 +15,15 @@ use super::{
 impl From<&Message> for Entry {
     fn from(message: &Message) -> Self {
         let body = match &message.content {
-            Content::Text { text, attachments, files, .. } if message.role == Role::User => {
+            Content::Text { text, attachments, files, review, .. }
+                if message.role == Role::User =>
+            {
                 EntryBody::User(Prompted {
                     content: text.clone(),
                     html: None,
                     attachments: attachments.clone(),
                     files: files.clone(),
+                    review: review.clone(),
                     state: PromptState::of(message.turn.as_ref()),
                 })
             }
@@ -56,6 +59,7 @@ impl Entry {
                         html: None,
                         attachments: prompt.attachments.clone(),
                         files: prompt.files.clone(),
+                        review: prompt.review.clone(),
                         timestamp: prompt.timestamp,
                     })
                     .collect(),

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
 
 use super::Envelope;
-use crate::bodies::GivenAttachment;
+use crate::bodies::{GivenAttachment, GivenComment};
 
 /// A frame from a client, tagged by `type`. A session is named by its canonical id or its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -155,6 +155,9 @@ pub enum ClientFrame {
         /// Files and folders of the project that the words mention, relative to it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<String>,
+        /// Comments on lines of changed files.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        review: Vec<GivenComment>,
         /// The id of the message that it becomes, made by the client; the same one is accepted once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message_id: Option<MessageId>,

@@ -38,6 +38,7 @@ fn said_by_clients() -> Vec<Value> {
         json!({"type": "session:send", "sessionId": "codex:1", "content": "hello"}),
         json!({"type": "session:send", "sessionId": "codex:1", "content": "hello", "messageId": ID}),
         json!({"type": "session:send", "sessionId": "codex:1", "content": "see @a", "attachments": [{"hash": "00", "name": "a.png", "mediaType": "image/png", "size": 3}], "files": ["a"]}),
+        json!({"type": "session:send", "sessionId": "codex:1", "content": "", "review": [{"path": "a", "side": "new", "startLine": 1, "endLine": 2, "quote": "x\ny", "comment": "why?"}]}),
         json!({"type": "queue:edit", "sessionId": "codex:1", "messageId": ID, "content": "hello"}),
         json!({"type": "queue:remove", "sessionId": "codex:1", "messageId": ID}),
         json!({"type": "queue:move", "sessionId": "codex:1", "messageId": ID, "to": 0}),

@@ -164,6 +164,10 @@ fn the_limits_of_bodies_are_in_their_schemas() {
     insta::assert_snapshot!(lines.join("\n"), @r#"
     Fork.turn minimum=1
     GivenAttachment.hash pattern="^[0-9a-f]{64}$"
+    GivenComment.comment pattern="\\S"
+    GivenComment.endLine minimum=1 maximum=4294967295
+    GivenComment.path pattern="\\S"
+    GivenComment.startLine minimum=1 maximum=4294967295
     Import.after maximum=9007199254740991
     Import.agent pattern="^[A-Za-z0-9_.-]+$"
     Import.repoId minLength=4
@@ -185,6 +189,7 @@ fn the_limits_of_bodies_are_in_their_schemas() {
     Problem.status maximum=65535
     Prompt.attachments maxItems=16
     Prompt.files maxItems=64
+    Prompt.review maxItems=200
     Prompt.text pattern="\\S"
     QueuePatch.position maximum=4294967295
     QueuePatch.text pattern="\\S"

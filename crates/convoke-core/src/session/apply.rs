@@ -70,8 +70,9 @@ impl Session {
         let seq = self.summary.last_seq.next();
         self.summary.last_seq = seq;
         match (&draft.content, draft.role) {
-            (Content::Text { text, .. }, Role::User) => {
+            (Content::Text { text, review, .. }, Role::User) => {
                 self.title_from(text);
+                review.iter().for_each(|comment| self.title_from(&comment.comment));
                 self.active_at(at);
                 if let Some(turn) = draft.turn.clone().filter(|turn| !turn.is_over()) {
                     self.running = Some(Running { prompt: seq, turn });

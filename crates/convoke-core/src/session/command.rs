@@ -13,6 +13,7 @@ use crate::process::Exit;
 use crate::prompt::{ATTACHMENTS_MAX, FILES_MAX, Prompt};
 use crate::question::Answer;
 use crate::request::{self, Request, Verdict};
+use crate::review::{COMMENTS_MAX, InvalidComment};
 use crate::state::SessionState;
 use crate::time::Timestamp;
 use crate::turn::{self, FailureKind, Stop};
@@ -364,6 +365,23 @@ pub enum Refusal {
     TooManyFiles {
         /// How many.
         count: usize,
+    },
+    /// The prompt has too many comments.
+    #[error(
+        "the prompt has {count} review comments, and at most {COMMENTS_MAX} are accepted; send the rest with the next \
+         prompt"
+    )]
+    TooManyComments {
+        /// How many.
+        count: usize,
+    },
+    /// A comment of the prompt is not valid.
+    #[error("review comment {number} is refused: {why}")]
+    Comment {
+        /// Its place among the comments, from 1.
+        number: usize,
+        /// What is wrong with it.
+        why: InvalidComment,
     },
     /// The queue is full.
     #[error(

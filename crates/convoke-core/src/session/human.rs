@@ -7,6 +7,7 @@ use crate::message::{Draft, Seq};
 use crate::notice::{Event, LifecycleEvent, Notice, TurnEvent};
 use crate::prompt::{ATTACHMENTS_MAX, FILES_MAX, Prompt};
 use crate::request::{Delivery, Request, State, Status as RequestStatus, Verdict};
+use crate::review::COMMENTS_MAX;
 use crate::state::{QueuedPrompt, SessionState};
 use crate::turn::{self, Stop, Turn};
 
@@ -74,8 +75,9 @@ impl Session {
             return Ok(());
         }
         let mut prompts = self.queued();
-        let Prompt { text, attachments, files } = prompt;
-        prompts.push(QueuedPrompt { id: stamp.id, text, attachments, files, timestamp: stamp.at });
+        let Prompt { text, attachments, files, review } = prompt;
+        let Stamp { id, at: timestamp } = stamp;
+        prompts.push(QueuedPrompt { id, text, attachments, files, review, timestamp });
         check_queue(&prompts)?;
         decision.changes.push(queue(prompts));
         Ok(())
@@ -356,8 +358,8 @@ pub fn check_prompt(prompt: &Prompt) -> Result<(), Refusal> {
     if prompt.is_blank() {
         return Err(Refusal::EmptyPrompt);
     }
-    if prompt.text.len() > PROMPT_BYTES_MAX {
-        return Err(Refusal::LongPrompt { bytes: prompt.text.len() });
+    if prompt.bytes() > PROMPT_BYTES_MAX {
+        return Err(Refusal::LongPrompt { bytes: prompt.bytes() });
     }
     if prompt.attachments.len() > ATTACHMENTS_MAX {
         return Err(Refusal::TooManyAttachments { count: prompt.attachments.len() });
@@ -365,11 +367,17 @@ pub fn check_prompt(prompt: &Prompt) -> Result<(), Refusal> {
     if prompt.files.len() > FILES_MAX {
         return Err(Refusal::TooManyFiles { count: prompt.files.len() });
     }
+    if prompt.review.len() > COMMENTS_MAX {
+        return Err(Refusal::TooManyComments { count: prompt.review.len() });
+    }
+    for (number, comment) in (1..).zip(&prompt.review) {
+        comment.check().map_err(|why| Refusal::Comment { number, why })?;
+    }
     Ok(())
 }
 
 fn check_queue(prompts: &[QueuedPrompt]) -> Result<(), Refusal> {
-    let bytes: usize = prompts.iter().map(|prompt| prompt.text.len()).sum();
+    let bytes: usize = prompts.iter().map(QueuedPrompt::bytes).sum();
     if prompts.len() > QUEUE_MAX || (prompts.len() > 1 && bytes > QUEUE_BYTES_MAX) {
         return Err(Refusal::QueueFull);
     }

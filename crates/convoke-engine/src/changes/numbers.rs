@@ -47,6 +47,19 @@ pub(super) fn newest(names: &[Name]) -> Option<&Name> {
     names.iter().filter(|name| age(name).is_some()).max_by_key(age)
 }
 
+/// The same, unless it is older than the end of a turn.
+pub(super) fn newest_since(names: &[Name], turn: u64) -> Option<&Name> {
+    newest(names).filter(|name| turn_of(name).is_some_and(|of| of >= turn))
+}
+
+/// The checkpoint after the restore that this one was made before.
+pub(super) fn after(before: &Name) -> Option<Place> {
+    match before.place() {
+        Place::Restore(number) => Some(Place::Restore(number / 2 * 2 + 1)),
+        Place::Before(_) | Place::After(_) | Place::Removal(_) => None,
+    }
+}
+
 fn restore(before: u64) -> Restore {
     Restore { before: Place::Restore(before), after: Place::Restore(before + 1) }
 }
@@ -77,7 +90,10 @@ mod tests {
         assert_eq!(newest(&names(&places)).unwrap().place(), Place::Restore(3_001));
         assert_eq!(last(&names(&places)), Some(first));
         assert_eq!(next(&names(&places)), restore(3_002));
-        places.extend([Place::Before(7), Place::After(7)]);
+        assert_eq!(newest_since(&names(&places), 3), newest(&names(&places)));
+        places.push(Place::Before(7));
+        assert_eq!(newest_since(&names(&places), 7), None, "the turn was cut off");
+        places.push(Place::After(7));
         assert_eq!(newest(&names(&places)).unwrap().place(), Place::After(7));
         assert_eq!(next(&names(&places)), restore(7_000));
     }

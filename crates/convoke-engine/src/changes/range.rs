@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use convoke_core::message::Seq;
 use convoke_git::{Checkpoint, Checkpoints, LeftOut, Limits, Name, ObjectId, Place as Point};
 
-use super::{ChangesError, Place};
+use super::{ChangesError, Place, numbers};
 
 /// What a diff is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,9 +48,19 @@ pub(super) fn find(
             DiffRange::Session => ChangesError::NoCheckpoint,
         }));
     };
-    let after = match place.running {
-        Some(running) if running == to => None,
-        Some(_) | None => side(checkpoints, &names, Point::After(to.get()), limits)?,
+    let end = match range {
+        // A restore after the last turn is part of what the session did.
+        DiffRange::Session => numbers::newest_since(&names, to.get()).map(Name::place),
+        DiffRange::Turn(turn) => Some(Point::After(turn.get())),
+    };
+    let after = match end {
+        Some(end) if place.running != Some(to) => side(checkpoints, &names, end, limits)?,
+        Some(_) | None => None,
+    };
+    let after = match (after, next_turn(&turns, range)) {
+        // The daemon was killed before the end was captured: nothing later belongs to the turn.
+        (None, Some(next)) => side(checkpoints, &names, Point::Before(next.get()), limits)?,
+        (after, _) => after,
     };
     let (to, left_out) = match after {
         Some(after) => (after.tree, after.left_out),
@@ -61,6 +71,14 @@ pub(super) fn find(
         }
     };
     Ok(Ok(Range { from: from.tree, to, turns, left_out }))
+}
+
+/// The turn after the one that a diff is of.
+fn next_turn(turns: &[Seq], range: DiffRange) -> Option<Seq> {
+    match range {
+        DiffRange::Session => None,
+        DiffRange::Turn(of) => turns.iter().copied().find(|turn| *turn > of),
+    }
 }
 
 /// The turns that have a checkpoint before them, in order.

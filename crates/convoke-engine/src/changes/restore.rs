@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use convoke_core::files::ChangeTotals;
 use convoke_core::id::SessionId;
 use convoke_core::message::Seq;
 use convoke_core::notice::{FilesEvent, Notice};
@@ -12,6 +13,8 @@ use convoke_git::{
 
 use super::{Changes, ChangesError, DIFF_BYTES_MAX, DiffRange, FILES_MAX, Place, numbers, range};
 use crate::error::Result;
+use crate::session::{self, Request};
+use crate::snapshots;
 use crate::view::Change;
 
 /// When a restore is refused.
@@ -36,6 +39,9 @@ pub struct Restoration {
 
 /// The result of a call that may be refused.
 type Refusable<T> = convoke_git::Result<std::result::Result<T, ChangesError>>;
+
+/// What was restored, and what the session has changed altogether since.
+type Outcome = (Restored, ChangeTotals);
 
 impl Changes {
     /// Restores all files to what they were before a turn.
@@ -118,8 +124,7 @@ impl Changes {
             let numbers = numbers::next(names);
             let before = named(&sides, numbers.before)?;
             let restored = checkpoints.revert_hunk(&change, one, &before, limits)?;
-            checkpoints.checkpoint(&named(&sides, numbers.after)?, limits)?;
-            Ok(Ok(restored))
+            Ok(Ok((restored, end(checkpoints, &named(&sides, numbers.after)?, limits)?)))
         });
         let restored = restored.await?;
         self.announce(id, None).await;
@@ -138,14 +143,18 @@ impl Changes {
     async fn run(
         &self,
         place: Place,
-        run: impl FnOnce(&Checkpoints, &[Name], &Limits) -> Refusable<Restored> + Send + 'static,
+        run: impl FnOnce(&Checkpoints, &[Name], &Limits) -> Refusable<Outcome> + Send + 'static,
     ) -> Result<Restoration> {
-        let (project, work_tree) = (place.project, place.work_tree.clone());
+        let (id, project, work_tree) = (place.id, place.project, place.work_tree.clone());
         let done = self.sessions.snapshots.with(project, work_tree, move |checkpoints, limits| {
             let names = checkpoints.list(&place.id.to_string(), limits)?;
             run(checkpoints, &names, limits)
         });
-        let Restored { written, removed, blocked, .. } = done.await??;
+        let (Restored { written, removed, blocked, .. }, totals) = done.await??;
+        self.sessions.store.set_changes(id, totals).await?;
+        let shown =
+            session::ask(&self.sessions, id, |reply| Request::ShowChanges { totals, reply });
+        shown.await?;
         Ok(Restoration { written, removed, blocked })
     }
 
@@ -180,7 +189,7 @@ fn to_checkpoint(
     scope: Scope<'_>,
     guard: RestoreGuard,
     limits: &Limits,
-) -> Refusable<Restored> {
+) -> Refusable<Outcome> {
     let since = match numbers::newest(names) {
         Some(name) => checkpoints.find(name, limits)?,
         None => None,
@@ -194,8 +203,17 @@ fn to_checkpoint(
     let session = to.name.session();
     let before = Name::new(session, numbers.before)?;
     let restored = checkpoints.restore(to, scope, guard, &before, limits)?;
-    checkpoints.checkpoint(&Name::new(session, numbers.after)?, limits)?;
-    Ok(Ok(restored))
+    Ok(Ok((restored, end(checkpoints, &Name::new(session, numbers.after)?, limits)?)))
+}
+
+/// Makes the checkpoint after a restore, and counts what the session has changed.
+fn end(
+    checkpoints: &Checkpoints,
+    name: &Name,
+    limits: &Limits,
+) -> convoke_git::Result<ChangeTotals> {
+    let made = checkpoints.checkpoint(name, limits)?;
+    snapshots::totals(checkpoints, name.session(), &made, limits)
 }
 
 fn named(place: &Place, point: Point) -> convoke_git::Result<Name> {

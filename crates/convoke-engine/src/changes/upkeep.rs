@@ -5,19 +5,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use convoke_core::files::ChangeTotals;
 use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::notice::{FilesEvent, Notice};
-use convoke_git::{Checkpoints, Limits, Place as Point, Recovered};
+use convoke_git::{Checkpoints, Limits, Name, Recovered};
 use convoke_store::{SessionFilter, SessionOrder, Window};
 
-use super::Changes;
+use super::{Changes, numbers};
 use crate::error::Result;
 use crate::settings::Checkpointing;
+use crate::snapshots;
 
 /// How often repositories are looked at; each is packed once a week.
 const UPKEEP_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The page size of reads.
 const PAGE: u32 = 100;
+
+/// The session that asked for a restore, and what it changed altogether since.
+type Restorer = Option<(SessionId, ChangeTotals)>;
 
 /// A restore that was completed after an interruption.
 #[derive(Debug)]
@@ -37,16 +42,19 @@ impl Changes {
             for work_tree in work_trees {
                 let recovered = self.sessions.snapshots.with(project, work_tree.clone(), recover);
                 match recovered.await {
-                    Ok(found) => completed.extend(found.map(|(recovered, session)| {
-                        tracing::warn!(
-                            "completed a restore in {}: {recovered:?}",
-                            work_tree.display()
-                        );
+                    Ok(None) => {}
+                    Ok(Some((recovered, restored))) => {
+                        let place = work_tree.display();
+                        tracing::warn!("completed a restore in {place}: {recovered:?}");
+                        if let Some((session, totals)) = restored {
+                            self.sessions.store.set_changes(session, totals).await?;
+                        }
                         let (files, left) = (&recovered.finished, &recovered.left);
                         let (files, left) = (files.len() as u64, left.len() as u64);
                         let notice = Notice::new(FilesEvent::RestoreCompleted { files, left });
-                        Completed { session, notice }
-                    })),
+                        let session = restored.map(|(session, _)| session);
+                        completed.push(Completed { session, notice });
+                    }
                     Err(error) => tracing::error!(
                         "a restore in {} cannot be completed: {error}",
                         work_tree.display()
@@ -121,16 +129,19 @@ impl Changes {
     }
 }
 
-/// Completes a restore, and finds the session that asked for it.
+/// Completes a restore, with the checkpoint after it; finds the session that asked for it, and counts what that changed.
 fn recover(
     checkpoints: &Checkpoints,
     limits: &Limits,
-) -> convoke_git::Result<Option<(Recovered, Option<SessionId>)>> {
+) -> convoke_git::Result<Option<(Recovered, Restorer)>> {
     let Some(recovered) = checkpoints.recover(limits)? else { return Ok(None) };
     let names = checkpoints.names_of(&recovered.undo, limits)?;
-    let name = names.iter().rfind(|name| matches!(name.place(), Point::Restore(_)));
-    let session = name.and_then(|name| name.session().parse().ok());
-    Ok(Some((recovered, session)))
+    let after = names.iter().rev().find_map(|name| Some((name.session(), numbers::after(name)?)));
+    let Some((name, after)) = after else { return Ok(Some((recovered, None))) };
+    let made = checkpoints.checkpoint(&Name::new(name, after)?, limits)?;
+    let totals = snapshots::totals(checkpoints, name, &made, limits)?;
+    let session = name.parse().ok();
+    Ok(Some((recovered, session.map(|session| (session, totals)))))
 }
 
 fn has_journal(folder: &std::path::Path) -> bool {

@@ -30,6 +30,8 @@ pub(super) const fn refusal_kind(refusal: &Refusal) -> Kind {
         | Refusal::LongPrompt { .. }
         | Refusal::TooManyAttachments { .. }
         | Refusal::TooManyFiles { .. }
+        | Refusal::TooManyComments { .. }
+        | Refusal::Comment { .. }
         | Refusal::EmptyTitle
         | Refusal::LongTitle { .. } => Kind::Invalid,
         Refusal::QueueFull | Refusal::TooManyRequests => Kind::Busy,

@@ -154,7 +154,7 @@ impl Task {
         let prompt = self.prompt_of(turn)?;
         let temp = seat.temp.as_deref();
         let enclosed = self.shared.attachments.enclose(&prompt, &self.workspace, temp).await?;
-        Ok((prompt.text, enclosed))
+        Ok((prompt.words().into_owned(), enclosed))
     }
 
     /// Sends the agent an order that is not a prompt, or only starts its process.

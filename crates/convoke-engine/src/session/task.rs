@@ -298,6 +298,10 @@ impl Task {
                 let grown = self.grow(*growth).await;
                 reply.send(grown).ok();
             }
+            Request::ShowChanges { totals, reply } => {
+                self.captured(Ok(totals)).await;
+                reply.send(Ok(())).ok();
+            }
             Request::Settle { reply } => {
                 reply.send(Ok(())).ok();
             }

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use convoke_core::content::Content;
 use convoke_core::id::SessionId;
 use convoke_core::message::{Message, Role, Seq};
 use convoke_store::{SessionKind, StoredSession};
@@ -99,7 +98,7 @@ fn check(turns: Vec<ImportTurn>, prompts: &[Seq], at: ForkAt) -> Result<Vec<Impo
 }
 
 fn turn(message: &Message) -> Option<ImportTurn> {
-    let Content::Text { text, .. } = &message.content else { return None };
+    let text = message.content.words()?;
     let speaker = match message.role {
         Role::User => Speaker::Human,
         Role::Agent => Speaker::Agent,
@@ -108,5 +107,10 @@ fn turn(message: &Message) -> Option<ImportTurn> {
     if text.trim().is_empty() {
         return None;
     }
-    Some(ImportTurn { speaker, content: text.clone(), timestamp: message.timestamp, tokens: 0 })
+    Some(ImportTurn {
+        speaker,
+        content: text.into_owned(),
+        timestamp: message.timestamp,
+        tokens: 0,
+    })
 }

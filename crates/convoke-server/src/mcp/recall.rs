@@ -6,6 +6,7 @@ use convoke_api::mcp::recall::{
 use convoke_core::content::Content;
 use convoke_core::id::ProjectId;
 use convoke_core::message::{Message, Role, Seq};
+use convoke_core::review;
 use convoke_engine::{Asker, Engine, Error, Recall, SearchQuery};
 
 use super::backend::CallError;
@@ -77,7 +78,9 @@ async fn scope(engine: &Engine, asker: &Asker) -> Result<Option<ProjectId>, Call
 
 fn quotation(message: &Message) -> Option<Quotation> {
     let (speaker, text) = match &message.content {
-        Content::Text { text, .. } => (speaker(message.role), text.clone()),
+        Content::Text { text, review, .. } => {
+            (speaker(message.role), review::words(text, review).into_owned())
+        }
         Content::Tool(tool) => {
             let title = tool.title.as_deref().unwrap_or(&tool.tool);
             ("tool", format!("{title} {}", tool.args))

@@ -63,6 +63,7 @@ pub(super) async fn show(State(app): Daemon, Written(name): Written) -> Result<R
         (status = 202, description = "The prompt is stored", body = Prompted),
         (status = 404, description = "There is no such session"),
         (status = 409, description = "The session has ended, or the prefix matches several ids"),
+        (status = 422, description = "The prompt is empty or too long, or one of its comments is not valid"),
         (status = 429, description = "The queue is full"),
     )
 )]
@@ -71,8 +72,9 @@ pub(super) async fn prompt(
     Named(id): Named,
     Json(prompt): Json<Prompt>,
 ) -> Result<Response, Failure> {
-    let Prompt { text, attachments, files, message_id } = prompt;
-    let prompt = bodies::prompt(text, attachments, files);
+    let Prompt { text, attachments, files, review, message_id } = prompt;
+    let mut prompt = bodies::prompt(text, attachments, files);
+    prompt.review = review.into_iter().map(Into::into).collect();
     let prompted = app.engine.sessions().prompt(id, NewPrompt { prompt, id: message_id }).await?;
     Ok(json::answer(StatusCode::ACCEPTED, &view::prompted(&prompted)))
 }

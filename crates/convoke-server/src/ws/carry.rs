@@ -96,8 +96,9 @@ pub(super) async fn carry(
             let id = app.engine.sessions().find(&session_id).await?;
             Ok(Reply::Leave(id, Box::new(ServerFrame::SessionClosed { session_id })))
         }
-        F::SessionSend { session_id, content, attachments, files, message_id } => {
-            let prompt = bodies::prompt(content, attachments, files);
+        F::SessionSend { session_id, content, attachments, files, review, message_id } => {
+            let mut prompt = bodies::prompt(content, attachments, files);
+            prompt.review = review.into_iter().map(Into::into).collect();
             send(&app, &session_id, NewPrompt { prompt, id: message_id }).await
         }
         F::QueueEdit { session_id, message_id, content } => {

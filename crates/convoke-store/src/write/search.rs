@@ -1,9 +1,11 @@
 //! Makes what was said findable: prompts, whole answers, questions. Thoughts, tools and notices are not searched.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use convoke_core::content::Content;
 use convoke_core::request::{QuestionRecord, State};
+use convoke_core::review::ReviewComment;
 use rusqlite::{Connection, params};
 
 use crate::error::Fault;
@@ -15,7 +17,7 @@ const TEXT_BYTES_MAX: usize = 1024 * 1024;
 /// The text by which a message is found, if it is searched.
 pub(crate) fn text_of(content: &Content) -> Option<String> {
     let text = match content {
-        Content::Text { text, .. } => clean(beginning(text)),
+        Content::Text { text, review, .. } => clean(beginning(&with_comments(text, review))),
         Content::Question(record) => clean(beginning(&words_of(record))),
         Content::Thinking { .. }
         | Content::Plan { .. }
@@ -24,6 +26,15 @@ pub(crate) fn text_of(content: &Content) -> Option<String> {
         | Content::Notice(_) => return None,
     };
     (!text.trim().is_empty()).then_some(text)
+}
+
+/// The words of a prompt, and of its comments on changes. The code that these quote is not searched.
+fn with_comments<'a>(text: &'a str, review: &[ReviewComment]) -> Cow<'a, str> {
+    if review.is_empty() {
+        return text.into();
+    }
+    let comments = review.iter().map(|it| format!("\n{}: {}", it.path, it.comment));
+    (text.to_owned() + &comments.collect::<String>()).trim_start().to_owned().into()
 }
 
 /// Puts a message into the index, in place of what is there of it.

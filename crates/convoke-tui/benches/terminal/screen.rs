@@ -46,7 +46,11 @@ impl Screen {
         self.terminal.draw(|frame| view(&self.model, frame))?;
         let said = |effect| match effect {
             Effect::Say(envelope) => Some(envelope.frame),
-            Effect::FetchTeams | Effect::Announce(_) | Effect::Attach { .. } | Effect::Quit => None,
+            Effect::Call(_)
+            | Effect::FetchTeams
+            | Effect::Announce(_)
+            | Effect::Attach { .. }
+            | Effect::Quit => None,
         };
         Ok(effects.into_iter().filter_map(said).collect())
     }

@@ -150,6 +150,7 @@ fn prompt(seq: u64) -> EntryBody {
         html: None,
         attachments: Vec::new(),
         files: Vec::new(),
+        review: Vec::new(),
         state: PromptState::Done,
     })
 }

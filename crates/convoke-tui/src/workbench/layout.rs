@@ -1,5 +1,7 @@
 //! The layout: a function of the model, so that drawing and mouse handling agree.
 
+mod changes;
+
 use ratatui::layout::{Rect, Size};
 
 use super::model::{Focus, Model, Tab};
@@ -7,6 +9,8 @@ use super::request::Request;
 use crate::card::Card;
 use crate::permission::{self, Stage};
 use crate::sheet::{self, Page, keys::Room};
+
+pub(crate) use changes::{ChangesAreas, changes};
 
 /// The smallest terminal in which everything can be used.
 pub(crate) const SIZE_MIN: Size = Size::new(40, 10);

@@ -1,11 +1,12 @@
 //! What happens to the screen, and what follows from it outside.
 
-use convoke_api::bodies::{StoredAttachment, TeamSession, TeamStats};
+use convoke_api::bodies::{GivenComment, StoredAttachment, TeamSession, TeamStats};
 use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
 use convoke_core::id::{RequestId, SessionId};
 use crossterm::event::KeyEvent;
 use ratatui::layout::{Position, Size};
 
+use super::changes::{Call, CallRefusal, Returned};
 use crate::picture::{Target, Way};
 
 /// Something happened.
@@ -55,6 +56,13 @@ pub enum Message {
         /// The file.
         stored: StoredAttachment,
     },
+    /// The daemon answered something that was asked about changes.
+    Called {
+        /// What was asked.
+        call: Call,
+        /// The answer.
+        returned: Result<Box<Returned>, CallRefusal>,
+    },
     /// Time has passed.
     Ticked,
 }
@@ -75,6 +83,8 @@ pub enum Effect {
     },
     /// Ask how teams talk.
     FetchTeams,
+    /// Ask something about changes.
+    Call(Call),
     /// Make it heard that something waits for the human; the text is harmless.
     Announce(String),
     /// Leave.
@@ -88,8 +98,8 @@ pub(crate) enum Wish {
     Open(SessionId),
     /// More entries of a session.
     Page(SessionId),
-    /// Send a prompt to a session; with its text, in case it fails.
-    Send(SessionId, String),
+    /// Send a prompt to a session; with what it says, in case it fails.
+    Send(SessionId, String, Vec<GivenComment>),
     /// Create a session with a first prompt.
     Create(String),
     /// Add a project, for a new session.

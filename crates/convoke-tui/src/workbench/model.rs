@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use convoke_api::bodies::{Rule, TeamSession, TeamStats};
+use convoke_api::bodies::{GivenComment, Rule, TeamSession, TeamStats};
 use convoke_api::frames::{AgentItem, ClientFrame, Envelope, SessionItem};
 use convoke_core::id::{AgentName, RuleId, SessionId};
 use convoke_core::time::Timestamp;
 use ratatui::layout::Size;
 
+use super::changes::Changes;
 use super::chat::Chat;
 use super::enclosing::Enclosing;
 use super::home::{Home, Row};
@@ -39,6 +40,8 @@ pub struct Model {
     pub(crate) chat: Option<Chat>,
     /// What is written and not sent, by session.
     pub(crate) drafts: HashMap<SessionId, Editor>,
+    /// Comments on changed lines that are not sent, by session.
+    pub(crate) reviews: HashMap<SessionId, Vec<GivenComment>>,
     /// All that waits for the human, oldest first.
     pub(crate) inbox: Vec<Request>,
     /// Whether the inbox was loaded; requests that are there at the start ring no bell.
@@ -47,6 +50,8 @@ pub struct Model {
     pub(crate) teams: Teams,
     pub(crate) rules: Rules,
     pub(crate) overlay: Option<Overlay>,
+    /// The changes that were shown before the keys were, and are again after them.
+    pub(crate) behind: Option<Box<Changes>>,
     pub(crate) notice: Option<Notice>,
     /// Whether the human was just asked if leaving is meant.
     pub(crate) is_leaving: bool,
@@ -136,6 +141,8 @@ pub(crate) enum Overlay {
     Stop { id: SessionId },
     /// What the agent offers.
     Offers { cursor: usize },
+    /// What the open session changed.
+    Changes(Box<Changes>),
     /// Another title for a session.
     Rename { id: SessionId, title: Editor },
 }
@@ -174,12 +181,14 @@ impl Model {
             agents: Vec::new(),
             chat: None,
             drafts: HashMap::new(),
+            reviews: HashMap::new(),
             inbox: Vec::new(),
             has_inbox: false,
             home: Home::default(),
             teams: Teams::default(),
             rules: Rules::default(),
             overlay: None,
+            behind: None,
             notice: None,
             is_leaving: false,
             escaped_at: None,

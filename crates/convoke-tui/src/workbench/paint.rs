@@ -6,13 +6,17 @@ mod tool;
 use convoke_api::entry::{Entry, EntryBody, QueuedEntry, Words};
 use convoke_core::content::{PlanStatus, PlanStep};
 use convoke_core::notice::{Event, RuleEvent};
+use convoke_core::review::ReviewComment;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 
 use crate::palette::Palette;
-use crate::text::paper::Paper;
+use crate::text::paper::{Excerpt, Paper};
 use crate::text::{clean, markdown, wrap};
 use crate::workbench::chat::Beside;
+
+/// Lines that are shown of what a comment is about.
+const QUOTE_LINES: usize = 4;
 
 /// Whether all of an entry is shown, or what it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +47,7 @@ pub(crate) fn lines(
     }
     let mut paper = Paper::new(width, palette);
     match &entry.body {
-        EntryBody::User(prompted) => user(&mut paper, &prompted.content),
+        EntryBody::User(prompted) => user(&mut paper, &prompted.content, &prompted.review),
         EntryBody::Assistant(words) => {
             paper.lines.extend(markdown::lines(&words.content, width, palette));
         }
@@ -92,9 +96,20 @@ enum Patience {
     Human,
 }
 
-fn user(paper: &mut Paper, content: &str) {
+fn user(paper: &mut Paper, content: &str, review: &[ReviewComment]) {
     let palette = paper.palette;
-    paper.text("❯ ", "  ", content, palette.here(), palette.strong());
+    if !content.trim().is_empty() || review.is_empty() {
+        paper.text("❯ ", "  ", content, palette.here(), palette.strong());
+    }
+    for (index, comment) in review.iter().enumerate() {
+        let first = if index == 0 && paper.lines.is_empty() { "❯ " } else { "  " };
+        paper.text(first, "  ", &comment.place(), palette.here(), palette.code());
+        let quote = Excerpt::Head(QUOTE_LINES);
+        if !comment.quote.trim().is_empty() {
+            paper.output("  ▏ ", &comment.quote, quote, palette.faint());
+        }
+        paper.text("  ", "  ", &comment.comment, palette.here(), palette.strong());
+    }
 }
 
 fn queue(paper: &mut Paper, prompts: &[QueuedEntry], held: bool) {
@@ -105,7 +120,7 @@ fn queue(paper: &mut Paper, prompts: &[QueuedEntry], held: bool) {
         if !paper.lines.is_empty() {
             paper.lines.push(Line::default());
         }
-        user(paper, &prompt.content);
+        user(paper, &prompt.content, &prompt.review);
         paper.lines.push(Line::styled(words, news));
     }
 }

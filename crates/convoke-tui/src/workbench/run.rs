@@ -17,6 +17,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Interval, interval_at};
 
+use super::changes;
 use super::message::{Effect, Message};
 use super::model::Model;
 use super::update::update;
@@ -160,6 +161,9 @@ impl Run {
                 }
                 Effect::Attach { to, path, text } => {
                     self.fetches.spawn(attach(self.client.clone(), to, path, text));
+                }
+                Effect::Call(call) => {
+                    self.fetches.spawn(changes::perform(self.client.clone(), call));
                 }
                 Effect::FetchTeams => {
                     self.fetches.spawn(fetch_teams(self.client.clone()));

@@ -1,6 +1,7 @@
 //! Scripts of keys and frames on the real model, shown as they appear on the screen.
 
 mod asking;
+mod changing;
 mod chatting;
 mod enclosing;
 mod homing;

@@ -1,6 +1,7 @@
 //! The only place that changes what the screen shows. Pure: a message in, what must be done outside out.
 
 mod card;
+mod changes;
 mod chat;
 mod fresh;
 mod heard;
@@ -61,6 +62,7 @@ fn take(model: &mut Model, message: Message) {
         Message::Heard(envelope) => heard::take(model, *envelope),
         Message::Failed(words) => model.refuse(words),
         Message::Teams { sessions, stats } => teams::take(model, sessions, stats),
+        Message::Called { call, returned } => changes::take(model, &call, returned),
         Message::Ticked => {}
     }
 }

@@ -1,6 +1,7 @@
 //! The model as a picture. Changes nothing, and lays out no entry: `update` has done that.
 
 mod card;
+mod changes;
 mod chat;
 mod fresh;
 mod help;
@@ -106,7 +107,7 @@ impl Overlay {
     /// Whether it needs the whole screen.
     const fn is_wide(&self) -> bool {
         match self {
-            Self::Help { .. } | Self::New(_) | Self::Search(_) => true,
+            Self::Help { .. } | Self::New(_) | Self::Search(_) | Self::Changes(_) => true,
             Self::Offers { .. } | Self::Rename { .. } | Self::Queue { .. } | Self::Stop { .. } => {
                 false
             }
@@ -125,6 +126,7 @@ fn making(model: &Model, picture: &mut Picture, area: Rect) {
             overlay::queue(model, *cursor, edited.as_ref(), picture, area);
         }
         Some(Overlay::Stop { .. }) => overlay::stop(model, picture, area),
+        Some(Overlay::Changes(changes)) => changes::page(model, changes, picture),
         Some(Overlay::Help { scroll }) => {
             help::page(model, picture, layout::text_area(area), *scroll);
         }

@@ -9,6 +9,7 @@ use convoke_api::bodies::{Session, SessionDetail};
 use convoke_api::{Client, SessionQuery, Transcript};
 use convoke_core::content::{Content, Tool};
 use convoke_core::message::{Message, Role};
+use convoke_core::review;
 use serde::Serialize;
 
 use super::World;
@@ -169,7 +170,8 @@ fn written(form: FileForm, message: &Message) -> serde_json::Result<String> {
 fn markdown(message: &Message) -> serde_json::Result<String> {
     let at = message.timestamp;
     Ok(match &message.content {
-        Content::Text { text, .. } => {
+        Content::Text { text, review, .. } => {
+            let text = review::words(text, review);
             let who = if message.role == Role::User { "You" } else { "Agent" };
             format!("\n## {who}, {at}\n\n{text}\n")
         }

@@ -218,10 +218,18 @@ fn c4_one_file_and_one_hunk_are_reverted() {
     assert_eq!(reverted.json()["written"], json!(["notes.txt"]), "{reverted:?}");
     assert_eq!(fs::read_to_string(&notes).unwrap(), "old\n");
     assert_eq!(fs::read_to_string(&other).unwrap(), "new\n");
+    assert_eq!(files(&changes(&daemon, &session, "")), ["modified other.txt +1 -1"]);
     let reverted = daemon.post(&revert, &json!({"path": "other.txt", "hunk": 0}));
     assert_eq!(reverted.status, 200, "{reverted:?}");
     assert_eq!(fs::read_to_string(&other).unwrap(), "old\n");
+    assert!(files(&changes(&daemon, &session, "")).is_empty());
+    let shown = daemon.get(&format!("/api/sessions/{session}")).json();
+    assert_eq!(shown["changes"], json!({"files": 0, "added": 0, "removed": 0}));
     assert_eq!(daemon.post(&revert, &json!({"path": "other.txt", "hunk": 7})).status, 404);
+    // What was reverted can be brought back, one step at a time.
+    let undo = format!("/api/sessions/{session}/undo");
+    assert_eq!(daemon.post(&undo, &json!({})).json()["written"], json!(["other.txt"]));
+    assert_eq!(files(&changes(&daemon, &session, "")), ["modified other.txt +1 -1"]);
 }
 
 #[test]

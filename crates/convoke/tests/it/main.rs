@@ -67,6 +67,8 @@ mod import_cli;
 #[cfg(test)]
 mod inbox_cli;
 #[cfg(test)]
+mod interrupted;
+#[cfg(test)]
 mod mcp;
 #[cfg(test)]
 mod mcp_daemon;
@@ -89,6 +91,8 @@ mod project_cli;
 mod questions;
 #[cfg(test)]
 mod reference;
+#[cfg(test)]
+mod review;
 #[cfg(test)]
 mod rule_cli;
 #[cfg(test)]

@@ -9,6 +9,7 @@ const ESC: &str = "\u{1b}";
 /// Alt and a letter, as terminals send it.
 const HOME: &str = "\u{1b}1";
 const SESSIONS: &str = "\u{1b}2";
+const CHANGES: &str = "\u{1b}c";
 
 #[test]
 fn p1_p3_a_person_works_in_the_terminal_from_the_first_session_to_the_last_key() {
@@ -69,6 +70,61 @@ fn p1_p3_a_person_works_in_the_terminal_from_the_first_session_to_the_last_key()
     let (screen, code) = terminal.ends();
     assert_eq!(code, 0, "{screen}");
     assert!(screen.contains("\u{1b}[?1049l\u{1b}[?25h"), "the terminal is given back");
+}
+
+#[test]
+fn c3_c4_c5_changes_are_read_reviewed_and_reverted_in_the_terminal() {
+    let scene = Scene::new();
+    scene.run("project add web");
+    let mut terminal = scene.machine.on_terminal("tui");
+    terminal.sees("No sessions yet.");
+    terminal.types("n");
+    terminal.sees("web · Demo");
+    terminal.types("/write notes.txt hello\r");
+    terminal.sees("tab answers");
+    terminal.types("\t");
+    terminal.sees("▸ 1  Allow");
+    terminal.types("y");
+    terminal.sees("I wrote notes.txt.");
+    terminal.sees("+1 −0");
+
+    terminal.types(CHANGES);
+    terminal.sees("A notes.txt");
+    terminal.types("\r");
+    terminal.sees("@@ -0,0 +1,1 @@");
+    terminal.types("j");
+    terminal.types("c");
+    terminal.sees("Comment on notes.txt, line 1");
+    terminal.types("Say more.\r");
+    terminal.sees("1 comment: s sends");
+    terminal.types("s");
+    terminal.sees("Comments that are not sent");
+    terminal.types("s");
+    terminal.sees("You said: Review comments on the changes:");
+
+    terminal.types(CHANGES);
+    terminal.sees("A notes.txt");
+    terminal.types("d");
+    terminal.sees("Revert notes.txt to what it was before the session?");
+    terminal.types("y");
+    terminal.sees("No file changed.");
+    assert!(!scene.web().join("notes.txt").exists());
+    terminal.types("u");
+    terminal.sees("Undo the last restore of files?");
+    terminal.types("y");
+    terminal.sees("A notes.txt");
+    let written = std::fs::read_to_string(scene.web().join("notes.txt")).unwrap();
+    assert_eq!(written.trim(), "hello");
+
+    terminal.types("R");
+    terminal.sees("Restore to before turn");
+    terminal.types("k");
+    terminal.types("b");
+    terminal.sees("continue the conversation from there in a new session?");
+    terminal.types("y");
+    terminal.sees("One file was restored");
+    assert!(!scene.web().join("notes.txt").exists());
+    assert_eq!(scene.machine.json("session list --json")["total"], 2);
 }
 
 #[test]

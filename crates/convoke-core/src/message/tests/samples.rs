@@ -98,6 +98,7 @@ pub(super) fn states() -> Vec<SessionState> {
         text: "next".to_owned(),
         attachments: Vec::new(),
         files: Vec::new(),
+        review: Vec::new(),
         timestamp: Timestamp::from_millis(0),
     };
     vec![

@@ -118,6 +118,7 @@ fn what_is_written_is_sent_and_the_draft_is_kept_by_session() {
             content,
             attachments: Vec::new(),
             files: Vec::new(),
+            review: Vec::new(),
             message_id
         }]
     );
@@ -146,6 +147,7 @@ fn prompts_behind_a_running_turn_stand_at_the_end_until_their_turn_begins() {
         html: None,
         attachments: Vec::new(),
         files: Vec::new(),
+        review: Vec::new(),
         state,
     };
     stage.update(queue(9, &[(2, "And then?")]));

@@ -84,6 +84,7 @@ fn p3_a_failed_session_says_why_and_is_tried_again() {
         content,
         attachments: Vec::new(),
         files: Vec::new(),
+        review: Vec::new(),
         message_id: None,
     };
     assert!(said.contains(&sent), "{said:?}");

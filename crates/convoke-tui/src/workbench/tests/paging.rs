@@ -202,6 +202,7 @@ fn an_old_prompt_whose_turn_runs_stands_before_the_window_until_that_reaches_it(
         html: None,
         attachments: Vec::new(),
         files: Vec::new(),
+        review: Vec::new(),
         state,
     };
     let mut newest = entries(LAST - 100, LAST);

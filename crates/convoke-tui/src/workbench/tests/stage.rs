@@ -160,7 +160,11 @@ impl Stage {
         let effects = std::mem::take(&mut self.effects);
         let frame = |effect| match effect {
             Effect::Say(envelope) => Some(envelope.frame),
-            Effect::FetchTeams | Effect::Attach { .. } | Effect::Announce(_) | Effect::Quit => None,
+            Effect::Call(_)
+            | Effect::FetchTeams
+            | Effect::Attach { .. }
+            | Effect::Announce(_)
+            | Effect::Quit => None,
         };
         effects.into_iter().filter_map(frame).collect()
     }
@@ -312,6 +316,7 @@ pub(super) fn prompt(seq: u64, text: &str) -> Entry {
         html: None,
         attachments: Vec::new(),
         files: Vec::new(),
+        review: Vec::new(),
         state,
     });
     entry(&format!("m{seq}"), seq, body)
@@ -330,6 +335,7 @@ pub(super) fn queue(rev: u64, prompts: &[(u8, &str)]) -> Entry {
         html: None,
         attachments: Vec::new(),
         files: Vec::new(),
+        review: Vec::new(),
         timestamp: Timestamp::from_millis(NOW),
     };
     state(

@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{Taken, list, offers, queue, rules, session};
+use super::{Taken, changes, list, offers, queue, rules, session};
 use crate::picture::Way;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
@@ -48,6 +48,10 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
         (KeyCode::Esc | KeyCode::Tab | KeyCode::Left, _) => leave(model),
         (KeyCode::Char('u'), false) => session::undo(model),
         (KeyCode::Char('m'), false) => offers::begin(model),
+        (KeyCode::Char('c'), false) => {
+            let id = chat.id;
+            changes::begin(model, id);
+        }
         (KeyCode::Char(letter @ ('r' | 'a' | 'x' | 'R')), false) => {
             let id = chat.id;
             list::with_session(model, letter, id);
@@ -69,6 +73,11 @@ pub(super) fn press_input(model: &mut Model, key: KeyEvent) -> Taken {
         (KeyCode::Tab, true) if model.request().is_some() => model.focus = Focus::Card,
         (KeyCode::Tab | KeyCode::BackTab, true) => read(model),
         (KeyCode::Char('d'), false) if key.modifiers == KeyModifiers::ALT => model.detach(),
+        (KeyCode::Char('c'), false) if key.modifiers == KeyModifiers::ALT => {
+            if let Some(id) = model.chat.as_ref().map(|chat| chat.id) {
+                changes::begin(model, id);
+            }
+        }
         (KeyCode::Char('x'), false) => {
             if let Some(id) = model.chat.as_ref().map(|chat| chat.id) {
                 queue::stop(model, id);

@@ -5,7 +5,7 @@ use convoke_api::frames::{ClientFrame, Envelope, ServerFrame, SessionItem};
 use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::message::Seq;
 
-use super::{fresh, home, inbox, rules, search, session};
+use super::{changes, fresh, home, inbox, rules, search, session};
 use crate::workbench::chat::{Chat, Phase};
 use crate::workbench::list::Shelf;
 use crate::workbench::message::{Effect, Wish};
@@ -151,8 +151,8 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         ServerFrame::TeamChanged {} if model.tab == Tab::Teams => {
             model.effects.push(Effect::FetchTeams);
         }
+        ServerFrame::ChangesUpdated { uid, changes, .. } => changes::updated(model, uid, changes),
         ServerFrame::RuleChanged {}
-        | ServerFrame::ChangesUpdated { .. }
         | ServerFrame::TeamChanged {}
         | ServerFrame::InboxSettled { .. }
         | ServerFrame::AgentStatus { .. }
@@ -250,7 +250,7 @@ fn fail_with(model: &mut Model, wish: Wish, message: &str) {
 /// A request failed: the model goes back to its earlier state.
 fn fail(model: &mut Model, wish: Wish) {
     match wish {
-        Wish::Send(id, text) => session::give_back(model, id, &text),
+        Wish::Send(id, text, review) => session::give_back(model, id, &text, review),
         Wish::Settle(id) => inbox::reopen(model, id),
         Wish::Create(text) => home::give_back(model, &text),
         Wish::Open(id) | Wish::Page(id) => with_chat(model, id, Chat::stop_paging),

@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{Taken, card, chat, fresh, home, list, offers, queue, rules, search, teams};
+use super::{Taken, card, changes, chat, fresh, home, list, offers, queue, rules, search, teams};
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::message::{Effect, Wish};
@@ -25,6 +25,7 @@ pub(super) fn paste(model: &mut Model, text: &str) {
         Some(Overlay::New(_)) => fresh::paste(model, text),
         Some(Overlay::Search(_)) => search::paste(model, text),
         Some(Overlay::Queue { .. }) => queue::paste(model, text),
+        Some(Overlay::Changes(_)) => changes::paste(model, text),
         Some(Overlay::Help { .. } | Overlay::Offers { .. } | Overlay::Stop { .. }) => {}
         None => match model.focus {
             Focus::Composer => model.home.composer.text.paste(text),
@@ -68,6 +69,7 @@ fn dispatch(model: &mut Model, key: KeyEvent) {
         Some(Overlay::Rename { .. }) => return rename(model, key),
         Some(Overlay::Search(_)) => return search::press(model, key),
         Some(Overlay::Queue { .. }) => return queue::press(model, key),
+        Some(Overlay::Changes(_)) => return changes::press(model, key),
         Some(Overlay::Stop { id }) => {
             let id = *id;
             return queue::press_stop(model, key, id);
@@ -148,7 +150,8 @@ fn leave(model: &mut Model) {
     let composer = std::iter::once(&model.home.composer.text);
     let drafts = model.drafts.values().chain(composer).filter(|draft| !draft.is_blank()).count();
     let cards = model.inbox.iter().filter(|request| request.card.is_touched()).count();
-    if model.is_leaving || drafts + cards == 0 {
+    let reviews = model.reviews.values().filter(|comments| !comments.is_empty()).count();
+    if model.is_leaving || drafts + cards + reviews == 0 {
         model.effects.push(Effect::Quit);
         return;
     }
@@ -164,7 +167,7 @@ fn help(model: &mut Model, key: KeyEvent, scroll: usize) {
         (KeyCode::PageDown | KeyCode::Char(' '), _) => scroll + view::page_rows(model),
         (KeyCode::Esc | KeyCode::Enter | KeyCode::F(1) | KeyCode::Char('?' | 'q'), true) => {
             model.overlay = None;
-            return;
+            return changes::show_again(model);
         }
         _ => return,
     };

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Position;
 
-use super::{card, chat, home, key, list, rules, teams};
+use super::{card, changes, chat, home, key, list, rules, teams};
 use crate::card::Card;
 use crate::permission::keys as permission;
 use crate::picture::{Target, Way};
@@ -16,6 +16,9 @@ const NOTCH: usize = 3;
 
 /// A click on something that is shown.
 pub(super) fn click(model: &mut Model, target: Target, column: usize) {
+    if let Some(Overlay::Changes(_)) = model.overlay {
+        return changes::click(model, target);
+    }
     if model.overlay.is_some() {
         return;
     }
@@ -57,6 +60,9 @@ pub(super) fn wheel(model: &mut Model, way: Way, at: Position) {
         };
         model.overlay = Some(Overlay::Help { scroll: to });
         return;
+    }
+    if let Some(Overlay::Changes(_)) = model.overlay {
+        return changes::wheel(model, way, NOTCH);
     }
     let areas = layout::areas(model);
     if areas.list.is_some_and(|list| list.contains(at)) {

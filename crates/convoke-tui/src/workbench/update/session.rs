@@ -1,6 +1,7 @@
 //! What the human wants of a session.
 
 use convoke_api::Cursor;
+use convoke_api::bodies::GivenComment;
 use convoke_api::entry::EntryBody;
 use convoke_api::frames::ClientFrame;
 use convoke_core::id::SessionId;
@@ -86,12 +87,13 @@ pub(super) fn send_again(model: &mut Model) {
     let prompts = chat.entries().conversation().iter().rev();
     let last = prompts.into_iter().find_map(|entry| {
         let EntryBody::User(prompted) = &entry.body else { return None };
-        Some(prompted.content.clone())
+        let review = prompted.review.iter().cloned().map(GivenComment::from);
+        Some((prompted.content.clone(), review.collect()))
     });
     match last {
-        Some(content) => {
+        Some((content, review)) => {
             model.retrying = None;
-            say(model, id, content);
+            say(model, id, content, review);
         }
         None if is_open => {
             model.retrying = None;
@@ -139,6 +141,16 @@ pub(super) fn send(model: &mut Model) {
     if text.trim().is_empty() && model.attachments_of(Some(id)).is_empty() {
         return;
     }
+    deliver(model, id, text, Vec::new());
+}
+
+/// Sends comments on changed lines, with what was written.
+pub(super) fn send_review(model: &mut Model, id: SessionId, review: Vec<GivenComment>) -> Asked {
+    let text = model.drafts.get(&id).map(|draft| draft.text().trim_end().to_owned());
+    deliver(model, id, text.unwrap_or_default(), review)
+}
+
+fn deliver(model: &mut Model, id: SessionId, text: String, review: Vec<GivenComment>) -> Asked {
     if let Some(session) = model.open_session().filter(|session| !session.accepts_prompts) {
         let refusal = match session.status {
             Status::Cancelled => "This session was cancelled and cannot be resumed.",
@@ -147,20 +159,25 @@ pub(super) fn send(model: &mut Model) {
             }
         };
         model.refuse(refusal);
-        return;
+        return Asked::No;
     }
-    if say(model, id, text) == Asked::Yes {
+    let asked = say(model, id, text, review);
+    if asked == Asked::Yes {
         model.drafts.remove(&id);
     }
+    asked
 }
 
-fn say(model: &mut Model, id: SessionId, text: String) -> Asked {
-    let (session_id, content) = (id.to_string(), text.clone());
-    let attachments = model.attachments_of(Some(id));
-    let files = model.files_in(&text);
-    let frame =
-        ClientFrame::SessionSend { session_id, content, attachments, files, message_id: None };
-    let asked = model.wish(Wish::Send(id, text), frame);
+fn say(model: &mut Model, id: SessionId, text: String, review: Vec<GivenComment>) -> Asked {
+    let frame = ClientFrame::SessionSend {
+        session_id: id.to_string(),
+        content: text.clone(),
+        attachments: model.attachments_of(Some(id)),
+        files: model.files_in(&text),
+        review: review.clone(),
+        message_id: None,
+    };
+    let asked = model.wish(Wish::Send(id, text, review), frame);
     if asked == Asked::Yes {
         model.sent_attachments(Some(id));
         super::chat::go_to_end(model);
@@ -168,8 +185,14 @@ fn say(model: &mut Model, id: SessionId, text: String) -> Asked {
     asked
 }
 
-/// Puts the text of a refused prompt back into its draft.
-pub(super) fn give_back(model: &mut Model, id: SessionId, text: &str) {
+/// Puts the text of a refused prompt back into its draft, and its comments to those that are not sent.
+pub(super) fn give_back(model: &mut Model, id: SessionId, text: &str, review: Vec<GivenComment>) {
+    if !review.is_empty() {
+        model.reviews.entry(id).or_default().splice(..0, review);
+    }
+    if text.trim().is_empty() {
+        return;
+    }
     let since = model.drafts.remove(&id);
     let mut draft = Editor::default();
     draft.paste(text);

@@ -67,7 +67,8 @@ fn heading(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
         (Attention::Ended, Status::Active | Status::Completed | Status::Error) => "ended",
         (Attention::Failed, _) => "failed: R retries",
     };
-    let right = vec![Span::styled(format!("{state} "), mark_style)];
+    let mut right = list::totals(session, palette);
+    right.push(Span::styled(format!("{state} "), mark_style));
     picture.line(area, split_line(left, right, usize::from(area.width)));
 }
 

@@ -7,7 +7,7 @@ use crate::picture::Picture;
 use crate::workbench::model::Model;
 
 /// Keys and what they do; a line without a key is a heading.
-const KEYS: [Hint; 81] = [
+const KEYS: [Hint; 99] = [
     ("", "Anywhere except in a text field"),
     ("1 2 3 4", "home, sessions, teams, rules; alt-1 … alt-4 also in a text field"),
     ("/", "search titles and messages; enter goes to the message"),
@@ -34,6 +34,7 @@ const KEYS: [Hint; 81] = [
     ("a", "archive; u undoes it"),
     ("A", "archived sessions; there, a restores one"),
     ("x", "stop the running turn"),
+    ("c", "what the session changed"),
     ("R", "resume an ended session, retry a failed one"),
     ("◆ ◐ ●", "needs you, working, finished and not seen yet"),
     ("✗ ○ ·", "failed, idle, ended"),
@@ -64,9 +65,26 @@ const KEYS: [Hint; 81] = [
     ("z", "fold or unfold all"),
     ("i", "write"),
     ("Q", "queued prompts"),
+    ("c", "what the session changed; alt-c while writing"),
     ("m", "modes, models and other settings of the agent"),
     ("r a x R", "rename, archive, stop, resume or retry"),
     ("esc", "back to the list"),
+    ("", ""),
+    ("", "Changes of a session"),
+    ("↑ ↓  k j", "from file to file, or from line to line; g and G to the ends"),
+    ("enter →", "open the diff of a file"),
+    ("t", "changes of one turn, or of the whole session; [ and ] step through them"),
+    ("n p", "in a diff: next hunk, hunk before"),
+    ("N P", "in a diff: next file, file before"),
+    ("← →", "in a diff: move long lines"),
+    ("v", "in a diff: mark lines from here on"),
+    ("c", "in a diff: comment on the line, or on the marked ones"),
+    ("s", "the comments: edit them, remove them, send them as one review"),
+    ("d D", "revert the hunk, the file; asks once more"),
+    ("R", "restore files, conversation or both to before a turn; asks once more"),
+    ("u", "undo the last restore of files"),
+    ("f", "fork: a new session with the conversation up to the turn that is shown"),
+    ("esc", "back"),
     ("", ""),
     ("", "Answering a permission"),
     ("1 … 9", "choose an answer by its number"),

@@ -2,6 +2,7 @@
 
 use convoke_api::bodies::InboxKind;
 use convoke_api::frames::SessionItem;
+use convoke_core::files::ChangeTotals;
 use convoke_core::session::Attention;
 use convoke_core::time::relative;
 use ratatui::layout::{Position, Rect};
@@ -216,7 +217,9 @@ fn of_session(
     ];
     let since = session.running_since.filter(|_| group == Group::Working);
     let age = relative(since.unwrap_or(session.last_active_at), model.now);
-    let first = split_line(first, vec![Span::styled(age, palette.faint())], width);
+    let mut right = list::totals(session, palette);
+    right.push(Span::styled(age, palette.faint()));
+    let first = split_line(first, right, width);
     let Some((words, words_style)) = about(model, group, session) else { return vec![first] };
     let cost = session.cost.as_ref().map(words::cost).unwrap_or_default();
     let second = vec![Span::raw("     "), Span::styled(clean::line(&words), words_style)];
@@ -298,6 +301,11 @@ fn preview(model: &Model, session: &SessionItem, paper: &mut Paper) {
     paper.lines.push(Line::default());
     let mut facts = vec![format!("{} messages", session.message_count)];
     facts.extend(session.cost.as_ref().map(words::cost));
+    facts.extend(session.changes.filter(|changes| changes.files > 0).map(|changes| {
+        let ChangeTotals { files, added, removed } = changes;
+        let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+        format!("{files} changed, +{added} −{removed}")
+    }));
     paper.text("  ", "  ", &facts.join(" · "), palette.faint(), palette.faint());
     paper.lines.push(Line::default());
     let mut keys = vec![("enter", "open")];

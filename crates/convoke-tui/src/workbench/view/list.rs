@@ -2,6 +2,7 @@
 
 use convoke_api::bodies::Repo;
 use convoke_api::frames::SessionItem;
+use convoke_core::files::ChangeTotals;
 use convoke_core::session::Attention;
 use convoke_core::time::relative;
 use ratatui::layout::Rect;
@@ -109,7 +110,19 @@ fn session(model: &Model, session: &SessionItem, here: At, width: u16) -> Line<'
         Span::styled(if draft { " ✎" } else { "" }, palette.news()),
     ];
     let age = relative(session.last_active_at, model.now);
-    split_line(left, vec![Span::styled(age, palette.faint())], usize::from(width))
+    let mut right = totals(session, palette);
+    right.push(Span::styled(age, palette.faint()));
+    split_line(left, right, usize::from(width))
+}
+
+/// How many lines a session added and removed, in a few letters and with a gap behind them.
+pub(super) fn totals(session: &SessionItem, palette: Palette) -> Vec<Span<'static>> {
+    let changes = session.changes.filter(|changes| changes.files > 0);
+    let Some(ChangeTotals { added, removed, .. }) = changes else { return Vec::new() };
+    vec![
+        Span::styled(format!("+{}", words::short(added)), palette.good()),
+        Span::styled(format!(" −{}  ", words::short(removed)), palette.removed()),
+    ]
 }
 
 /// What a session wants of the human, in a shape and a colour of its own.

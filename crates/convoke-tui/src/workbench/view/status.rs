@@ -9,6 +9,7 @@ use crate::hints::{self, HELP, Hint, Hints, QUIT};
 use crate::picture::Picture;
 use crate::sheet::Page;
 use crate::text::{clean, wrap};
+use crate::workbench::changes::{Changes, Dialog, Pane};
 use crate::workbench::home::Row;
 use crate::workbench::model::{Focus, Model, NewSession, Overlay, Tab};
 
@@ -60,6 +61,54 @@ fn in_overlay(overlay: &Overlay) -> Vec<Hint> {
             vec![("s", "send next"), ("k", "keep"), ("d", "discard"), ("esc", "back")]
         }
         Overlay::Offers { .. } => vec![("↑↓", "move"), ("enter", "choose"), ("esc", "back")],
+        Overlay::Changes(changes) => in_changes(changes),
+    }
+}
+
+fn in_changes(changes: &Changes) -> Vec<Hint> {
+    match (&changes.dialog, changes.pane) {
+        (None, Pane::Files) => vec![
+            ("enter", "open"),
+            ("esc", "back"),
+            ("t", "turn"),
+            ("d", "revert"),
+            ("R", "restore"),
+            ("u", "undo"),
+            ("f", "fork"),
+            ("s", "comments"),
+            ("?", "help"),
+        ],
+        (None, Pane::Diff) => vec![
+            ("c", "comment"),
+            ("esc", "files"),
+            ("n p", "hunk"),
+            ("N P", "file"),
+            ("d", "revert hunk"),
+            ("v", "mark"),
+            ("s", "send"),
+            ("t", "turn"),
+            ("R", "restore"),
+            ("?", "help"),
+        ],
+        (Some(Dialog::Turns { .. }), _) => {
+            vec![("↑↓", "move"), ("enter", "show"), ("esc", "back")]
+        }
+        (Some(Dialog::Comment { .. }), _) => {
+            vec![("enter", "keep"), ("alt-enter", "new line"), ("esc", "discard")]
+        }
+        (Some(Dialog::Comments { .. }), _) => {
+            vec![("s", "send all"), ("e", "edit"), ("d", "remove"), ("↑↓", "move"), ("esc", "back")]
+        }
+        (Some(Dialog::Restore { .. }), _) => vec![
+            ("f", "files"),
+            ("c", "conversation"),
+            ("b", "both"),
+            ("↑↓", "another turn"),
+            ("esc", "back"),
+        ],
+        (Some(Dialog::Confirm(_)), _) => vec![("y", "yes"), ("esc", "back")],
+        (Some(Dialog::Refused { .. }), _) => vec![("o", "overwrite them"), ("esc", "back")],
+        (Some(Dialog::Blocked { .. }), _) => vec![("esc", "close")],
     }
 }
 
@@ -83,6 +132,7 @@ fn in_focus(model: &Model) -> Hints {
                 ("esc", "list"),
                 ("x", "stop"),
                 ("G", "newest"),
+                ("c", "changes"),
                 ("z", "unfold all"),
                 ("Q", "queue"),
                 ("m", "modes"),
@@ -167,7 +217,7 @@ fn writing(model: &Model) -> Vec<Hint> {
     if !model.offers().is_empty() {
         here.push(("ctrl-o", "modes"));
     }
-    here.extend([("PgUp", "scroll"), ("alt-1", "home"), ("F1", "help")]);
+    here.extend([("PgUp", "scroll"), ("alt-c", "changes"), ("alt-1", "home"), ("F1", "help")]);
     here
 }
 

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use convoke_api::Client;
-use convoke_api::bodies::{FileMatches, GivenAttachment};
+use convoke_api::bodies::{FileMatches, GivenAttachment, GivenComment};
 use convoke_files::blobs::BLOB_BYTES_MAX;
 
-/// Why a file cannot be attached.
+/// Why a file cannot be attached, or a review not be sent.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AttachError {
     /// It is a folder, a device or the like.
@@ -24,6 +24,22 @@ pub(crate) enum AttachError {
         /// The path.
         path: PathBuf,
     },
+    /// It has no review.
+    #[error("{} is not a review", path.display())]
+    Review {
+        /// The path.
+        path: PathBuf,
+        /// What is wrong, and where.
+        source: serde_json::Error,
+    },
+}
+
+/// Reads the comments of a review.
+pub(super) fn review(path: &Path) -> anyhow::Result<Vec<GivenComment>> {
+    let json =
+        fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    serde_json::from_str(&json)
+        .map_err(|source| AttachError::Review { path: path.to_owned(), source }.into())
 }
 
 /// A file to attach.

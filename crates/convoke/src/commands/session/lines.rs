@@ -5,6 +5,7 @@ use convoke_core::content::{Content, PlanStatus, PlanStep, ToolStatus};
 use convoke_core::message::{Message, Role};
 use convoke_core::notice::Notice;
 use convoke_core::request::Status;
+use convoke_core::review;
 use convoke_core::turn::Stop;
 
 use crate::commands::project::short;
@@ -18,7 +19,9 @@ pub(super) fn message(message: &Message) -> String {
     let time = message.timestamp.to_string();
     let time = time.get(11..19).unwrap_or_default();
     let (kind, text) = match &message.content {
-        Content::Text { text, .. } if message.role == Role::User => ("you", text.clone()),
+        Content::Text { text, review, .. } if message.role == Role::User => {
+            ("you", review::words(text, review).into_owned())
+        }
         Content::Text { text, .. } => ("agent", text.clone()),
         Content::Thinking { text, .. } => ("thinks", text.clone()),
         Content::Plan { steps } => ("plan", plan(steps)),

@@ -34,16 +34,21 @@ use crate::signals;
   convoke session send 3fa8 'fix the failing test'
   convoke session send 3fa8 'what does @src/main.rs do?' --wait
   convoke session send 3fa8 'what is wrong here?' --attach screenshot.png
+  convoke session send 3fa8 --review comments.json
   git diff | convoke session send 3fa8 - --wait")]
 pub(super) struct SendArgs {
     /// Session
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// Text of the prompt; - reads standard input
-    text: String,
+    #[arg(required_unless_present = "review")]
+    text: Option<String>,
     /// Attach a file: an image, a text, any file; may be repeated
     #[arg(long, value_name = "FILE")]
     attach: Vec<PathBuf>,
+    /// Send comments on changed lines: a JSON array of {path, side, startLine, endLine, quote, comment}
+    #[arg(long, value_name = "FILE")]
+    review: Option<PathBuf>,
     /// Print the answer as it arrives, and exit when the turn ends
     #[arg(long)]
     wait: bool,
@@ -93,10 +98,11 @@ pub(super) async fn run(
     args: &SendArgs,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let text = match args.text.as_str() {
-        "-" => read_input()?,
-        text => text.to_owned(),
+    let text = match args.text.as_deref() {
+        Some("-") => read_input()?,
+        text => text.unwrap_or_default().to_owned(),
     };
+    let review = args.review.as_deref().map(enclosed::review).transpose()?.unwrap_or_default();
     let read = enclosed::read(&args.attach)?;
     let files = match text.contains('@') {
         true => {
@@ -106,7 +112,7 @@ pub(super) async fn run(
         false => Vec::new(),
     };
     let attachments = enclosed::store(client, read).await?;
-    let new = Prompt { text, attachments, files, message_id: None };
+    let new = Prompt { text, attachments, files, review, message_id: None };
     let prompted = prompt(client, &args.id, &new).await?;
     if args.wait {
         return wait(client, home, &args.id, prompted, output).await;

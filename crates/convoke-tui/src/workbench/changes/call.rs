@@ -1,0 +1,164 @@
+//! What is asked of the daemon about changes, over REST.
+
+use convoke_api::bodies::{
+    FileDiff, Fork, Restore, RestoreScope, Restored, Revert, Session, SessionChanges, Undo,
+};
+use convoke_api::{Client, Error};
+use convoke_core::id::SessionId;
+use convoke_core::message::Seq;
+
+use crate::link;
+use crate::workbench::message::Message;
+
+/// Something that is asked about the changes of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Call {
+    /// What did the session change, or one of its turns?
+    List {
+        /// The session.
+        id: SessionId,
+        /// The turn.
+        turn: Option<Seq>,
+    },
+    /// How did a file change?
+    Open {
+        /// The session.
+        id: SessionId,
+        /// The turn.
+        turn: Option<Seq>,
+        /// The file.
+        path: String,
+    },
+    /// Revert a file, or a hunk of it.
+    Revert {
+        /// The session.
+        id: SessionId,
+        /// What to revert.
+        revert: Revert,
+    },
+    /// Restore everything to before a turn.
+    Restore {
+        /// The session.
+        id: SessionId,
+        /// What to restore.
+        restore: Restore,
+    },
+    /// Undo the last restore.
+    Undo {
+        /// The session.
+        id: SessionId,
+        /// How.
+        undo: Undo,
+    },
+    /// Fork the session.
+    Fork {
+        /// The session.
+        id: SessionId,
+        /// Where.
+        fork: Fork,
+    },
+}
+
+/// What came back.
+#[derive(Debug)]
+pub enum Returned {
+    /// The changes.
+    Changes(SessionChanges),
+    /// A diff.
+    Diff(FileDiff),
+    /// What was restored.
+    Restored(Restored),
+    /// The new session.
+    Forked(Session),
+}
+
+/// Why something cannot be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallRefusal {
+    /// In words.
+    pub why: String,
+    /// The files that are in the way.
+    pub files: Vec<String>,
+}
+
+impl Call {
+    pub(crate) const fn session(&self) -> SessionId {
+        match self {
+            Self::List { id, .. }
+            | Self::Open { id, .. }
+            | Self::Revert { id, .. }
+            | Self::Restore { id, .. }
+            | Self::Undo { id, .. }
+            | Self::Fork { id, .. } => *id,
+        }
+    }
+
+    /// The same, even where files of others are overwritten.
+    pub(crate) fn forced(mut self) -> Self {
+        match &mut self {
+            Self::Revert { revert, .. } => revert.force = true,
+            Self::Restore { restore, .. } => restore.force = true,
+            Self::Undo { undo, .. } => undo.force = true,
+            Self::List { .. } | Self::Open { .. } | Self::Fork { .. } => {}
+        }
+        self
+    }
+
+    /// What it does, as a question.
+    pub(crate) fn question(&self) -> String {
+        match self {
+            Self::Revert { revert: Revert { path, hunk: Some(_), .. }, .. } => {
+                format!("Revert this hunk of {path}?")
+            }
+            Self::Revert { revert: Revert { path, turn: None, .. }, .. } => {
+                format!("Revert {path} to what it was before the session?")
+            }
+            Self::Revert { revert: Revert { path, turn: Some(turn), .. }, .. } => {
+                format!("Revert {path} to what it was before turn {turn}?")
+            }
+            Self::Restore { restore, .. } => {
+                let turn = restore.turn;
+                match restore.what.unwrap_or(RestoreScope::Both) {
+                    RestoreScope::Files => format!("Restore the files to before turn {turn}?"),
+                    RestoreScope::Conversation => {
+                        format!(
+                            "Continue the conversation from before turn {turn} in a new session?"
+                        )
+                    }
+                    RestoreScope::Both => format!(
+                        "Restore the files to before turn {turn}, and continue the conversation from there in a new session?"
+                    ),
+                }
+            }
+            Self::Undo { .. } => "Undo the last restore of files?".to_owned(),
+            Self::Fork { fork: Fork { turn: None }, .. } => {
+                "Fork the session: a new one with the whole conversation?".to_owned()
+            }
+            Self::Fork { fork: Fork { turn: Some(turn) }, .. } => {
+                format!("Fork the session: a new one with the conversation up to turn {turn}?")
+            }
+            Self::List { .. } | Self::Open { .. } => String::new(),
+        }
+    }
+}
+
+/// Asks the daemon.
+pub(crate) async fn perform(client: Client, call: Call) -> Message {
+    let id = call.session().to_string();
+    let returned = match &call {
+        Call::List { turn, .. } => client.changes(&id, *turn).await.map(Returned::Changes),
+        Call::Open { turn, path, .. } => {
+            client.changed_file(&id, path, *turn).await.map(Returned::Diff)
+        }
+        Call::Revert { revert, .. } => client.revert(&id, revert).await.map(Returned::Restored),
+        Call::Restore { restore, .. } => client.restore(&id, restore).await.map(Returned::Restored),
+        Call::Undo { undo, .. } => client.undo(&id, undo).await.map(Returned::Restored),
+        Call::Fork { fork, .. } => client.fork(&id, fork).await.map(Returned::Forked),
+    };
+    Message::Called { call, returned: returned.map_err(|error| refusal(&error)).map(Box::new) }
+}
+
+fn refusal(error: &Error) -> CallRefusal {
+    let files = error.problem().map(|problem| problem.files.clone()).unwrap_or_default();
+    CallRefusal { why: link::words(error), files }
+}

@@ -1,0 +1,210 @@
+//! `kill -9` of the daemon in the middle of a checkpoint and of a restore. A git that stops before a command makes the
+//! moment.
+
+use std::fs::{self, OpenOptions, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::tools::search_path;
+use serde_json::{Value, json};
+
+use crate::convoke::Convoke;
+use crate::serve_scene::Daemon;
+
+/// How long a test waits for something that happens soon.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A daemon whose git can be stopped.
+struct Scene {
+    daemon: Daemon,
+    gates: PathBuf,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let machine = Convoke::new();
+        let (gates, programs) = (machine.path().join("gates"), machine.path().join("programs"));
+        fs::create_dir(&gates).unwrap();
+        fs::create_dir(&programs).unwrap();
+        // A pipe with the name of an argument stops it until someone writes there.
+        let script = format!(
+            "#!/bin/sh\nfor word in \"$@\"; do\n  if [ -p '{0}'/\"$word\" ]; then\n    : > '{0}/reached'\n    \
+             read -r _ < '{0}'/\"$word\"\n  fi\ndone\nexec /usr/bin/git \"$@\"\n",
+            gates.display()
+        );
+        let git = programs.join("git");
+        fs::write(&git, script).unwrap();
+        fs::set_permissions(&git, Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", programs.display(), search_path());
+        let agent = Script::new().when("slow", [Step::say("walnut"), Step::Hang]);
+        Self { daemon: Daemon::on_path(machine, &agent, "", &path), gates }
+    }
+
+    fn app(&self, name: &str) -> PathBuf {
+        self.daemon.machine.path().join("root/app").join(name)
+    }
+
+    /// The next git with this argument stops.
+    fn stop_at(&self, word: &str) {
+        fs::remove_file(self.gates.join("reached")).ok();
+        let pipe = self.gates.join(word);
+        assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    }
+
+    fn until_reached(&self) {
+        let reached = self.gates.join("reached");
+        until(|| reached.exists());
+    }
+
+    /// Lets git go on, and stops no other.
+    fn release(&self, word: &str) {
+        let pipe = self.gates.join(word);
+        // Opened when the stopped one reads.
+        drop(OpenOptions::new().write(true).open(&pipe).unwrap());
+        fs::remove_file(pipe).unwrap();
+    }
+
+    /// A turn during which a file is written, up to its end. Gives its prompt's place.
+    fn turn(&self, session: &str, text: &str, stop_at: Option<&str>) -> u64 {
+        let before = self.daemon.messages(session).len();
+        let prompt = self.daemon.prompt(session, "slow");
+        let mut events = self.daemon.follow(session, 0);
+        let is_said = |message: &Value| {
+            message["content"]["text"] == "walnut"
+                && usize::try_from(message["seq"].as_u64().unwrap()).unwrap() > before
+        };
+        events.until(is_said);
+        fs::write(self.app("notes.txt"), text).unwrap();
+        if let Some(word) = stop_at {
+            self.stop_at(word);
+        }
+        let cancelled = self.daemon.post(&format!("/api/sessions/{session}/cancel"), &json!({}));
+        assert_eq!(cancelled.status, 200, "{cancelled:?}");
+        let ended = events.until(|message| {
+            message["id"] == json!(prompt.id) && message["turn"]["status"] == "ended"
+        });
+        ended["seq"].as_u64().unwrap()
+    }
+
+    fn changed(&self, session: &str, turn: u64) -> Value {
+        let path = format!("/api/sessions/{session}/changes/file?path=notes.txt&turn={turn}");
+        let found = self.daemon.get(&path);
+        assert_eq!(found.status, 200, "{found:?}");
+        let lines = found.json()["hunks"][0]["lines"].clone();
+        let text = |line: &Value| line["text"].as_str().unwrap().to_owned();
+        json!(lines.as_array().unwrap().iter().map(text).collect::<Vec<_>>())
+    }
+
+    /// Waits for the checkpoint after a turn.
+    fn until_captured(&self, session: &str, turn: u64) {
+        let refs = format!("refs/convoke/{session}/{turn}-after");
+        until(|| {
+            let mut git = Command::new("git");
+            git.arg("-C").arg(self.repository()).args(["rev-parse", "-q", "--verify", &refs]);
+            git.output().unwrap().status.success()
+        });
+    }
+
+    fn repository(&self) -> PathBuf {
+        let snapshots = self.daemon.machine.path().join(".convoke/snapshots");
+        fs::read_dir(snapshots).unwrap().next().unwrap().unwrap().path()
+    }
+
+    /// Whether git finds nothing wrong with the repository of the checkpoints.
+    fn check_repository(&self) {
+        let mut git = Command::new("git");
+        git.arg("-C").arg(self.repository()).args(["fsck", "--strict", "--no-dangling"]);
+        let checked = git.output().unwrap();
+        assert!(checked.status.success(), "{checked:?}");
+    }
+
+    fn notices(&self, session: &str, event: &str) -> Vec<Value> {
+        let all =
+            self.daemon.messages(session).into_iter().map(|message| message["content"].clone());
+        all.filter(|content| content["event"] == event).collect()
+    }
+}
+
+fn until(fact: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !fact() {
+        assert!(start.elapsed() < PATIENCE);
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn c1_a_daemon_that_is_killed_during_a_checkpoint_goes_on_with_the_next() {
+    let mut scene = Scene::new();
+    fs::write(scene.app("notes.txt"), "0\n").unwrap();
+    let session = scene.daemon.session();
+    let first = scene.turn(&session, "1\n", None);
+    scene.until_captured(&session, first);
+    let commands = ["diff-files", "update-index", "write-tree", "commit-tree"];
+    for (round, command) in (2..).zip(commands) {
+        let turn = scene.turn(&session, &format!("{round}\n"), Some(command));
+        scene.until_reached();
+        scene.daemon.end(rustix::process::Signal::KILL);
+        scene.release(command);
+        scene.daemon.start_again();
+        // What the turn changed is known, although its end was not captured.
+        let lines = json!([(round - 1).to_string(), round.to_string()]);
+        assert_eq!(scene.changed(&session, turn), lines, "killed at {command}");
+        scene.check_repository();
+        // And it stays known when others follow.
+        let next = scene.turn(&session, &format!("{round}\nmore\n"), None);
+        scene.until_captured(&session, next);
+        assert_eq!(scene.changed(&session, next), json!([round.to_string(), "more"]));
+        assert_eq!(scene.changed(&session, turn), lines, "killed at {command}");
+        let back = scene.turn(&session, &format!("{round}\n"), None);
+        scene.until_captured(&session, back);
+    }
+    assert!(scene.notices(&session, "checkpoint_failed").is_empty());
+}
+
+#[test]
+fn c5_a_daemon_that_is_killed_during_a_restore_completes_it_or_has_not_begun() {
+    let mut scene = Scene::new();
+    fs::write(scene.app("notes.txt"), "old\n").unwrap();
+    let session = scene.daemon.session();
+    let turn = scene.turn(&session, "new\n", None);
+    scene.until_captured(&session, turn);
+    let body = json!({"turn": turn, "what": "files"}).to_string();
+    // Before anything is decided, and when the files are being written.
+    for (word, text) in [("diff-files", "new\n"), ("--batch", "old\n")] {
+        scene.stop_at(word);
+        let path = format!("/api/sessions/{session}/restore");
+        let head = scene.daemon.head("POST", &path);
+        let mut stream = scene.daemon.connect();
+        let length = body.len();
+        let request = format!(
+            "{head}content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        );
+        std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+        scene.until_reached();
+        assert_eq!(fs::read_to_string(scene.app("notes.txt")).unwrap(), "new\n");
+        scene.daemon.end(rustix::process::Signal::KILL);
+        scene.release(word);
+        scene.daemon.start_again();
+        let found = fs::read_to_string(scene.app("notes.txt")).unwrap();
+        assert_eq!(found, text, "killed at {word}");
+        scene.check_repository();
+        let left: Vec<_> =
+            fs::read_dir(scene.app("")).unwrap().map(|it| it.unwrap().file_name()).collect();
+        assert_eq!(left, ["notes.txt"], "killed at {word}");
+    }
+    until(|| !scene.notices(&session, "restore_completed").is_empty());
+    let told = scene.notices(&session, "restore_completed");
+    assert_eq!(
+        (told.len(), &told[0]["files"], &told[0]["left"]),
+        (1, &json!(1), &json!(0)),
+        "{told:?}"
+    );
+    // It can be undone like any other.
+    let undone = scene.daemon.post(&format!("/api/sessions/{session}/undo"), &json!({}));
+    assert_eq!(undone.status, 200, "{undone:?}");
+    assert_eq!(fs::read_to_string(scene.app("notes.txt")).unwrap(), "new\n");
+}

@@ -1,0 +1,176 @@
+// Conversations of other programs: the offer to import them on Home, and their section in the settings.
+
+import { foundText, isOffered, missing, progressOf, resultText } from "../lib/histories.js";
+import { keep } from "../lib/kept.js";
+import { plural, timeAgo } from "../lib/words.js";
+import { fill, h, icon, iconButton, keyed, setText } from "../ui/dom.js";
+import { problem, toast, toastError } from "../ui/parts.js";
+import { rest } from "../ui/rest.js";
+
+/** Folders that the offer shows when it is done. */
+const FOLDERS = 5;
+
+/** How far an import is, and what came of it. */
+function makeProgress() {
+	const bar = h("progress", { max: 1, label: "Import" });
+	const text = h("p", { role: "status" });
+	const failed = h("details.import-failed", { hidden: true }, h("summary", "What could not be read", icon("chevron")), h("ul.paths"));
+	const element = h("div.import-run", { hidden: true }, bar, text, failed);
+	return {
+		element,
+		/** @param {Api.HistoryImport | undefined} run */
+		show(run) {
+			element.hidden = !run?.number;
+			if (!run) return;
+			bar.hidden = !run.running;
+			bar.value = progressOf(run).part;
+			setText(text, run.running ? progressOf(run).text : resultText(run));
+			failed.hidden = run.running || run.failed.length === 0;
+			fill(/** @type {Element} */ (failed.lastElementChild), ...run.failed.map(({ file, line, error }) => h("li", h("code", line ? `${file}:${line}` : file), ` ${error}`)));
+		},
+	};
+}
+
+/** Folders of imported sessions that are no projects. @param {Line} line @param {() => void} onadded */
+function makeFolders(line, onadded) {
+	const list = h("ul.folders");
+	/** @param {Api.FoundRepo} folder */
+	const make = ({ path, name, sessions }) => h("li", h("div.rule-text", h("b", name), h("p.muted", h("code", path), ` · ${plural(sessions, "session")}`)), h("button.button.small", {
+		label: `Add ${name} as a project`,
+		onclick: () => line.request("project:add", { path }).then(() => (toast(`Added ${name}.`), onadded()), toastError),
+	}, "Add project"));
+	return {
+		element: list,
+		/** @param {Api.FoundRepo[]} folders */
+		show: (folders) => keyed(list, folders, ({ id }) => id, make),
+	};
+}
+
+const begin = (sources = /** @type {string[]} */ ([])) => rest("/api/histories/import", "POST", { sources });
+
+/** The offer on Home. @param {{ line: Line, settings(): void }} options @returns {HistoryView} */
+export function makeOffer({ line, settings }) {
+	const title = h("h2");
+	const why = h("p.muted", "Convoke can read them, keep them and find any word in them. Nothing is read without your yes, and the originals stay as they are.");
+	const yes = h("button.button.primary", { onclick: run }, "Import");
+	const no = h("button.button.quiet", { onclick: dismiss }, "Not now");
+	const close = iconButton("close", "Close", dismiss, { hidden: true });
+	const progress = makeProgress();
+	const folders = makeFolders(line, load);
+	const more = h("p", { hidden: true });
+	const foot = h("div.offer-foot", yes, no);
+	const element = h("section.offer", { label: "Import conversations", hidden: true }, h("div.offer-head", icon("inbox"), title, close), why, foot, progress.element, more, folders.element);
+	let isBegun = false;
+
+	async function load() {
+		try {
+			show(await rest("/api/histories"));
+		} catch {
+			// Without an answer there is nothing to offer.
+		}
+	}
+
+	/** @param {Api.Histories} found */
+	function show(found) {
+		if (!isBegun) {
+			element.hidden = !isOffered(found);
+			setText(title, missing(found.agents).length ? foundText(found.agents) : "");
+			return;
+		}
+		const isDone = found.run?.running === false;
+		setText(title, isDone ? "Your conversations are here" : "Importing your conversations");
+		close.hidden = !isDone;
+		progress.show(found.run);
+		const shown = isDone ? found.projects.slice(0, FOLDERS) : [];
+		folders.show(shown);
+		more.hidden = shown.length === 0;
+		fill(more, "They were held in folders that are no projects yet. Add those that you work in; ", h("button.link", { onclick: settings }, found.projects.length > FOLDERS ? `all ${found.projects.length} of them` : "the settings"), " list them, too.");
+	}
+
+	async function run() {
+		yes.disabled = true;
+		try {
+			await begin();
+			isBegun = true;
+			foot.hidden = why.hidden = true;
+			setText(title, "Importing your conversations");
+			keep("import-offer", "taken");
+			await load();
+		} catch (error) {
+			toastError(error);
+		}
+		yes.disabled = false;
+	}
+
+	function dismiss() {
+		keep("import-offer", "dismissed");
+		element.hidden = true;
+		if (!isBegun) toast("You can import them later, in the settings under Histories.");
+	}
+
+	load();
+	return {
+		element,
+		receive(frame) {
+			if (frame.type !== "history:import" || !isBegun) return;
+			progress.show(frame.import);
+			if (!frame.import.running) load();
+		},
+	};
+}
+
+/** The section of the settings. @param {PlaceOptions} options @returns {HistoryView & { load(): void }} */
+export function makeHistories({ line }) {
+	const told = h("p.muted");
+	const list = h("ul.sources");
+	const all = h("button.button.small", { onclick: () => run([]) }, "Import everything");
+	const progress = makeProgress();
+	const folders = makeFolders(line, load);
+	const head = h("h4", "Folders that are no projects yet");
+	const element = h("div.histories", told, list, h("div.histories-foot", all), progress.element, head, folders.element);
+
+	async function load() {
+		try {
+			show(await rest("/api/histories"));
+		} catch (error) {
+			setText(told, problem(error));
+		}
+	}
+
+	/** @param {string[]} sources */
+	async function run(sources) {
+		try {
+			progress.show(await begin(sources));
+			load();
+		} catch (error) {
+			toastError(error);
+		}
+	}
+
+	/** @param {Api.Histories} found */
+	function show({ import: mode, agents, projects, run: now }) {
+		const isOff = mode === "never" || now?.running === true;
+		setText(told, mode === "never" ? "Imports are switched off by history.import." : agents.length ? "" : "No conversations of other programs were found on this machine.");
+		keyed(list, agents, ({ source }) => source, ({ source, name }) => h("li", h("div.rule-text", h("b", name), h("p.muted")), h("button.button.small", { label: `Import the conversations of ${name}`, onclick: () => run([source]) })), (line, { found, imported, newest, followed }) => {
+			setText(line.querySelector("p"), [plural(found, "conversation"), imported ? `${imported === found ? "all" : imported} imported` : "none imported", newest && `newest ${timeAgo(newest, Date.now())}`, followed && "new ones come by themselves"].filter(Boolean).join(" · "));
+			const button = line.querySelector("button");
+			setText(button, imported ? "Import again" : "Import");
+			button.disabled = isOff;
+		});
+		all.hidden = agents.length < 2;
+		all.disabled = isOff;
+		progress.show(now);
+		head.hidden = projects.length === 0;
+		folders.show(projects);
+	}
+
+	return {
+		element,
+		load,
+		receive(frame) {
+			if (frame.type !== "history:import") return;
+			progress.show(frame.import);
+			if (!frame.import.running) load();
+		},
+	};
+}
