@@ -1,10 +1,10 @@
 // What a session changed: the panel with its files and lines, and going back.
 
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { chat, Daemon, idle, openBrowser, openPage, say, until } from "./harness.js";
+import { Daemon, idle, openBrowser, openPage, say, until } from "./harness.js";
 import { ATTACK, attackless, findings } from "./judges.js";
 
 const MAIN = `use std::io;
@@ -42,7 +42,6 @@ after(async () => {
 });
 
 const write = (files) => `write ${JSON.stringify(files)}`;
-const read = (path) => readFileSync(join(daemon.project, path), "utf8");
 
 /** A session's own page, with prompts that were carried out. */
 async function talk(prompts, options = {}) {
@@ -190,10 +189,10 @@ test("c3 the keyboard reaches everything in the panel", async () => {
   const { page } = await talk([write({ "k/one.txt": "1\n2\n3\n", "k/two.txt": "4\n" })]);
   await page.keyboard.press("Alt+c");
   await fileOf(page, "k/two.txt").locator(".row").first().waitFor();
-  const focus = () => page.evaluate(() => document.activeElement?.ariaLabel ?? document.activeElement?.className);
+  const focus = () => page.evaluate(() => document.activeElement?.ariaLabel ?? document.activeElement?.textContent);
   await panel(page).locator(".changes-scroller").focus();
   await page.keyboard.press("j");
-  assert.match(await focus(), /^k\/one.txt/);
+  assert.match(await focus(), /k\/one.txt new/);
   await page.keyboard.press("n");
   assert.equal(await focus(), "Line 1, added: 1");
   await page.keyboard.press("ArrowDown");

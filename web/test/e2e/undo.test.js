@@ -32,7 +32,7 @@ async function talk(prompts, { inShell = false, ...options } = {}) {
   writeFileSync(join(folder, "list.txt"), text());
   const repo = await daemon.addProject(folder);
   const { id } = await daemon.createSession(repo, "scripted");
-  const page = await openPage(browser, daemon, { path: inShell ? `/?open=${id}` : `/s/${id}`, viewport: { width: 1500, height: 900 }, ...options });
+  const page = await openPage(browser, daemon, { path: inShell ? `/?open=${id}` : `/s/${id}`, viewport: { width: 1500, height: 900 }, reducedMotion: "reduce", ...options });
   const conversation = inShell ? chat(page) : page;
   await conversation.getByRole("textbox", { name: "Message" }).waitFor();
   for (const prompt of prompts) {
@@ -60,11 +60,11 @@ test("c4 one change of a file is reverted, and the others stay; that can be undo
   const done = page.locator(".toast", { hasText: "Reverted one change in list.txt." });
   await done.waitFor();
   assert.equal(read("list.txt"), text({ 25: "TWENTY-FIVE" }));
-  await until(page, "it is not offered again", async () => (await list.getByRole("button", { name: "Revert this change" }).count()) === 1);
+  await until(page, "one change is left", async () => (await list.locator(".hunk").count()) === 1);
   await done.getByRole("button", { name: "Undo" }).click();
   await page.locator(".toast", { hasText: "Undone: 1 file written." }).waitFor();
   assert.equal(read("list.txt"), text({ 2: "TWO", 25: "TWENTY-FIVE" }));
-  await until(page, "both are offered", async () => (await list.getByRole("button", { name: "Revert this change" }).count()) === 2);
+  await until(page, "both are back", async () => (await list.getByRole("button", { name: "Revert this change" }).count()) === 2);
   assert.deepEqual(page.problems, []);
   await page.context().close();
 });
@@ -80,6 +80,23 @@ test("c4 a file is reverted after a question, also one that is new", async () =>
   }
   assert.equal(read("list.txt"), text());
   assert.equal(existsSync(join(folder, "new.txt")), false);
+  await page.getByRole("heading", { name: "No files have changed" }).waitFor();
+  await page.context().close();
+});
+
+test("c4 the diff of a turn says what was reverted of it", async () => {
+  const { page, read } = await talk([write({ "list.txt": text({ 2: "TWO", 25: "TWENTY-FIVE" }) }), write({ "other.txt": "other\n" })]);
+  await page.keyboard.press("Alt+c");
+  await page.getByRole("combobox", { name: "Changes of" }).selectOption({ index: 2 });
+  const list = fileOf(page, "list.txt");
+  await list.getByRole("button", { name: "Revert this change" }).first().click();
+  await list.locator(".hunk", { hasText: "reverted" }).waitFor();
+  assert.equal(read("list.txt"), text({ 25: "TWENTY-FIVE" }));
+  assert.equal(await list.getByRole("button", { name: "Revert this change" }).count(), 1);
+  await page.locator("convoke-changes").getByRole("button", { name: "Menu of the changes" }).click();
+  await page.getByRole("menuitem", { name: "Undo the last restore" }).click();
+  await until(page, "both are offered again", async () => (await list.getByRole("button", { name: "Revert this change" }).count()) === 2);
+  assert.equal(read("list.txt"), text({ 2: "TWO", 25: "TWENTY-FIVE" }));
   await page.context().close();
 });
 
