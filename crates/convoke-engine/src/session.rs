@@ -9,6 +9,7 @@ pub(crate) mod choices;
 mod clocks;
 mod effects;
 mod history;
+mod holding;
 mod import;
 mod load;
 mod progress;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_agents::driver::Order;
+use convoke_core::files::OwnWorktree;
 use convoke_core::id::{MessageId, RequestId, SessionId};
 use convoke_core::prompt::Prompt;
 use convoke_core::request::{self, Verdict};
@@ -69,6 +71,10 @@ pub(crate) enum Request {
     Import { import: Import, reply: Answer<ImportedInto> },
     /// Add what another program wrote of the conversation.
     Grow { growth: Box<HistoryGrowth>, reply: Answer<u64> },
+    /// Stop the agent, if it does not work, and accept no prompts until the sender is dropped.
+    Hold { until: oneshot::Receiver<()>, reply: Answer<()> },
+    /// Record what became of the session's work tree.
+    SetWorktree { worktree: Box<OwnWorktree>, reply: Answer<()> },
     /// Erase the session, and end the task.
     Erase { reply: Answer<()> },
     /// Reply when all earlier requests are done.
@@ -86,6 +92,9 @@ impl Request {
             Self::Ask { reply, .. } => drop(reply.send(Err(error))),
             Self::Import { reply, .. } => drop(reply.send(Err(error))),
             Self::Grow { reply, .. } => drop(reply.send(Err(error))),
+            Self::Hold { reply, .. } | Self::SetWorktree { reply, .. } => {
+                drop(reply.send(Err(error)));
+            }
             Self::Order { reply, .. }
             | Self::Verdict { reply, .. }
             | Self::Withdraw { reply, .. }
@@ -129,6 +138,8 @@ pub(crate) enum Begin {
         reports: Reports,
         /// Reports to record first.
         first: Vec<Report>,
+        /// A command that runs in the session's work tree before its first turn.
+        set_up: Option<String>,
     },
 }
 

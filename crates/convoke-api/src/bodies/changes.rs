@@ -5,7 +5,7 @@ use convoke_core::message::Seq;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{NOT_BLANK, Session};
+use super::{NOT_BLANK, NewWorktree, Session};
 
 /// What a session, or one of its turns, changed: `GET /api/sessions/:id/changes`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -292,4 +292,7 @@ pub struct Fork {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1))]
     pub turn: Option<Seq>,
+    /// A work tree that the new session is to have for itself, with the files as they were after that turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<NewWorktree>,
 }

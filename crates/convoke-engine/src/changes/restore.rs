@@ -13,6 +13,7 @@ use convoke_git::{
 use super::{Changes, ChangesError, DIFF_BYTES_MAX, DiffRange, FILES_MAX, Place, numbers, range};
 use crate::error::Result;
 use crate::view::Change;
+use crate::worktrees::WorktreeError;
 
 /// When a restore is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,6 +130,9 @@ impl Changes {
     /// Where the files of a session are, if no turn may write to them.
     async fn idle_place(&self, id: SessionId) -> Result<Place> {
         let place = self.place(id).await?;
+        if place.is_removed {
+            return Err(WorktreeError::Removed.into());
+        }
         match place.running {
             Some(_) => Err(ChangesError::Working.into()),
             None => Ok(place),
