@@ -11,7 +11,7 @@ use crate::catalogue::{Agent, NestedSandbox, Sandbox, find};
 use crate::driver::{Confinement, Launch, McpServer, OwnSandbox, Start};
 use crate::error::{Error, Result};
 use crate::sandbox::{
-    self, Caches, Layer, Layers, Missing, Network, Policy, Seccomp, Settings, Use,
+    self, Caches, Layer, Layers, Missing, Network, Policy, Seccomp, Settings, StartFiles, Use,
 };
 use crate::temp::TempFolder;
 use sha2::{Digest as _, Sha256};
@@ -63,6 +63,28 @@ pub struct Occasion {
     pub start: Start,
     /// The servers of tools that the agent is given.
     pub mcp_servers: Vec<McpServer>,
+    /// What the workspace is a work tree of, if it is one that Convoke made.
+    pub worktree: Option<WorktreeOf>,
+}
+
+impl Occasion {
+    /// The project's folder, whose exceptions and caches hold.
+    fn project(&self) -> &Path {
+        self.worktree.as_ref().map_or(&self.workspace, |it| &it.project)
+    }
+}
+
+/// The project of a work tree, and what an agent needs of its repository.
+#[derive(Debug, Clone, Default)]
+pub struct WorktreeOf {
+    /// The project's folder.
+    pub project: PathBuf,
+    /// What git writes for the work tree and its branch.
+    pub writable: Vec<PathBuf>,
+    /// What in it stays read-only.
+    pub protected: Vec<PathBuf>,
+    /// What git reads besides.
+    pub readable: Vec<PathBuf>,
 }
 
 impl Launch {
@@ -79,7 +101,7 @@ impl Launch {
             protocol: agent.protocol,
             program,
             args: agent.args.iter().map(|arg| arg.replace("{workspace}", &workspace)).collect(),
-            environment: environment(agent, around, own_sandbox, &occasion.workspace),
+            environment: environment(agent, around, own_sandbox, occasion.project()),
             confinement,
             missing,
             own_sandbox,
@@ -205,17 +227,19 @@ fn confinement(
     let expanded = |paths: &[PathBuf]| -> Vec<PathBuf> {
         paths.iter().filter_map(|path| expand(path, user)).collect()
     };
-    let exceptions = around.sandbox.exceptions(&occasion.workspace);
-    let cache = caches(around, &occasion.workspace).map(|(folder, _)| folder);
-    let writable =
-        [expanded(&agent.writable), exceptions.writable, cache.into_iter().collect()].concat();
-    let readable = [expanded(&agent.readable), exceptions.readable].concat();
+    let exceptions = around.sandbox.exceptions(occasion.project());
+    let cache = caches(around, occasion.project()).map(|(folder, _)| folder);
+    let own = occasion.worktree.clone().unwrap_or_default();
+    let cache = cache.into_iter().collect();
+    let writable = [expanded(&agent.writable), exceptions.writable, own.writable, cache].concat();
+    let readable = [expanded(&agent.readable), exceptions.readable, own.readable].concat();
     let secrets = [sandbox::secret_places(user), around.sandbox.hidden.clone()].concat();
     let policy = Policy {
         layers,
         secrets: sandbox::hidden_secrets(secrets, &[writable.clone(), readable.clone()].concat()),
         hidden: vec![around.home.clone()],
-        protected: expanded(&agent.protected),
+        protected: [expanded(&agent.protected), own.protected].concat(),
+        start_files: StartFiles::Protected,
         shown: shown(agent, around),
         sockets: around.sandbox.sockets.clone(),
         temp: Some(around.temp.path().to_owned()),
@@ -336,6 +360,7 @@ mod tests {
             workspace: PathBuf::from("/srv/app"),
             start: Start::New { id: "id".to_owned() },
             mcp_servers: Vec::new(),
+            worktree: None,
         }
     }
 

@@ -23,6 +23,8 @@ mod browser_cli;
 #[cfg(test)]
 mod changes;
 #[cfg(test)]
+mod comparing;
+#[cfg(test)]
 mod completions;
 #[cfg(test)]
 mod config;
@@ -135,3 +137,11 @@ mod team_serve;
 mod terminal;
 #[cfg(test)]
 mod tui;
+#[cfg(test)]
+mod worktree_crash;
+#[cfg(test)]
+mod worktree_finish;
+#[cfg(test)]
+mod worktree_scene;
+#[cfg(test)]
+mod worktrees;
