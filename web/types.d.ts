@@ -589,7 +589,7 @@ type FileOptions = {
   isSplit(): boolean;
   load(path: string): Promise<Api.FileDiff>;
   comments(path: string): ShownComment[];
-  wishes: { viewed(path: string, wants: boolean): void; opened(path: string, isOpen: boolean): void; loaded(path: string): void; revert(path: string, hunk?: number, digest?: string): void; isReverted(path: string, digest: string): boolean };
+  wishes: { viewed(path: string, wants: boolean): void; /** It was opened or closed by hand. */ toggled(path: string, isOpen: boolean): void; loaded(path: string): void; revert(path: string, hunk?: number, digest?: string): void; isReverted(path: string, digest: string): boolean };
 };
 type FileView = {
   element: HTMLElement;
@@ -602,7 +602,6 @@ type FileView = {
   /** A short name of its content, once that is loaded. */
   readonly digest: string;
   show(file: Api.ChangedFile): void;
-  reload(): void;
   setViewed(isViewed: boolean): void;
   open(wanted: boolean): void;
   /** Shows its lines again, in as many columns as are wanted now. */

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { colouring, digest, fingerprint, leftOutWhy, linesText, notesOf, placeOf, quoteOf, rowsOf, treeOf } from "../assets/lib/changes.js";
+import { colouring, digest, fingerprint, flush, leftOutWhy, linesText, notesOf, placeOf, quoteOf, rowsOf, treeOf } from "../assets/lib/changes.js";
 import { colours } from "../assets/lib/lexer.js";
 import { totalsText } from "../assets/lib/words.js";
 
@@ -82,4 +82,10 @@ test("c4 a comment stands where its lines are now, or nowhere when they are gone
   assert.equal(placeOf([hunk(1, 1, " a", "+else")], comment), undefined);
   assert.equal(linesText({ side: "old", startLine: 4, endLine: 6 }), "lines 4–6 before the change");
   assert.equal(linesText({ side: "new", startLine: 4, endLine: 4 }), "line 4");
+});
+
+test("c4 a quotation is shown without the indentation that all of its lines have", () => {
+  assert.deepEqual(flush(["    a", "", "      b"]), ["a", "", "  b"]);
+  assert.deepEqual(flush(["\t\tx", "\ty"]), ["\tx", "y"]);
+  assert.deepEqual(flush([""]), [""]);
 });

@@ -4,9 +4,13 @@ import { plural } from "../lib/words.js";
 import { h } from "../ui/dom.js";
 import { dialogs, problem, toast, toastError } from "../ui/parts.js";
 import { rest } from "../ui/rest.js";
+import { styles } from "../ui/styles.js";
 
 /** Files in the way that are listed before the rest is counted. */
 const LISTED = 12;
+
+// Without them the dialogs are only less pretty.
+styles("changes").catch(() => {});
 
 const pathOf = (uid = "", act = "") => `/api/sessions/${encodeURIComponent(uid)}/${act}`;
 

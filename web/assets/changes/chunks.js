@@ -89,7 +89,11 @@ export function chunksOf(count, make, estimate) {
 			},
 			again() {
 				if (!isFilled) return;
+				const had = /** @type {HTMLElement | null} */ (element.contains(document.activeElement) ? document.activeElement : null);
 				element.replaceChildren(...make(from, to));
+				// What has the focus keeps it, or its successor gets it.
+				const heir = had?.isConnected ? had : had?.dataset.at && element.querySelector(`[data-at="${had.dataset.at}"]`);
+				if (heir) /** @type {HTMLElement} */ (heir).focus({ preventScroll: true });
 			},
 		};
 		return chunk;

@@ -1,6 +1,6 @@
 // One changed file: a head that folds, and its diff, which is loaded when it is first seen.
 
-import { digest, fingerprint, notesOf, STATUS } from "../lib/changes.js";
+import { digest, notesOf, STATUS } from "../lib/changes.js";
 import { fileLink } from "../lib/paths.js";
 import { plural } from "../lib/words.js";
 import { counts } from "../ui/code-view.js";
@@ -26,7 +26,7 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, wishes
 	const word = h("span.away");
 	const notes = h("span.notes");
 	const many = h("span.sums");
-	const fold = h("button.file-fold", { onclick: () => view.open(!isOpen) }, icon("chevron"), letter, h("bdi.path", { title: path }, h("span.muted", folder), h("b", name)), word, notes);
+	const fold = h("button.file-fold", { onclick: () => toggle(!isOpen) }, icon("chevron"), letter, h("bdi.path", { title: path }, h("span.muted", folder), h("b", name)), word, notes);
 	const box = h("input", { type: "checkbox", onchange: () => wishes.viewed(path, box.checked) });
 	const viewed = h("label.viewed", { title: "Mark this file as viewed (V)" }, box, h("span", "Viewed"));
 	const menu = menuButton(`Menu of ${path}`, () => {
@@ -43,19 +43,23 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, wishes
 	let found = /** @type {Api.FileDiff | null} */ (null);
 	let lines = /** @type {Lines | null} */ (null);
 	let isOpen = false;
-	let mark = "";
+	let asked = 0;
 	/** Stands for the diff until it is on screen. @type {Chunk} */
 	const waiting = { element: body, from: 0, to: 0, isFilled: false, fill: () => void read(), empty: () => {}, again: () => {} };
 
+	function toggle(wanted = true) {
+		view.open(wanted);
+		wishes.toggled(path, wanted);
+	}
+
 	async function read() {
 		watcher.drop(waiting);
-		const wanted = mark;
+		const mine = (asked += 1);
 		try {
 			const next = await load(path);
-			if (wanted === mark) show(next);
-		} catch (/** @type {any} */ error) {
-			if (error.name === "AbortError" || wanted !== mark) return;
-			fill(body, h("p.file-note", problem(error), " ", h("button.link", { onclick: read }, "Try again")));
+			if (mine === asked) show(next);
+		} catch (error) {
+			if (mine === asked) fill(body, h("p.file-note", problem(error), " ", h("button.link", { onclick: read }, "Try again")));
 		}
 	}
 
@@ -105,15 +109,7 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, wishes
 			element.dataset.status = next.status;
 			fill(notes, ...notesOf(next).map((note) => h("span.note", { title: note }, note)));
 			fill(many, ...sums(next));
-			const now = fingerprint(next);
-			// The list says that it changed, or may have.
-			if (now !== mark && !lines) fill(body);
-			mark = now;
-			if (isOpen) view.reload();
-		},
-		reload() {
-			if (found && body.checkVisibility()) return void read();
-			found = null;
+			// It may have changed again; it is read when it is seen.
 			watcher.drop(waiting);
 			if (isOpen) watcher.add(waiting);
 		},
@@ -130,7 +126,6 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, wishes
 				fill(body, h("p.file-note.muted", h("span.spinner"), "Loading…"));
 				watcher.add(waiting);
 			}
-			wishes.opened(path, isOpen);
 		},
 		paint: () => found && paint(),
 		showComments() {
@@ -150,7 +145,7 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, wishes
 		const wanted = { ArrowRight: true, ArrowLeft: false }[event.key];
 		if (wanted === undefined) return;
 		event.preventDefault();
-		view.open(wanted);
+		toggle(wanted);
 	});
 	return view;
 }

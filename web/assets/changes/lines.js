@@ -87,7 +87,7 @@ export function makeLines({ path, hunks, split, watcher, width, comments, wishes
 
 	/** Shows the comments that are there now. */
 	function showComments() {
-		const touched = new Set(below.keys());
+		const before = below;
 		below = new Map();
 		places.clear();
 		for (const comment of comments()) {
@@ -96,9 +96,10 @@ export function makeLines({ path, hunks, split, watcher, width, comments, wishes
 			if (at < 0) continue;
 			below.set(at, [...(below.get(at) ?? []), comment.element]);
 			places.add(comment.element);
-			touched.add(at);
 		}
-		const changed = new Set([...touched].map(chunkAt));
+		// A comment may be written while the agent works: what did not change is left alone.
+		const isOther = (at = 0) => (before.get(at) ?? []).length !== (below.get(at) ?? []).length || below.get(at)?.some((one, place) => one !== before.get(at)?.[place]);
+		const changed = new Set([...before.keys(), ...below.keys()].filter(isOther).map(chunkAt));
 		for (const chunk of changed) chunk?.again();
 	}
 	showComments();

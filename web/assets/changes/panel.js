@@ -38,8 +38,9 @@ export const makePanel = component("convoke-changes", (element, options) => {
 	let turn = 0;
 	let [asked, width] = [0, 0];
 	let isSplit = false;
+	let painted = "";
 
-	const scope = h("select", { label: "Changes of", onchange: () => ((turn = Number(scope.value)), chosen.clear(), load()) });
+	const scope = h("select", { label: "Changes of", onchange: choose });
 	const sums = h("span.sums");
 	const layout = iconButton("columns", "", () => (keep("diff", kept("diff") === "split" ? "unified" : "split"), arrange()));
 	const wide = iconButton("expand", "", () => (document.body.classList.toggle("changes-only"), arrange()), { className: "icon-button wide" });
@@ -67,6 +68,15 @@ export const makePanel = component("convoke-changes", (element, options) => {
 		},
 	});
 	const pointing = makePointing(scroller, { fileAt: (target) => views.get(/** @type {HTMLElement | null} */ (target.closest(".file"))?.dataset.path ?? ""), files: ordered, begin: review.begin, isWriting: () => review.isWriting, viewed: (path) => setViewed(path, !isViewed(path)) });
+
+	/** Shows the whole session, or one turn. */
+	function choose() {
+		turn = Number(scope.value);
+		chosen.clear();
+		for (const view of views.values()) view.drop();
+		views.clear();
+		load();
+	}
 
 	/** The files in the order of the tree. */
 	function ordered() {
@@ -154,7 +164,7 @@ export const makePanel = component("convoke-changes", (element, options) => {
 			comments: review.on,
 			wishes: {
 				viewed: setViewed,
-				opened: (file, isOpen) => chosen.set(file, isOpen),
+				toggled: (file, isOpen) => chosen.set(file, isOpen),
 				loaded: () => paintViewed(),
 				isReverted: (file, digest) => reverted.has(`${turn} ${file}`) || reverted.has(`${turn} ${file} ${digest}`),
 				revert: async (file, hunk, digest) => {
@@ -185,6 +195,7 @@ export const makePanel = component("convoke-changes", (element, options) => {
 		if (!view) return;
 		const { [`${turn} ${path}`]: _, ...others } = marks();
 		drafts.set(`viewed.${uid}`, wants ? { ...others, [`${turn} ${path}`]: `${fingerprint(view.file)}\n${view.digest}` } : others);
+		chosen.delete(path);
 		view.open(!wants);
 		paintViewed();
 		if (wants) view.element.scrollIntoView({ block: "nearest" });
@@ -198,6 +209,13 @@ export const makePanel = component("convoke-changes", (element, options) => {
 		tree.paint();
 	}
 
+	function openAll(wants = true) {
+		for (const [path, view] of views) {
+			chosen.set(path, wants);
+			view.open(wants);
+		}
+	}
+
 	function showTree(wants = true) {
 		tree.element.hidden = !wants;
 		files.ariaExpanded = String(wants);
@@ -208,6 +226,7 @@ export const makePanel = component("convoke-changes", (element, options) => {
 		const view = views.get(path);
 		if (!view) return;
 		view.open(true);
+		chosen.set(path, true);
 		view.element.scrollIntoView({ block: "start" });
 		view.focus();
 		tree.mark(path);
@@ -247,8 +266,8 @@ export const makePanel = component("convoke-changes", (element, options) => {
 	});
 	const menu = menuButton("Menu of the changes", () => [
 		["Read again", "retry", load],
-		["Open all files", "down", () => views.forEach((view) => view.open(true))],
-		["Close all files", "up", () => views.forEach((view) => view.open(false))],
+		["Open all files", "down", () => openAll(true)],
+		["Close all files", "up", () => openAll(false)],
 		["Undo the last restore", "undo", () => acts.undo(uid)],
 	]);
 	const close = iconButton("close", "Close the changes", () => options.close(), { title: "Close (Esc)" });
@@ -264,6 +283,9 @@ export const makePanel = component("convoke-changes", (element, options) => {
 		refresh: load,
 		/** Other prompts are known, or the session takes prompts, or does not. */
 		paint() {
+			const now = `${options.canSend()} ${options.sent().length}`;
+			if (now === painted) return;
+			painted = now;
 			review.paint();
 			for (const view of views.values()) if (view.isOpen) view.showComments();
 		},

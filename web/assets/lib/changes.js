@@ -138,6 +138,17 @@ export function linesText({ side, startLine, endLine }) {
 	return side === "old" ? `${where} before the change` : where;
 }
 
+/** Lines without the indentation that all of them have. @param {string[]} lines */
+export function flush(lines) {
+	const indents = lines.filter((line) => line.trim()).map((line) => /^\s*/.exec(line)?.[0] ?? "");
+	const common = indents.reduce((a, b) => {
+		let at = 0;
+		while (at < a.length && a[at] === b[at]) at += 1;
+		return a.slice(0, at);
+	}, indents[0] ?? "");
+	return lines.map((line) => (line.trim() ? line.slice(common.length) : line));
+}
+
 /**
  * Finds the coloured spans of the lines of a diff, some hundred lines at a time.
  * @param {DiffRow[]} rows @param {(text: string) => Coloured[][]} colours

@@ -1,6 +1,6 @@
 // Comments on lines as a message carries them: path, lines, quotation, and what was said.
 
-import { linesText } from "../lib/changes.js";
+import { flush, linesText } from "../lib/changes.js";
 import { colours, pieces } from "../lib/lexer.js";
 import { plural } from "../lib/words.js";
 import { fill, h, icon } from "./dom.js";
@@ -11,8 +11,8 @@ const QUOTED = 8;
 /** @param {HTMLElement} element @param {ReviewComment[]} review */
 export function showReview(element, review) {
 	fill(element, h("div.reviewed-head", icon("comment"), `Review: ${plural(review.length, "comment")}`), h("ul", ...review.map((comment) => {
-		const lines = comment.quote.split("\n");
-		const coloured = colours(comment.path, comment.quote);
+		const lines = flush(comment.quote.split("\n"));
+		const coloured = colours(comment.path, lines.join("\n"));
 		const shown = lines.slice(0, QUOTED).flatMap((line, at) => [...pieces(line, coloured[at]).map(({ text, name }) => (name ? h(`span.${name}`, text) : text)), "\n"]);
 		return h("li", h("div.reviewed-place", h("code", comment.path), h("span.muted", linesText(comment))),
 			comment.quote.trim() !== "" && h(`pre.${comment.side}`, { tabIndex: 0, role: "group", label: "Commented lines" }, ...shown, lines.length > QUOTED && h("span.muted", `and ${plural(lines.length - QUOTED, "more line")}`)),
