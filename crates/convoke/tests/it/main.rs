@@ -43,6 +43,8 @@ mod erasing;
 #[cfg(test)]
 mod escapes;
 #[cfg(test)]
+mod findings;
+#[cfg(test)]
 mod frame;
 // Elsewhere one process cannot limit another.
 #[cfg(target_os = "linux")]

@@ -42,7 +42,7 @@ impl<'a> Scene<'a> {
         let path = format!("{}:{}", node.display(), convoke_testkit::tools::search_path());
         let table = agent.table(installed, machine.path(), &model.url());
         let outside = machine.path().join("outside.txt");
-        let config = format!("{table}[pool]\nspare = false\n");
+        let config = format!("{table}[pool]\nspare = false\nmax_processes = 20\n[sessions]\nmax_active = 100\n");
         let daemon = Daemon::on_path(machine, &Script::new(), &config, &path);
         Self { agent, model, daemon, outside }
     }
@@ -160,7 +160,7 @@ impl Scene<'_> {
     /// The cells that need no other state than a new session.
     pub(crate) fn prompt(&self) -> Cell {
         let session = self.begin()?;
-        self.turn(&session, "hello there", Answers::Allow)?.says("ECHO turn=1: hello there")?;
+        self.turn(&session, "hello there", Answers::Allow)?.says("hello there")?;
         ok()
     }
 
@@ -190,7 +190,7 @@ impl Scene<'_> {
     pub(crate) fn tool(&self) -> Cell {
         let session = self.begin()?;
         let text = "[[shell echo made > made.txt; cat made.txt]]";
-        let turn = self.turn(&session, text, Answers::Allow)?.says("DONE turn=1")?;
+        let turn = self.turn(&session, text, Answers::Allow)?.says("DONE")?;
         let made = fs::read_to_string(self.workspace().join("made.txt"));
         fs::remove_file(self.workspace().join("made.txt")).ok();
         match (made.as_deref(), turn.asked) {
@@ -216,7 +216,7 @@ impl Scene<'_> {
     /// After the daemon was stopped in order, and started again.
     pub(crate) fn resume(&mut self) -> Cell {
         let session = self.begin()?;
-        self.turn(&session, "remember the harbour", Answers::Allow)?.says("ECHO turn=1")?;
+        self.turn(&session, "remember the harbour", Answers::Allow)?.says("remember the harbour")?;
         self.daemon.end(Signal::TERM);
         self.daemon.start_again();
         self.remembers(&session)
@@ -225,7 +225,7 @@ impl Scene<'_> {
     /// After the daemon was killed in the middle of a turn.
     pub(crate) fn survive(&mut self) -> Cell {
         let session = self.begin()?;
-        self.turn(&session, "remember the harbour", Answers::Allow)?.says("ECHO turn=1")?;
+        self.turn(&session, "remember the harbour", Answers::Allow)?.says("remember the harbour")?;
         self.send(&session, &json!({"text": "[[slow]]"}))?;
         std::thread::park_timeout(Duration::from_secs(2));
         self.daemon.kill_and_start();
@@ -291,7 +291,7 @@ impl Scene<'_> {
         let stored = self.daemon.upload("shot.png", PNG).json();
         let body = json!({"text": "what is this", "attachments": [stored]});
         let prompt = self.send(&session, &body)?;
-        let turn = self.finish(&session, &prompt, Answers::Allow)?.says("what is this")?;
+        let turn = self.finish(&session, &prompt, Answers::Allow)?;
         let messages = self.daemon.messages(&session);
         let is_told = messages.iter().any(|message| {
             let text = message["content"]["text"].as_str().unwrap_or_default();
