@@ -86,13 +86,13 @@ fn row(agent: &'static Agent, installed: &std::path::Path, model: &Model) -> Row
     let mut cells = Vec::new();
     if version.is_some() {
         let mut scene = Scene::new(agent, model, installed);
-        let steps: [fn(&mut Scene<'_>) -> Cell; COLUMNS.len()] = [
+        let steps: [fn(&mut Scene<'_>) -> Cell; 11] = [
             |it| it.prompt(),
             |it| it.stream(),
             |it| it.tool(),
             |it| it.deny(),
-            Scene::resume,
-            Scene::survive,
+            |it| it.resume(),
+            |it| it.survive(),
             |it| it.question(),
             |it| it.outside(),
             |it| it.modes(),
