@@ -61,7 +61,10 @@ pub(super) fn meant(verb: &str, rest: &str, tools: &Tools) -> Option<Meant> {
             let name = tools.keys().find(|name| name.ends_with("ask_user_questions")).cloned();
             // Claude offers the tools of servers only to a model that searches for them.
             let searched = tools.contains_key("ToolSearch").then_some(HIDDEN_ASK);
-            (name.or_else(|| searched.map(str::to_owned))?, serde_json::from_str(rest).unwrap_or_else(|_| json!(rest)))
+            (
+                name.or_else(|| searched.map(str::to_owned))?,
+                serde_json::from_str(rest).unwrap_or_else(|_| json!(rest)),
+            )
         }
         _ => return None,
     };

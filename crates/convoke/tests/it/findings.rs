@@ -50,6 +50,27 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// The scripted agent once more, with all layers of the sandbox on.
+fn confined(machine: &Convoke, settings: &str) -> String {
+    let (agent, script) = (crate::serve_scene::agent(), machine.path().join("script.json"));
+    format!(
+        "[agents.confined]\ncommand = {agent:?}\nargs = [\"--protocol\", \"acp\", {script:?}]\n{settings}"
+    )
+}
+
+/// Runs a command as the agent does.
+fn command(line: &str) -> Step {
+    request("terminal/create", json!({"sessionId": "s1", "command": line}))
+}
+
+/// Waits for what a command wrote into a file of the workspace.
+fn written(daemon: &Daemon, name: &str) -> String {
+    let file = daemon.machine.path().join("root/app").join(name);
+    let text = || fs::read_to_string(&file).unwrap_or_default();
+    wait_for(name, || text().ends_with('\n'));
+    text().trim().to_owned()
+}
+
 #[test]
 fn l1_a_form_of_an_agent_is_answered_like_every_question() {
     let daemon = Daemon::new(&Script::new().turn([request("elicitation/create", form())]));
@@ -102,8 +123,7 @@ fn l1_our_own_question_tool_needs_no_permission() {
 
 #[test]
 fn l1_a_command_of_a_cancelled_turn_is_killed() {
-    let command = json!({"sessionId": "s1", "command": "echo $$ > pid.txt; exec sleep 300"});
-    let script = Script::new().turn([request("terminal/create", command), Step::Hang]);
+    let script = Script::new().turn([command("echo $$ > pid.txt; exec sleep 300"), Step::Hang]);
     let daemon = Daemon::new(&script);
     let session = daemon.session();
     daemon.prompt(&session, "run it");
@@ -129,11 +149,7 @@ fn l1_an_agent_reads_through_us_what_it_reads_itself_and_no_more() {
         .when("notes", [read(&notes)])
         .when("secret", [read(&secret)])
         .when("environment", [read(Path::new("/proc/self/environ"))]);
-    let agent = crate::serve_scene::agent();
-    let config = format!(
-        "[agents.confined]\ncommand = {agent:?}\nargs = [\"--protocol\", \"acp\", {:?}]\n",
-        machine.path().join("script.json")
-    );
+    let config = confined(&machine, "");
     let daemon = Daemon::on(machine, &script, &config);
     let session = daemon.session_with("confined");
     assert!(said(&daemon.turn(&session, "notes")).contains("words outside of the workspace"));
@@ -178,4 +194,43 @@ fn l1_an_agent_that_is_logged_out_says_so_when_a_session_begins() {
         notice["content"]["text"],
         "mine is not logged in: run `gemini` and choose how to log in, or set GEMINI_API_KEY."
     );
+}
+
+#[test]
+fn l1_a_confined_agent_runs_package_managers_and_writes_tmp() {
+    let machine = Convoke::in_folder(Path::new(env!("CARGO_TARGET_TMPDIR")));
+    let package = machine.path().join("root/app/dep");
+    fs::create_dir_all(&package).unwrap();
+    fs::write(package.join("package.json"), r#"{"name": "dep", "version": "1.0.0"}"#).unwrap();
+    let line = "{ npm pack ./dep && npm cache add ./dep-1.0.0.tgz && echo x > /tmp/convoke-finding; } \
+                > npm.log 2>&1; echo \"$? $npm_config_cache\" > done.txt";
+    let config = confined(&machine, "");
+    let daemon = Daemon::on(machine, &Script::new().turn([command(line)]), &config);
+    daemon.turn(&daemon.session_with("confined"), "install it");
+    let done = written(&daemon, "done.txt");
+    let log = fs::read_to_string(daemon.machine.path().join("root/app/npm.log")).unwrap();
+    let cache = done.strip_prefix("0 ").unwrap_or_else(|| panic!("{done}: {log}"));
+    let own = daemon.machine.path().join(".cache/convoke");
+    assert!(Path::new(cache).starts_with(&own) && Path::new(cache).join("_cacache").exists());
+    assert!(!daemon.machine.path().join(".npm").exists(), "the user's own cache is left alone");
+    assert!(!Path::new("/tmp/convoke-finding").exists(), "it has a /tmp of its own");
+}
+
+#[test]
+fn l1_a_file_of_the_agent_that_its_user_replaces_stays_readable() {
+    let machine = Convoke::in_folder(Path::new(env!("CARGO_TARGET_TMPDIR")));
+    let (state, next) = (machine.path().join(".state.json"), machine.path().join(".state.new"));
+    fs::write(&state, "old").unwrap();
+    let script = Script::new()
+        .when("before", [command("{ cat ~/.state.json; echo; } > before.txt")])
+        .when("after", [command("{ cat ~/.state.json; echo; } > after.txt 2>&1")]);
+    let config = confined(&machine, "writable = [\"~/.state.json\"]\n");
+    let daemon = Daemon::on(machine, &script, &config);
+    let session = daemon.session_with("confined");
+    daemon.turn(&session, "before");
+    assert_eq!(written(&daemon, "before.txt"), "old");
+    fs::write(&next, "new").unwrap();
+    fs::rename(&next, &state).unwrap();
+    daemon.turn(&session, "after");
+    assert_eq!(written(&daemon, "after.txt"), "new");
 }

@@ -7,6 +7,8 @@ mod agent_keys;
 #[cfg(test)]
 mod agent_registry;
 #[cfg(test)]
+mod agents_page;
+#[cfg(test)]
 mod answer;
 #[cfg(test)]
 mod ask;

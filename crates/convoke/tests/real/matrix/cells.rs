@@ -42,7 +42,9 @@ impl<'a> Scene<'a> {
         let path = format!("{}:{}", node.display(), convoke_testkit::tools::search_path());
         let table = agent.table(installed, machine.path(), &model.url());
         let outside = machine.path().join("outside.txt");
-        let config = format!("{table}[pool]\nspare = false\nmax_processes = 20\n[sessions]\nmax_active = 100\n");
+        let config = format!(
+            "{table}[pool]\nspare = false\nmax_processes = 20\n[sessions]\nmax_active = 100\n"
+        );
         let daemon = Daemon::on_path(machine, &Script::new(), &config, &path);
         Self { agent, model, daemon, outside }
     }
@@ -167,17 +169,7 @@ impl Scene<'_> {
     pub(crate) fn stream(&self) -> Cell {
         let session = self.begin()?;
         let before = self.send(&session, &json!({"text": "[[slow]]"}))?;
-        let begun = Instant::now();
-        let mut pieces = 0;
-        let mut known = String::new();
-        while begun.elapsed() < PATIENCE && pieces < 3 {
-            let messages = self.daemon.messages(&session);
-            let words = messages.iter().filter(|it| it["role"] == "agent");
-            let now: String = words.filter_map(|it| it["content"]["text"].as_str()).collect();
-            pieces += usize::from(now != known);
-            known = now;
-            std::thread::park_timeout(Duration::from_millis(150));
-        }
+        let pieces = self.pieces(&session, 3);
         self.daemon.post(&format!("/api/sessions/{session}/cancel"), &json!({}));
         let turn = self.finish(&session, &before, Answers::Allow)?;
         match (pieces, turn.stop.as_str()) {
@@ -185,6 +177,21 @@ impl Scene<'_> {
             (3.., stop) => Err(format!("a cancelled turn ended with {stop} {}", turn.why)),
             (pieces, _) => Err(format!("its answer came in {pieces} pieces")),
         }
+    }
+
+    /// Waits until what the agent says has grown so often; gives how often it did in time.
+    fn pieces(&self, session: &str, wanted: usize) -> usize {
+        let begun = Instant::now();
+        let (mut pieces, mut known) = (0, 0);
+        while begun.elapsed() < PATIENCE && pieces < wanted {
+            let messages = self.daemon.messages(session);
+            let words = messages.iter().filter(|it| it["role"] == "agent");
+            let now = words.filter_map(|it| it["content"]["text"].as_str()).map(str::len).sum();
+            pieces += usize::from(now > known);
+            known = now;
+            std::thread::park_timeout(Duration::from_millis(150));
+        }
+        pieces
     }
 
     pub(crate) fn tool(&self) -> Cell {
@@ -216,7 +223,8 @@ impl Scene<'_> {
     /// After the daemon was stopped in order, and started again.
     pub(crate) fn resume(&mut self) -> Cell {
         let session = self.begin()?;
-        self.turn(&session, "remember the harbour", Answers::Allow)?.says("remember the harbour")?;
+        self.turn(&session, "remember the harbour", Answers::Allow)?
+            .says("remember the harbour")?;
         self.daemon.end(Signal::TERM);
         self.daemon.start_again();
         self.remembers(&session)
@@ -225,9 +233,11 @@ impl Scene<'_> {
     /// After the daemon was killed in the middle of a turn.
     pub(crate) fn survive(&mut self) -> Cell {
         let session = self.begin()?;
-        self.turn(&session, "remember the harbour", Answers::Allow)?.says("remember the harbour")?;
+        self.turn(&session, "remember the harbour", Answers::Allow)?
+            .says("remember the harbour")?;
         self.send(&session, &json!({"text": "[[slow]]"}))?;
-        std::thread::park_timeout(Duration::from_secs(2));
+        // The answer to the first prompt is one piece.
+        self.pieces(&session, 2);
         self.daemon.kill_and_start();
         self.remembers(&session)
     }
