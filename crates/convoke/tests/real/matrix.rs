@@ -51,7 +51,7 @@ fn installed() -> PathBuf {
 /// Runs a step; when the daemon does not answer in time, its cell fails and the others are still tried.
 fn tried(step: impl FnOnce() -> Cell) -> Cell {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(step))
-        .unwrap_or_else(|_| Err("the daemon did not answer within 30 s".to_owned()))
+        .unwrap_or_else(|_| Err("the daemon did not answer within 60 s".to_owned()))
 }
 
 /// The cells of an agent; the first one decides whether there are others.
@@ -63,6 +63,8 @@ fn cells(agent: &Agent, installed: &Path) -> Vec<Cell> {
     let mut cells = Vec::new();
     for (column, step) in COLUMNS {
         let cell = tried(|| step(&mut scene));
+        let cleared = tried(|| scene.clear());
+        let cell = cell.and_then(|cell| cleared.map(|_| cell));
         println!("{} {column}: {cell:?}", agent.name);
         cells.push(cell);
         if cells[0].is_err() {
