@@ -33,7 +33,10 @@ fn l1_the_page_tells_of_the_versions_that_are_installed() {
             let pinned = format!(" {package}{by}{version}");
             SCRIPT.lines().any(|line| line.trim_end_matches(" &&").ends_with(&pinned))
         });
-        assert!(is_pinned, "{package} {version}: run `./test --real-agents {}`", row[0]);
+        assert!(
+            is_pinned,
+            "{package} {version}: run `./test --real-agents`, which writes docs/agents.md"
+        );
     }
 }
 

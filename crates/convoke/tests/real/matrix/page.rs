@@ -13,7 +13,7 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents.md");
 const INTRODUCTION: &str = "\
 # Agents
 
-<!-- Made by `./test --real-agents`, which installs the agents and runs this matrix; `./test --real-agents NAME` makes one row anew. -->
+<!-- Made by `./test --real-agents`, which installs the agents and runs this matrix; `./test --real-agents matrix_goose` makes one row anew. -->
 
 Each agent was driven through the daemon, with all layers of the sandbox on, and talked to a scripted model on the same machine.
 
