@@ -494,6 +494,29 @@ mod tests {
     }
 
     #[test]
+    fn l1_package_managers_of_a_confined_agent_write_a_cache_of_its_project() {
+        let mut around = surroundings();
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join(".cargo")).unwrap();
+        std::fs::write(folder.path().join(".cargo/config.toml"), "[net]").unwrap();
+        around.environment.insert("HOME".into(), folder.path().into());
+        around.sandbox.caches = Caches::Project;
+        let launch = Launch::of(&shell(), &around, occasion()).unwrap();
+        let npm = PathBuf::from(&launch.environment[OsStr::new("npm_config_cache")]);
+        let cache = npm.parent().unwrap();
+        assert_eq!(cache.parent(), Some(folder.path().join(".cache/convoke").as_path()));
+        let cargo = PathBuf::from(&launch.environment[OsStr::new("CARGO_HOME")]);
+        assert_eq!(std::fs::read_to_string(cargo.join("config.toml")).unwrap(), "[net]");
+        assert!(policy(&shell(), &around).0.writable.contains(&cache.to_owned()));
+        let elsewhere = Occasion { workspace: PathBuf::from("/srv/other"), ..occasion() };
+        let other = Launch::of(&shell(), &around, elsewhere).unwrap();
+        assert_ne!(other.environment[OsStr::new("npm_config_cache")], npm.as_os_str());
+        let unconfined = Agent { sandbox: Sandbox::Off, ..shell() };
+        let launch = Launch::of(&unconfined, &around, occasion()).unwrap();
+        assert!(!launch.environment.contains_key(OsStr::new("CARGO_HOME")));
+    }
+
+    #[test]
     fn an_agent_that_is_not_installed_is_named() {
         let agent = built_in(Path::new("/usr/bin/convoke")).swap_remove(1);
         let Err(error) = Launch::of(&agent, &surroundings(), occasion()) else {

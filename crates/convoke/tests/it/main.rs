@@ -7,6 +7,8 @@ mod agent_keys;
 #[cfg(test)]
 mod agent_registry;
 #[cfg(test)]
+mod agents_page;
+#[cfg(test)]
 mod answer;
 #[cfg(test)]
 mod ask;
@@ -44,6 +46,8 @@ mod doctor;
 mod erasing;
 #[cfg(test)]
 mod escapes;
+#[cfg(test)]
+mod findings;
 #[cfg(test)]
 mod frame;
 // Elsewhere one process cannot limit another.
