@@ -83,7 +83,7 @@ impl StoredComparison {
         let is_ours = |path: &PathBuf| path.extension().is_some_and(|it| it == "json");
         let paths = entries.map(|entry| entry.path()).filter(is_ours);
         let mut found: Vec<Self> = paths.filter_map(read).collect();
-        found.sort_by(|one, other| other.created_at.cmp(&one.created_at));
+        found.sort_by_key(|it| std::cmp::Reverse(it.created_at));
         found.truncate(LISTED_MAX);
         found
     }

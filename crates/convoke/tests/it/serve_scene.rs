@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::convoke::Convoke;
 
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A machine with a daemon whose agent follows a script.
 pub(crate) struct Daemon {
