@@ -65,8 +65,18 @@ impl Available {
         if !cfg!(target_os = "linux") {
             return Self::nothing("only Linux has it");
         }
-        let bubblewrap =
-            bubblewrap::find(path).and_then(|bwrap| bubblewrap::try_out(&bwrap).map(|()| bwrap));
+        let mut found = Self::assume(path);
+        found.bubblewrap =
+            found.bubblewrap.and_then(|bwrap| bubblewrap::try_out(&bwrap).map(|()| bwrap));
+        found
+    }
+
+    /// The same without running bubblewrap, for a caller that has tried it before.
+    pub fn assume(path: Option<&OsStr>) -> Self {
+        if !cfg!(target_os = "linux") {
+            return Self::nothing("only Linux has it");
+        }
+        let bubblewrap = bubblewrap::find(path);
         let landlock = landlock_generation()
             .ok_or_else(|| "this kernel has no Landlock, or has it off".to_owned());
         let seccomp = match seccomp::is_available() {

@@ -56,7 +56,7 @@ fn c8_the_command_line_waits_for_all_and_prints_a_table() {
     let project = daemon.project();
     let said = daemon.machine.run_args(&[
         "compare",
-        "echo a > a.txt",
+        "echo a > a.txt; echo written",
         "--agents",
         "shell,shell",
         "--test",

@@ -69,23 +69,41 @@ fn c6_making_a_work_tree_that_was_cut_off_is_undone_at_the_next_start() {
     }
 }
 
+/// Kills the daemon when the merge of a session has come to a command of git, and looks at what the next one made of it.
+fn completed_after(word: &str) {
+    let (mut daemon, hold) = stoppable();
+    let app = app(&daemon);
+    let (session, path) = session(&daemon);
+    run(&daemon, &session, "echo a > a.txt; git add -A; git commit -qm a; echo b > b.txt");
+    let finish = format!("/api/sessions/{session}/finish");
+    kill_at(&mut daemon, &hold, word, &finish, &json!({"how": "merge"}));
+    assert_eq!(fs::read_to_string(app.join("b.txt")).unwrap(), "b\n");
+    assert_eq!(git(&app, &["status", "--porcelain"]), "");
+    assert!(!path.exists());
+    let told = notices(&daemon, &session, "worktree_recovered");
+    assert!(told[0]["text"].as_str().unwrap().contains("completed now"), "{told:?}");
+    let shown = daemon.get(&format!("/api/sessions/{session}")).json();
+    assert_eq!(shown["worktree"]["removed"]["how"], "merge", "{shown}");
+}
+
 #[test]
 fn c7_a_merge_that_was_cut_off_is_completed_at_the_next_start_and_the_session_says_so() {
-    for word in ["merge", "commit-tree", "update-ref", "remove"] {
-        let (mut daemon, hold) = stoppable();
-        let app = app(&daemon);
-        let (session, path) = session(&daemon);
-        run(&daemon, &session, "echo a > a.txt; git add -A; git commit -qm a; echo b > b.txt");
-        let finish = format!("/api/sessions/{session}/finish");
-        kill_at(&mut daemon, &hold, word, &finish, &json!({"how": "merge"}));
-        assert_eq!(fs::read_to_string(app.join("b.txt")).unwrap(), "b\n", "{word}");
-        assert_eq!(git(&app, &["status", "--porcelain"]), "", "{word}");
-        assert!(!path.exists(), "{word}");
-        let told = notices(&daemon, &session, "worktree_recovered");
-        assert!(told[0]["text"].as_str().unwrap().contains("completed now"), "{word}: {told:?}");
-        let shown = daemon.get(&format!("/api/sessions/{session}")).json();
-        assert_eq!(shown["worktree"]["removed"]["how"], "merge", "{word}: {shown}");
-    }
+    completed_after("merge");
+}
+
+#[test]
+fn c7_a_merge_that_was_cut_off_before_its_commit_is_completed() {
+    completed_after("commit-tree");
+}
+
+#[test]
+fn c7_a_merge_that_was_cut_off_before_the_base_moved_is_completed() {
+    completed_after("update-ref");
+}
+
+#[test]
+fn c7_a_merge_that_was_cut_off_before_the_removal_is_completed() {
+    completed_after("remove");
 }
 
 #[test]
