@@ -17,7 +17,7 @@ mod offer;
 mod permission;
 mod question;
 mod talk;
-mod terminal;
+pub(crate) mod terminal;
 mod text;
 mod tool;
 mod update;

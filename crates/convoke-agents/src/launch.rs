@@ -11,7 +11,7 @@ use crate::catalogue::{Agent, NestedSandbox, Sandbox, find};
 use crate::driver::{Confinement, Launch, McpServer, OwnSandbox, Start};
 use crate::error::{Error, Result};
 use crate::sandbox::{
-    self, Caches, Layer, Layers, Missing, Network, Policy, Seccomp, Settings, Use,
+    self, Caches, Layer, Layers, Missing, Network, Policy, Seccomp, Settings, StartFiles, Use,
 };
 use crate::temp::TempFolder;
 use sha2::{Digest as _, Sha256};
@@ -63,6 +63,28 @@ pub struct Occasion {
     pub start: Start,
     /// The servers of tools that the agent is given.
     pub mcp_servers: Vec<McpServer>,
+    /// What the workspace is a work tree of, if it is one that Convoke made.
+    pub worktree: Option<WorktreeOf>,
+}
+
+impl Occasion {
+    /// The project's folder, whose exceptions and caches hold.
+    fn project(&self) -> &Path {
+        self.worktree.as_ref().map_or(&self.workspace, |it| &it.project)
+    }
+}
+
+/// The project of a work tree, and what an agent needs of its repository.
+#[derive(Debug, Clone, Default)]
+pub struct WorktreeOf {
+    /// The project's folder.
+    pub project: PathBuf,
+    /// What git writes for the work tree and its branch.
+    pub writable: Vec<PathBuf>,
+    /// What in it stays read-only.
+    pub protected: Vec<PathBuf>,
+    /// What git reads besides.
+    pub readable: Vec<PathBuf>,
 }
 
 impl Launch {
@@ -79,7 +101,7 @@ impl Launch {
             protocol: agent.protocol,
             program,
             args: agent.args.iter().map(|arg| arg.replace("{workspace}", &workspace)).collect(),
-            environment: environment(agent, around, own_sandbox, &occasion.workspace),
+            environment: environment(agent, around, own_sandbox, occasion.project()),
             confinement,
             missing,
             own_sandbox,
@@ -205,17 +227,19 @@ fn confinement(
     let expanded = |paths: &[PathBuf]| -> Vec<PathBuf> {
         paths.iter().filter_map(|path| expand(path, user)).collect()
     };
-    let exceptions = around.sandbox.exceptions(&occasion.workspace);
-    let cache = caches(around, &occasion.workspace).map(|(folder, _)| folder);
-    let writable =
-        [expanded(&agent.writable), exceptions.writable, cache.into_iter().collect()].concat();
-    let readable = [expanded(&agent.readable), exceptions.readable].concat();
+    let exceptions = around.sandbox.exceptions(occasion.project());
+    let cache = caches(around, occasion.project()).map(|(folder, _)| folder);
+    let own = occasion.worktree.clone().unwrap_or_default();
+    let cache = cache.into_iter().collect();
+    let writable = [expanded(&agent.writable), exceptions.writable, own.writable, cache].concat();
+    let readable = [expanded(&agent.readable), exceptions.readable, own.readable].concat();
     let secrets = [sandbox::secret_places(user), around.sandbox.hidden.clone()].concat();
     let policy = Policy {
         layers,
         secrets: sandbox::hidden_secrets(secrets, &[writable.clone(), readable.clone()].concat()),
         hidden: vec![around.home.clone()],
-        protected: expanded(&agent.protected),
+        protected: [expanded(&agent.protected), own.protected].concat(),
+        start_files: StartFiles::Protected,
         shown: shown(agent, around),
         sockets: around.sandbox.sockets.clone(),
         temp: Some(around.temp.path().to_owned()),
@@ -336,6 +360,7 @@ mod tests {
             workspace: PathBuf::from("/srv/app"),
             start: Start::New { id: "id".to_owned() },
             mcp_servers: Vec::new(),
+            worktree: None,
         }
     }
 
@@ -466,6 +491,29 @@ mod tests {
         let model = ["*.anthropic.com", "claude.ai", "*.claude.com"];
         assert_eq!(domains, [&model[..], &["example.com", "*.internal.test:8443"]].concat());
         assert_eq!(policy.tools, Some("127.0.0.1:7717".parse().unwrap()));
+    }
+
+    #[test]
+    fn l1_package_managers_of_a_confined_agent_write_a_cache_of_its_project() {
+        let mut around = surroundings();
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join(".cargo")).unwrap();
+        std::fs::write(folder.path().join(".cargo/config.toml"), "[net]").unwrap();
+        around.environment.insert("HOME".into(), folder.path().into());
+        around.sandbox.caches = Caches::Project;
+        let launch = Launch::of(&shell(), &around, occasion()).unwrap();
+        let npm = PathBuf::from(&launch.environment[OsStr::new("npm_config_cache")]);
+        let cache = npm.parent().unwrap();
+        assert_eq!(cache.parent(), Some(folder.path().join(".cache/convoke").as_path()));
+        let cargo = PathBuf::from(&launch.environment[OsStr::new("CARGO_HOME")]);
+        assert_eq!(std::fs::read_to_string(cargo.join("config.toml")).unwrap(), "[net]");
+        assert!(policy(&shell(), &around).0.writable.contains(&cache.to_owned()));
+        let elsewhere = Occasion { workspace: PathBuf::from("/srv/other"), ..occasion() };
+        let other = Launch::of(&shell(), &around, elsewhere).unwrap();
+        assert_ne!(other.environment[OsStr::new("npm_config_cache")], npm.as_os_str());
+        let unconfined = Agent { sandbox: Sandbox::Off, ..shell() };
+        let launch = Launch::of(&unconfined, &around, occasion()).unwrap();
+        assert!(!launch.environment.contains_key(OsStr::new("CARGO_HOME")));
     }
 
     #[test]

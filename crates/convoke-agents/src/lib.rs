@@ -5,6 +5,7 @@
 mod acp;
 pub mod catalogue;
 pub mod claude;
+pub mod commands;
 pub mod connections;
 pub mod demo;
 pub mod driver;

@@ -3,6 +3,7 @@
 //! It knows keys and processes and nothing of sessions. A process whose seat is taken is never evicted: when the pool
 //! is full, callers wait in a queue, and see their place in it.
 
+mod grants;
 mod slot;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -50,10 +50,11 @@ use crate::{Error, Result};
 pub(crate) use domains::Target;
 pub use domains::{Domain, NotADomain};
 pub(crate) use planted::is_protected;
+pub use planted::of_git as held_of_git;
 pub(crate) use policy::{
     ConnectionAnswer, ConnectionRequest, Ending, Ruling, TERMINATE, Text, Word,
 };
-pub use policy::{Layers, Limits, Network, Policy, Seccomp, Use};
+pub use policy::{Layers, Limits, Network, Policy, Seccomp, StartFiles, Use};
 pub(crate) use resolve::open_without_links;
 pub use resolve::read_without_links;
 pub use scope::Systemd;

@@ -7,6 +7,7 @@ mod attachments;
 mod backups;
 mod browsers;
 mod changes;
+mod comparisons;
 mod config;
 mod daemon;
 mod histories;
@@ -22,6 +23,7 @@ mod sessions;
 mod team_analytics;
 mod teams;
 mod whole;
+mod worktrees;
 
 pub use agents::{Agent, AgentLogin, AgentLoginState, Agents, MissingLayer};
 pub use attachments::{FileMatches, GivenAttachment, StoredAttachment, prompt};
@@ -33,6 +35,10 @@ pub use changes::{
     BlockedFile, ChangedFile, DiffHunk, DiffLine, DiffLineKind, FileDiff, FileMode, FileStatus,
     Fork, LeftOutFile, LeftOutReason, Restore, RestoreScope, Restored, Revert, SessionChanges,
     Undo,
+};
+pub use comparisons::{
+    Comparison, ComparisonEntry, ComparisonState, Comparisons, KeepEntry, KeptEntry, NewComparison,
+    NewComparisonEntry, TestResult,
 };
 pub use config::{Config, ConfigPatch, ConfigSetting, SettingKind};
 pub use daemon::{Daemon, Health, HealthProblem, Status};
@@ -57,6 +63,11 @@ pub use teams::{
     AnswerStatus, Compacted, CompactedHow, ReportStatus, StoppedAgents, Team, TeamAnswer,
     TeamCancel, TeamMessage, TeamQuestion, TeamReport, TeamSession, TeamSessionNow, TeamSessions,
     TeamStats, TeamStatus, Teams,
+};
+
+pub use worktrees::{
+    ConflictSide, FinishOutcome, FinishWay, FinishWorktree, FinishedWorktree, ListedWorktree,
+    NewWorktree, WorktreeConflict, WorktreeState, Worktrees,
 };
 
 /// The pattern of a text that is not blank.

@@ -11,13 +11,14 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::bodies::{
     Agents, Answer, Backups, BrowserLink, BrowserSessions, CancelTurn, ChosenMode, ChosenSetting,
-    Compacted, Config, ConfigPatch, CreatedSession, FileDiff, FileMatches, Fork, Health, Histories,
-    HistoryImport, Hits, Home, Import, Imported, Inbox, NewBackup, NewBrowserLink,
+    Compacted, Comparison, Comparisons, Config, ConfigPatch, CreatedSession, FileDiff, FileMatches,
+    FinishWorktree, FinishedWorktree, Fork, Health, Histories, HistoryImport, Hits, Home, Import,
+    Imported, Inbox, KeepEntry, KeptEntry, NewBackup, NewBrowserLink, NewComparison,
     NewHistoryImport, NewRepo, NewRule, NewSession, Problem, Prompt, Prompted, QueuePatch,
     Rejection, Repo, Repos, Restore, Restored, Revert, Rule, Rules, Session, SessionChanges,
     SessionDetail, SessionPatch, Sessions, SignIn, SignedIn, StateOfSession, Status, StoppedAgents,
     StoredAttachment, TeamAnalytics, TeamAnswer, TeamCancel, TeamMessage, TeamQuestion, TeamReport,
-    TeamSession, TeamSessions, TeamStats, TeamStatus, Teams, Undo,
+    TeamSession, TeamSessions, TeamStats, TeamStatus, Teams, Undo, Worktrees,
 };
 
 /// Messages of a session. The server streams them, so that no value of this type is ever built.
@@ -72,14 +73,14 @@ const PATH: &str = "/components/schemas";
 
 bodies! {
     requests:
-        Answer CancelTurn ChosenMode ChosenSetting ConfigPatch Fork Import NewBackup NewBrowserLink NewHistoryImport NewRepo NewRule
-        NewSession Prompt QueuePatch Rejection Restore Revert SessionPatch SignIn TeamCancel TeamMessage TeamQuestion Undo;
+        Answer CancelTurn ChosenMode ChosenSetting ConfigPatch FinishWorktree Fork Import KeepEntry NewBackup NewBrowserLink NewHistoryImport NewRepo NewRule
+        NewComparison NewSession Prompt QueuePatch Rejection Restore Revert SessionPatch SignIn TeamCancel TeamMessage TeamQuestion Undo;
     responses:
-        Agents Backups BrowserLink BrowserSessions Compacted Config CreatedSession FileDiff FileMatches Health Histories HistoryImport
-        Hits Home Imported Inbox Messages Problem Prompted Repo Repos Restored Rule Rules Session SessionChanges Sessions SignedIn
+        Agents Backups BrowserLink BrowserSessions Compacted Comparison Comparisons Config CreatedSession FileDiff FileMatches FinishedWorktree Health Histories HistoryImport
+        Hits Home Imported Inbox KeptEntry Messages Problem Prompted Repo Repos Restored Rule Rules Session SessionChanges Sessions SignedIn
         StateOfSession Status StoppedAgents StoredAttachment
         TeamAnalytics TeamAnswer TeamReport TeamSession TeamSessions TeamStats TeamStatus Teams
-        WholeSession;
+        WholeSession Worktrees;
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::files::Removal;
 use crate::id::{RuleId, SessionId};
 use crate::message::Seq;
 use crate::process::Exit;
@@ -237,7 +238,7 @@ pub enum RuleEvent {
 
 /// What happened to the files of the project, by Convoke.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "event", rename_all = "snake_case")]
+#[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum FilesEvent {
     /// No checkpoint could be made, so the turn's changes cannot be shown or undone. Told once.
     CheckpointFailed {
@@ -260,6 +261,55 @@ pub enum FilesEvent {
         files: u64,
         /// Files that were left alone, since they were changed after the interruption.
         left: u64,
+    },
+    /// The session has a work tree of its own.
+    WorktreeMade {
+        /// Its folder.
+        path: String,
+        /// Its branch.
+        branch: String,
+        /// Files that `.worktreeinclude` names, and that were copied there.
+        copied: u64,
+        /// Files that it names, and that were not.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<String>,
+    },
+    /// The project's set-up command has run in the work tree.
+    WorktreeSetUp {
+        /// The command.
+        command: String,
+        /// Its exit code; absent when it did not end by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<i32>,
+        /// The end of what it printed.
+        output: String,
+    },
+    /// Another active session works in the same folder.
+    FolderShared {
+        /// That session.
+        session: SessionId,
+        /// Whether the project is a git repository, so that a session can have a work tree of its own.
+        git: bool,
+    },
+    /// The work tree is finished, or its folder was removed.
+    WorktreeRemoved {
+        /// On which occasion.
+        how: Removal,
+        /// Its branch.
+        branch: String,
+        /// The branch that got its commits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base: Option<String>,
+    },
+    /// A removed work tree is there again.
+    WorktreeRestored {
+        /// Its folder.
+        path: String,
+    },
+    /// Finishing or removing the work tree was interrupted, and undone or completed when Convoke started again.
+    WorktreeRecovered {
+        /// What was done, in a sentence.
+        what: String,
     },
 }
 

@@ -66,6 +66,8 @@ struct Place {
     work_tree: PathBuf,
     /// The turn that is running.
     running: Option<Seq>,
+    /// Whether it had a work tree of its own, which was removed; `work_tree` is the project's folder then.
+    is_removed: bool,
 }
 
 impl Changes {
@@ -126,7 +128,8 @@ impl Changes {
         let stored = self.stored(id).await?;
         let work_tree = self.work_tree(&stored).await?;
         let running = self.sessions.live(id).running.map(|turn| turn.seq);
-        Ok(Place { id, project: stored.project_id, work_tree, running })
+        let is_removed = stored.worktree.is_some_and(|own| own.removed.is_some());
+        Ok(Place { id, project: stored.project_id, work_tree, running, is_removed })
     }
 
     async fn stored(&self, id: SessionId) -> Result<StoredSession> {
@@ -136,7 +139,8 @@ impl Changes {
 
     /// The folder in which a session works.
     async fn work_tree(&self, stored: &StoredSession) -> Result<PathBuf> {
-        if let Some(own) = &stored.worktree {
+        // Without the folder, its checkpoints can still be compared from anywhere.
+        if let Some(own) = stored.worktree.as_ref().filter(|own| own.removed.is_none()) {
             return Ok(PathBuf::from(&own.path));
         }
         let project = self.sessions.store.project(stored.project_id).await?;

@@ -17,6 +17,7 @@ use convoke_store::Store;
 use tokio::sync::{broadcast, watch};
 
 use crate::changes::Changes;
+use crate::comparisons::Comparisons;
 use crate::error::{Error, Result};
 use crate::histories::Histories;
 use crate::inbox::{self, Inbox};
@@ -29,6 +30,7 @@ use crate::sessions::admission::active_sessions;
 use crate::settings::{Around, Settings};
 use crate::teams::{self, TeamSettings, Teams};
 use crate::view::Change;
+use crate::worktrees::Worktrees;
 
 /// Changes that a subscriber may fall behind before it must list everything again.
 const CHANGES_MAX: usize = 1024;
@@ -48,6 +50,8 @@ pub struct Engine {
     histories: Histories,
     teams: Arc<Teams>,
     changes: Changes,
+    worktrees: Worktrees,
+    comparisons: Comparisons,
 }
 
 /// Counters and gauges.
@@ -118,16 +122,30 @@ impl Engine {
         let changes = Changes::new(&sessions);
         // Before any turn begins: a restore that was cut off is completed first.
         let completed = changes.recover().await?;
+        let worktrees = Worktrees::new(&sessions);
+        let recovered = worktrees.recover().await;
         let histories = Histories::new(&sessions);
         sessions.recover().await?;
         sessions.start_active().await?;
         sessions.attachments.start_collection();
         changes.tell_completed(completed).await;
+        worktrees.tell_recovered(recovered).await;
         changes.start_upkeep();
         inbox::announce_changes(&sessions, &inbox.questions);
         teams::start_periodic_check(&teams);
         histories.start_following();
-        Ok(Self { sessions, projects, rules, inbox, histories, teams, changes })
+        let comparisons = Comparisons::new(&sessions, &worktrees);
+        Ok(Self {
+            sessions,
+            projects,
+            rules,
+            inbox,
+            histories,
+            teams,
+            changes,
+            worktrees,
+            comparisons,
+        })
     }
 
     /// Accepts no new work, stops all agents, and closes the store. The next start ends the turns that were running.
@@ -180,6 +198,16 @@ impl Engine {
     /// What sessions changed in their projects.
     pub const fn changes(&self) -> &Changes {
         &self.changes
+    }
+
+    /// The work trees that sessions have for themselves.
+    pub const fn worktrees(&self) -> &Worktrees {
+        &self.worktrees
+    }
+
+    /// Comparisons of agents.
+    pub const fn comparisons(&self) -> &Comparisons {
+        &self.comparisons
     }
 
     /// Why the store accepts no writes, if so.

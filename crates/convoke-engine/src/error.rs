@@ -227,6 +227,12 @@ pub enum Error {
         /// The session.
         session: SessionId,
     },
+    /// There is no such comparison.
+    #[error("there is no comparison {text}")]
+    UnknownComparison {
+        /// The id that was given.
+        text: String,
+    },
     /// There is no such pair of teams.
     #[error("there is no team session {text}")]
     UnknownPair {
@@ -330,6 +336,9 @@ pub enum Error {
     /// The files of a session cannot be compared or restored.
     #[error(transparent)]
     Changes(#[from] crate::changes::ChangesError),
+    /// The work tree of a session cannot be made, finished, removed or restored.
+    #[error(transparent)]
+    Worktree(#[from] crate::worktrees::WorktreeError),
     /// The daemon is stopping.
     #[error("the daemon is stopping")]
     Stopping,
@@ -356,6 +365,7 @@ impl Error {
             | Self::UnknownRequest { .. }
             | Self::UnknownAttachment { .. }
             | Self::UnknownRule { .. }
+            | Self::UnknownComparison { .. }
             | Self::UnknownPair { .. }
             | Self::UnknownQuestion { .. }
             | Self::Invalid(Invalid::UnknownTeam { .. })
@@ -398,6 +408,7 @@ impl Error {
             }
             Self::Shared(error) => error.kind(),
             Self::Changes(error) => error.kind(),
+            Self::Worktree(error) => error.kind(),
             Self::Stopping => Kind::Unavailable,
             Self::Broken { .. } | Self::Io { .. } => Kind::Internal,
             Self::Refused(refusal) => refusal_kind(refusal),

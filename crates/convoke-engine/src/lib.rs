@@ -7,6 +7,7 @@ mod asking;
 mod attachments;
 pub mod backup;
 mod changes;
+mod comparisons;
 mod engine;
 mod error;
 mod full_disk;
@@ -26,19 +27,23 @@ mod snapshots;
 mod teams;
 mod view;
 mod watch;
+mod worktrees;
 
 pub use asking::{Asked, Asker, Outcome};
 pub use attachments::{Attachments, Blob};
 pub use changes::{
     ChangedFile, Changes, ChangesError, DiffRange, Restoration, RestoreGuard, SessionChanges,
 };
+pub use comparisons::{
+    Comparison, ComparisonEntry, Comparisons, EntryStanding, NewComparison, TestRun,
+};
 pub use convoke_agents::Error as AgentError;
 pub use convoke_agents::catalogue::{Agent, LoginState, Resume};
 pub use convoke_agents::sandbox;
 pub use convoke_core::session::Activity;
 pub use convoke_git::{
-    Change as FileChange, FileDiff, FileMode, Hunk, LeftOut, LeftOutReason, Line, LineKind,
-    Status as FileStatus, word_marks,
+    Change as FileChange, Error as GitError, FileDiff, FileMode, Hunk, LeftOut, LeftOutReason,
+    Line, LineKind, Status as FileStatus, word_marks,
 };
 pub use convoke_store::Error as StoreError;
 pub use convoke_store::{
@@ -66,7 +71,7 @@ pub use sessions::{
 };
 pub use settings::{
     Around, Checkpointing, Limits, McpEndpoint, PoolSettings, QuestionSettings, SandboxSettings,
-    Settings, Spare,
+    Settings, Spare, WorktreeSettings,
 };
 pub use teams::{
     Analytics, AnswerStatus, Caller, Compaction, Permissions, QuestionStanding, ReportedQuestion,
@@ -77,3 +82,7 @@ pub use view::{
     AgentStatus, Archiving, Change, Live, RunningTurn, SessionChange, SessionView, Version,
 };
 pub use watch::{Published, Watcher};
+pub use worktrees::{
+    Conflict, FinishOrder, FinishOutcome, FinishWay, Finished, ListedWorktree, LostFiles,
+    OnConflict, WantedWorktree, WorktreeError, WorktreeStanding, Worktrees,
+};

@@ -129,8 +129,8 @@ impl Processes {
     pub(crate) fn remember_offers(&self, agent: &AgentName, states: &[SessionState]) {
         let (modes, models) = (choices::modes(states), choices::models(states));
         let offered = Offered {
-            modes: modes.map(|(_, modes)| modes.to_vec()).unwrap_or_default(),
-            mode: modes.map(|(current, _)| current.to_owned()),
+            modes: modes.map(|modes| modes.available.to_vec()).unwrap_or_default(),
+            mode: modes.map(|modes| modes.current.to_owned()),
             models: models.map(|setting| setting.choices.clone()).unwrap_or_default(),
             model: models.map(|setting| setting.current.clone()),
         };

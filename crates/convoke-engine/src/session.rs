@@ -9,6 +9,7 @@ pub(crate) mod choices;
 mod clocks;
 mod effects;
 mod history;
+mod holding;
 mod import;
 mod load;
 mod progress;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_agents::driver::Order;
-use convoke_core::files::ChangeTotals;
+use convoke_core::files::{ChangeTotals, OwnWorktree};
 use convoke_core::id::{MessageId, RequestId, SessionId};
 use convoke_core::prompt::Prompt;
 use convoke_core::request::{self, Verdict};
@@ -72,6 +73,10 @@ pub(crate) enum Request {
     Grow { growth: Box<HistoryGrowth>, reply: Answer<u64> },
     /// Show what the session has changed, which is stored.
     ShowChanges { totals: ChangeTotals, reply: Answer<()> },
+    /// Stop the agent, if it does not work, and accept no prompts until the sender is dropped.
+    Hold { until: oneshot::Receiver<()>, reply: Answer<()> },
+    /// Record what became of the session's work tree.
+    SetWorktree { worktree: Box<OwnWorktree>, reply: Answer<()> },
     /// Erase the session, and end the task.
     Erase { reply: Answer<()> },
     /// Reply when all earlier requests are done.
@@ -89,6 +94,9 @@ impl Request {
             Self::Ask { reply, .. } => drop(reply.send(Err(error))),
             Self::Import { reply, .. } => drop(reply.send(Err(error))),
             Self::Grow { reply, .. } => drop(reply.send(Err(error))),
+            Self::Hold { reply, .. } | Self::SetWorktree { reply, .. } => {
+                drop(reply.send(Err(error)));
+            }
             Self::Order { reply, .. }
             | Self::Verdict { reply, .. }
             | Self::Withdraw { reply, .. }
@@ -133,6 +141,8 @@ pub(crate) enum Begin {
         reports: Reports,
         /// Reports to record first.
         first: Vec<Report>,
+        /// A command that runs in the session's work tree before its first turn.
+        set_up: Option<String>,
     },
 }
 

@@ -33,6 +33,7 @@ use crate::settings::{Around, Settings};
 use crate::snapshots::Snapshots;
 use crate::teams::{Chains, Origin};
 use crate::view::{Change, SessionView};
+use crate::worktrees::{WantedWorktree, WorktreeError};
 use admission::{Admission, Reactivation};
 use spare::SparePlace;
 
@@ -103,6 +104,8 @@ pub struct NewSession {
     pub agent: Option<AgentName>,
     /// Its model and mode.
     pub choices: Choices,
+    /// The work tree that it is to have for itself.
+    pub worktree: Option<WantedWorktree>,
 }
 
 /// A prompt to send.
@@ -159,7 +162,8 @@ impl Sessions {
         project: ProjectId,
         agent: Option<AgentName>,
     ) -> Result<SessionView> {
-        self.begin(NewSession { project, agent, choices: Choices::default() }).await
+        let choices = Choices::default();
+        self.begin(NewSession { project, agent, choices, worktree: None }).await
     }
 
     /// Creates a session whose model and mode may be chosen; returns when the agent is ready.
@@ -342,7 +346,14 @@ impl Sessions {
         let session = self.get(id).await?.stored;
         match session.kind {
             SessionKind::Team => Err(Error::TeamSession { session: id }),
-            SessionKind::Session => session::ask(self, id, |reply| Request::Erase { reply }).await,
+            SessionKind::Session => {
+                // Its folder would be left without anyone who knows of it.
+                let own = session.worktree.filter(|own| own.removed.is_none());
+                if own.is_some_and(|own| std::path::Path::new(&own.path).exists()) {
+                    return Err(WorktreeError::NotFinished.into());
+                }
+                session::ask(self, id, |reply| Request::Erase { reply }).await
+            }
         }
     }
 

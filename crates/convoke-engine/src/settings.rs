@@ -42,6 +42,8 @@ pub struct Settings {
     pub sandbox: SandboxSettings,
     /// Whether checkpoints of the projects are made.
     pub checkpoints: Checkpointing,
+    /// Where the work trees of sessions are, and how they are set up.
+    pub worktrees: WorktreeSettings,
     /// Whether histories of other agents are imported, and what agents may recall.
     pub history: HistorySettings,
 }
@@ -53,6 +55,15 @@ pub enum Checkpointing {
     On,
     /// None; changes are not shown and cannot be undone.
     Off,
+}
+
+/// Where the work trees of sessions are, and how they are set up.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WorktreeSettings {
+    /// The folder with all of them. It counts as inside of the workspace root.
+    pub root: PathBuf,
+    /// Commands that run in new ones, by the folder of the project.
+    pub set_up: BTreeMap<PathBuf, String>,
 }
 
 /// Limits on the output of agents, in bytes of the log.

@@ -161,23 +161,45 @@ impl Snapshots {
         work_tree: PathBuf,
         run: impl FnOnce(&Checkpoints, &Limits) -> convoke_git::Result<T> + Send + 'static,
     ) -> Outcome<T> {
+        let this = Arc::clone(self);
+        self.run(move |git, limits| {
+            let checkpoints = this.checkpoints(git, project, &work_tree, limits)?;
+            Ok(run(&checkpoints, limits)?)
+        })
+        .await
+    }
+
+    /// Runs a function with git, on a blocking thread.
+    pub(crate) async fn run<T: Send + 'static>(
+        self: &Arc<Self>,
+        run: impl FnOnce(&Git, &Limits) -> Outcome<T> + Send + 'static,
+    ) -> Outcome<T> {
         // Closed when the engine stops.
         let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| ChangesError::Gone)?;
         let git = self.git().await?;
-        let this = Arc::clone(self);
-        let run = move || -> Outcome<T> {
+        let limits = Limits::cancelled_by(TIME_MAX, self.cancel.clone());
+        let run = move || {
             let _turn = turn;
-            this.check_place(&work_tree)?;
-            let repository = this.repository(project);
-            let folder = this.around.home.join("snapshots");
-            let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-            made.map_err(|source| ChangesError::Folder { path: folder, source })?;
-            let limits = Limits::cancelled_by(TIME_MAX, this.cancel.clone());
-            let options = Options { user_excludes: this.user_excludes(), ..Options::default() };
-            let checkpoints = Checkpoints::open(&git, &repository, &work_tree, options, &limits)?;
-            Ok(run(&checkpoints, &limits)?)
+            run(&git, &limits)
         };
         tokio::task::spawn_blocking(run).await.map_err(|_| ChangesError::Gone)?
+    }
+
+    /// Opens the checkpoints of a work tree.
+    pub(crate) fn checkpoints(
+        &self,
+        git: &Git,
+        project: ProjectId,
+        work_tree: &Path,
+        limits: &Limits,
+    ) -> Outcome<Checkpoints> {
+        self.check_place(work_tree)?;
+        let repository = self.repository(project);
+        let folder = self.around.home.join("snapshots");
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+        made.map_err(|source| ChangesError::Folder { path: folder, source })?;
+        let options = Options { user_excludes: self.user_excludes(), ..Options::default() };
+        Ok(Checkpoints::open(git, &repository, work_tree, options, limits)?)
     }
 
     /// The home must not be captured, with the database and the checkpoints themselves.
@@ -192,8 +214,10 @@ impl Snapshots {
     pub(crate) async fn git(&self) -> Outcome<Git> {
         let path = self.variable("PATH").unwrap_or_default();
         let open = || async move {
-            let open =
-                move || Git::open(Path::new("git"), &path, &Limits::new(Duration::from_secs(20)));
+            // By its path, so that a sandbox shows it wherever it is.
+            let found = convoke_agents::catalogue::find("git", Some(&path));
+            let program = found.unwrap_or_else(|| PathBuf::from("git"));
+            let open = move || Git::open(&program, &path, &Limits::new(Duration::from_secs(20)));
             tokio::task::spawn_blocking(open)
                 .await
                 .map_err(|_| ChangesError::Gone)?

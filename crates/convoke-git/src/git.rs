@@ -11,6 +11,17 @@ mod process;
 
 pub(crate) use command::Command;
 use command::Input;
+pub(crate) use process::Ended;
+
+/// Runs another program than git, with the same limits.
+pub(crate) fn run_program(
+    command: std::process::Command,
+    words: &str,
+    limits: &Limits,
+    sink: &mut dyn FnMut(&[u8]) -> std::ops::ControlFlow<()>,
+) -> Result<Ended> {
+    process::run(command, words, Input::Nothing, None, limits, sink)
+}
 
 /// The oldest git whose commands and options are enough.
 const OLDEST: Version = Version { major: 2, minor: 30 };

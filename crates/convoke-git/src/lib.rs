@@ -28,6 +28,6 @@ pub use limits::{Cancel, Limits};
 pub use project::{Base, Dirt, Facts, Filters, Head, Operation, Project, Upstream};
 pub use restore::{Blocked, Guard, Recovered, Restored, Scope};
 pub use worktree::{
-    Branch, Conflict, Copied, Discard, Finish, FinishRequest, Finished, NewWorktree, Outcome,
-    Removed, Worktree, WorktreeState,
+    Access, Branch, Conflict, Copied, Discard, Finish, FinishRequest, Finished, NewPullRequest,
+    NewWorktree, Outcome, Removed, Worktree, WorktreeState, repository_of,
 };

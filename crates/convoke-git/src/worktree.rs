@@ -5,13 +5,18 @@ use std::path::PathBuf;
 use crate::ObjectId;
 use crate::checkpoint::{Checkpoint, Checkpoints, Name};
 
+mod access;
 mod add;
 mod combine;
 mod finish;
 mod include;
 mod journal;
 mod list;
+mod push;
 mod remove;
+
+pub use access::{Access, repository_of};
+pub use push::NewPullRequest;
 
 /// A new work tree.
 #[derive(Debug, Clone)]

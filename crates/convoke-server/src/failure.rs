@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use convoke_api::bodies::{Problem, code};
 use convoke_core::session::{EndReason, Refusal, Status};
 use convoke_core::{Invalid, request};
-use convoke_engine::{AgentError, ChangesError, Error, Kind};
+use convoke_engine::{AgentError, ChangesError, Error, GitError, Kind};
 
 use crate::health;
 
@@ -192,7 +192,7 @@ fn detail(error: &Error) -> String {
             }
             text
         }
-        Error::TeamProcess { .. } => chain(error),
+        Error::TeamProcess { .. } | Error::Worktree(_) => chain(error),
         Error::Shared(error) => detail(error),
         error => error.to_string(),
     }
@@ -254,6 +254,10 @@ fn hint(error: &Error) -> Option<String> {
             "set changes.checkpoints = true in config.toml".to_owned()
         }
         Error::Changes(error) if error.is_git_missing() => "install git 2.30 or newer".to_owned(),
+        Error::Worktree(error) => return error.hint().map(str::to_owned),
+        Error::Changes(ChangesError::Git(error)) if git_hint(error).is_some() => {
+            return git_hint(error).map(str::to_owned);
+        }
         Error::Changes(error) if !error.files().is_empty() => {
             "look at the files first; `force` (`--force`) overwrites them, and that can be undone".to_owned()
         }
@@ -261,6 +265,26 @@ fn hint(error: &Error) -> Option<String> {
         _ => return None,
     };
     Some(hint)
+}
+
+/// The way out of what git refuses to do with a work tree.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rest is about restores")]
+const fn git_hint(error: &GitError) -> Option<&'static str> {
+    match error {
+        GitError::Dirty { .. } => Some("commit or stash these files first; nothing was changed"),
+        GitError::NotCaptured { .. } => {
+            Some("no snapshot holds these files: move them away, or delete them with `force`")
+        }
+        GitError::InProgress { .. } => Some("finish or abort it with git first"),
+        GitError::Detached { .. } => Some("check the branch out again with `git switch`"),
+        GitError::NotARepository { .. } => {
+            Some("a work tree needs a project that is the root of a git repository: `git init`")
+        }
+        GitError::BranchExists { .. } => {
+            Some("choose another name, or a branch that is checked out nowhere")
+        }
+        _ => None,
+    }
 }
 
 #[expect(

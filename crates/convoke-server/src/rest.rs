@@ -5,6 +5,7 @@ mod backups;
 mod blobs;
 pub(crate) mod browsers;
 mod changes;
+mod comparisons;
 mod config;
 mod events;
 mod histories;
@@ -21,6 +22,7 @@ mod sessions;
 mod system;
 mod team_sessions;
 pub(crate) mod teams;
+mod worktrees;
 
 use std::sync::Arc;
 
@@ -66,6 +68,13 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(changes::undo))
         .routes(routes!(changes::revert))
         .routes(routes!(changes::fork))
+        .routes(routes!(worktrees::finish))
+        .routes(routes!(worktrees::list))
+        .routes(routes!(worktrees::restore))
+        .routes(routes!(worktrees::remove))
+        .routes(routes!(comparisons::begin, comparisons::list))
+        .routes(routes!(comparisons::show))
+        .routes(routes!(comparisons::keep))
         .routes(routes!(messages::list))
         .routes(routes!(imports::import))
         .routes(routes!(histories::list))

@@ -1,8 +1,10 @@
 //! Converts the engine's types into those of the API.
 
 pub(crate) mod changes;
+pub(crate) mod comparisons;
 mod histories;
 pub(crate) mod teams;
+pub(crate) mod worktrees;
 
 use convoke_api::bodies::{
     Activity, Agent, AgentLogin, AgentLoginState, Circumstances, InboxItem, InboxKind,

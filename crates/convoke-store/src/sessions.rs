@@ -336,6 +336,18 @@ impl Store {
         .await
     }
 
+    /// Lists the sessions that have or had a work tree for themselves, the newest first.
+    pub async fn sessions_with_worktree(&self, window: Window) -> Result<Vec<StoredSession>> {
+        self.read_list(window, move |db| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM agent_sessions AS s
+                 WHERE s.worktree IS NOT NULL ORDER BY n DESC LIMIT ?1 OFFSET ?2"
+            );
+            Ok(many(db, &sql, params![window.limit(), window.offset])?)
+        })
+        .await
+    }
+
     /// Lists the ids by which its agent knew a session, the newest first.
     pub async fn agent_session_records(
         &self,

@@ -12,6 +12,7 @@ use crate::commands::answer::AnswerArgs;
 use crate::commands::ask::AskArgs;
 use crate::commands::backup::BackupArgs;
 use crate::commands::browser::BrowserArgs;
+use crate::commands::compare::CompareArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::config::ConfigArgs;
 use crate::commands::db::DbArgs;
@@ -36,6 +37,7 @@ use crate::commands::status::StatusArgs;
 use crate::commands::stop::StopArgs;
 use crate::commands::team::TeamArgs;
 use crate::commands::tui::TuiArgs;
+use crate::commands::worktree::WorktreeArgs;
 
 /// What `--version` prints.
 pub(crate) const VERSION: &str = concat!("convoke ", env!("CARGO_PKG_VERSION"));
@@ -92,6 +94,8 @@ pub(crate) enum Command {
     Tui(TuiArgs),
     Project(ProjectArgs),
     Session(SessionArgs),
+    Worktree(WorktreeArgs),
+    Compare(CompareArgs),
     Search(SearchArgs),
     Inbox(InboxArgs),
     Rule(RuleArgs),

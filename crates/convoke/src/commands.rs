@@ -5,6 +5,7 @@ pub(crate) mod answer;
 pub(crate) mod ask;
 pub(crate) mod backup;
 pub(crate) mod browser;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod db;
@@ -29,6 +30,7 @@ pub(crate) mod status;
 pub(crate) mod stop;
 pub(crate) mod team;
 pub(crate) mod tui;
+pub(crate) mod worktree;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -168,6 +170,8 @@ pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Res
         Command::Tui(args) => tui::run(&args, &global, world, output),
         Command::Project(args) => project::run(&args, &global, world, output),
         Command::Session(args) => session::run(&args, &global, world, output),
+        Command::Worktree(args) => worktree::run(&args, &global, world, output),
+        Command::Compare(args) => compare::run(&args, &global, world, output),
         Command::Search(args) => search::run(&args, &global, world, output),
         Command::Inbox(args) => inbox::run(&args, &global, world, output),
         Command::Rule(args) => rule::run(&args, &global, world, output),

@@ -41,6 +41,7 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     pub(crate) pool: Pool,
     pub(crate) changes: Changes,
+    pub(crate) worktree: Worktree,
     pub(crate) sandbox: Sandbox,
     pub(crate) teams: Teams,
     pub(crate) questions: Questions,
@@ -94,6 +95,15 @@ pub(crate) struct Pool {
 pub(crate) struct Changes {
     /// Whether checkpoints are made before and after every turn.
     pub(crate) checkpoints: bool,
+}
+
+/// Work trees of sessions.
+#[derive(Debug)]
+pub(crate) struct Worktree {
+    /// The folder for them; `None` for the one in the user's data.
+    pub(crate) root: Option<PathBuf>,
+    /// Commands that set them up, by the folder of the project.
+    pub(crate) set_up: BTreeMap<PathBuf, String>,
 }
 
 /// How agents are confined.

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use super::wire::{BAD_PARAMS, Fault, INTERNAL, NOT_FOUND, Outcome};
 use crate::driver::Launch;
 use crate::process::Ended;
-use command::Command;
-use screen::Screen;
+pub(crate) use command::Command;
+pub(crate) use screen::Screen;
 
 /// Commands that the agent may have running or unreleased at once; one more is refused.
 const OPEN_MAX: usize = 64;
@@ -42,16 +42,16 @@ struct Terminal {
 }
 
 /// What shall be run.
-pub(super) struct Order {
+pub(crate) struct Order {
     /// A program, or a whole line for a shell when there are no arguments.
-    pub(super) command: String,
-    pub(super) args: Vec<String>,
+    pub(crate) command: String,
+    pub(crate) args: Vec<String>,
     /// Variables besides the agent's own.
-    pub(super) environment: Vec<(OsString, OsString)>,
+    pub(crate) environment: Vec<(OsString, OsString)>,
     /// Where, if not in the workspace.
-    pub(super) folder: Option<PathBuf>,
+    pub(crate) folder: Option<PathBuf>,
     /// How much of its output shall be kept.
-    pub(super) output_bytes_max: Option<u64>,
+    pub(crate) output_bytes_max: Option<u64>,
 }
 
 impl Terminals {

@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use super::grants::Grants;
 use super::{Seat, Wait};
 use crate::driver::{self, Driver, Launch, Lease, Order, REPORTS_MAX, Random, Started};
 use crate::error::Error;
@@ -59,6 +60,7 @@ pub(super) struct Slot {
     lease: Option<Lease>,
     /// The folder of its temporary files.
     temp: Option<Arc<TempFolder>>,
+    grants: Grants,
     /// Ends the task, and with it the process, when the pool ends.
     task: AbortHandle,
     /// Answered by being dropped with the slot.
@@ -103,10 +105,11 @@ impl Slot {
         news: mpsc::Sender<News>,
     ) -> Self {
         let (lease, temp) = (launch.lease.take(), launch.temp.clone());
+        let grants = Grants::of(&launch);
         let (_wanted, unwanted) = oneshot::channel();
         let task = tokio::spawn(attend(key.clone(), launch, random, unwanted, news)).abort_handle();
         let (state, health) = (State::Starting { _wanted }, Health::Lives);
-        Self { key, state, pid: None, health, lease, temp, task, stopped_for: Vec::new() }
+        Self { key, state, pid: None, health, lease, temp, grants, task, stopped_for: Vec::new() }
     }
 
     /// Since when the process has been idle.
@@ -171,12 +174,21 @@ impl Slot {
         self.take_seat(reports, news)
     }
 
-    /// The seat, if it is free; what the process does comes out of `reports` from now on.
+    /// The seat, if it is free; what the process does comes out of `reports` from now on. A process whose files were
+    /// replaced is stopped instead, and the caller gets another one.
     fn take_seat(
         &mut self,
         reports: mpsc::Sender<Report>,
         news: &mpsc::Sender<News>,
     ) -> Option<Seat> {
+        if self.idle_since().is_some() && self.grants.are_outdated() {
+            tracing::info!(
+                "a file of the process of {} was replaced: it is started anew",
+                self.key
+            );
+            self.stop();
+            return None;
+        }
         let State::Idle { orders, started, .. } = &mut self.state else { return None };
         let (taken, freed) = oneshot::channel();
         let temp = self.temp.clone();

@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
 use serde::{Deserialize, Serialize};
 
-use super::policy::Policy;
+use super::policy::{Policy, StartFiles};
 use super::resolve::open_without_links;
 use super::{Shortfall, mounts, planted, reading};
 use crate::{Error, Result};
@@ -92,7 +92,7 @@ impl Layout {
         hidden.dedup();
         let mut protected: Vec<PathBuf> =
             policy.protected.iter().filter(exists).filter_map(resolved).collect();
-        if let Some(workspace) = writable.first() {
+        if let (Some(workspace), StartFiles::Protected) = (writable.first(), policy.start_files) {
             protected.extend(planted::in_workspace(&workspace.path));
         }
         let (held, identities) = hold(&mut protected, &writable);

@@ -83,6 +83,13 @@ pub(super) fn in_workspace(workspace: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// What is to be read-only in a repository that git itself works on.
+pub fn of_git(repository: &Path) -> Vec<PathBuf> {
+    ["config", "config.worktree", "hooks", "info/attributes"]
+        .map(|name| repository.join(name))
+        .into()
+}
+
 /// Whether a name in a workspace is one of those, so that a program of ours does not write it for an agent either.
 pub(crate) fn is_protected(inside: &Path) -> bool {
     let in_git = |path: &Path| {

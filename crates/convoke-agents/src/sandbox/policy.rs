@@ -29,6 +29,9 @@ pub struct Policy {
     pub readable: Vec<PathBuf>,
     /// Files and folders inside of the writable ones that stay read-only: programs of the user run what they say.
     pub protected: Vec<PathBuf>,
+    /// Whether names in the workspace that programs of the user run later, such as editor tasks and start files, stay
+    /// read-only, too.
+    pub start_files: StartFiles,
     /// Files that the user has the agent started with: its program, and those that its arguments name. They are shown to
     /// it even where their folder is replaced; what an agent itself names is not among them.
     pub shown: Vec<PathBuf>,
@@ -58,6 +61,7 @@ impl Policy {
             secrets: Vec::new(),
             readable: Vec::new(),
             protected: Vec::new(),
+            start_files: StartFiles::Protected,
             shown: Vec::new(),
             sockets: Vec::new(),
             temp: None,
@@ -99,6 +103,16 @@ pub enum Use {
     On,
     /// It is not.
     Off,
+}
+
+/// Whether what programs of the user run later can be written in the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum StartFiles {
+    /// It cannot.
+    Protected,
+    /// It can: by git, which checks out what the user has committed.
+    Writable,
 }
 
 /// Which system calls are refused.

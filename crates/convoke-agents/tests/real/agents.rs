@@ -152,7 +152,7 @@ impl Machine {
             sandbox: Settings::with(available),
         };
         let mcp_servers = vec![tool_server()];
-        let occasion = Occasion { workspace: self.workspace(), start, mcp_servers };
+        let occasion = Occasion { workspace: self.workspace(), start, mcp_servers, worktree: None };
         let launch = Launch::of(&agent, &around, occasion).unwrap();
         Launch { patience: PATIENCE, leftovers: None, ..launch }
     }

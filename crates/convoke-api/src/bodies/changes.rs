@@ -5,7 +5,7 @@ use convoke_core::message::Seq;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{NOT_BLANK, Session, whole};
+use super::{NOT_BLANK, NewWorktree, Session, whole};
 
 /// What a session, or one of its turns, changed: `GET /api/sessions/:id/changes`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -305,4 +305,7 @@ pub struct Fork {
     )]
     #[schemars(extend("minimum" = 1, "maximum" = whole::COUNT_MAX))]
     pub turn: Option<Seq>,
+    /// A work tree that the new session is to have for itself, with the files as they were after that turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<NewWorktree>,
 }

@@ -11,7 +11,7 @@ use convoke_core::turn::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AGENT_NAME, GivenAttachment, GivenComment, NOT_BLANK, Repo};
+use super::{AGENT_NAME, GivenAttachment, GivenComment, NOT_BLANK, NewWorktree, Repo};
 
 /// A session: a durable conversation of one agent in one project.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -150,6 +150,9 @@ pub struct NewSession {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("maxItems" = 64))]
     pub files: Vec<String>,
+    /// A work tree that the session is to have for itself; by default it works in the project's folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<NewWorktree>,
 }
 
 /// A session that was created.

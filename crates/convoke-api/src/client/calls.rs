@@ -10,11 +10,12 @@ use super::{
     Transcript,
 };
 use crate::bodies::{
-    Agents, Answer, Backups, CancelTurn, Config, ConfigPatch, CreatedSession, FileDiff,
-    FileMatches, Fork, Health, Histories, HistoryImport, Hits, Home, Import, Imported, Inbox,
-    NewBackup, NewHistoryImport, NewRepo, NewRule, NewSession, Prompt, Prompted, QueuePatch,
+    Agents, Answer, Backups, CancelTurn, Comparison, Comparisons, Config, ConfigPatch,
+    CreatedSession, FileDiff, FileMatches, FinishWorktree, FinishedWorktree, Fork, Health,
+    Histories, HistoryImport, Hits, Home, Import, Imported, Inbox, KeepEntry, KeptEntry, NewBackup,
+    NewComparison, NewHistoryImport, NewRepo, NewRule, NewSession, Prompt, Prompted, QueuePatch,
     Rejection, Repo, Repos, Restore, Restored, Revert, Rule, Rules, Session, SessionChanges,
-    SessionPatch, Sessions, StateOfSession, Status, StoredAttachment, Undo,
+    SessionPatch, Sessions, StateOfSession, Status, StoredAttachment, Undo, Worktrees,
 };
 use crate::error::Result;
 
@@ -234,6 +235,50 @@ impl Client {
     /// Forks a session at a turn.
     pub async fn fork(&self, id: &str, fork: &Fork) -> Result<Session> {
         self.fetch(Call::post(session_path(id, "/fork")).json(fork).patient()).await
+    }
+
+    /// Finishes the work tree of a session.
+    pub async fn finish(&self, id: &str, finish: &FinishWorktree) -> Result<FinishedWorktree> {
+        self.fetch(Call::post(session_path(id, "/finish")).json(finish).patient()).await
+    }
+
+    /// The work trees of all sessions.
+    pub async fn worktrees(&self) -> Result<Worktrees> {
+        self.fetch(Call::get("/api/worktrees")).await
+    }
+
+    /// Makes the removed work tree of a session again.
+    pub async fn restore_worktree(&self, id: &str) -> Result<Session> {
+        let path = format!("/api/worktrees/{}/restore", segment(id));
+        self.fetch(Call::post(path).patient()).await
+    }
+
+    /// Removes the folder of a session's work tree; with `force` also files that no snapshot holds.
+    pub async fn remove_worktree(&self, id: &str, force: bool) -> Result<Session> {
+        let query = if force { "?force=true" } else { "" };
+        let path = format!("/api/worktrees/{}{query}", segment(id));
+        self.fetch(Call::new(Method::DELETE, path).patient()).await
+    }
+
+    /// Gives one prompt to several agents.
+    pub async fn begin_comparison(&self, new: &NewComparison) -> Result<Comparison> {
+        self.fetch(Call::post("/api/comparisons").json(new).patient()).await
+    }
+
+    /// All comparisons.
+    pub async fn comparisons(&self) -> Result<Comparisons> {
+        self.fetch(Call::get("/api/comparisons")).await
+    }
+
+    /// A comparison as it is now.
+    pub async fn comparison(&self, id: &str) -> Result<Comparison> {
+        self.fetch(Call::get(format!("/api/comparisons/{}", segment(id)))).await
+    }
+
+    /// Keeps one session of a comparison, and discards the others.
+    pub async fn keep_entry(&self, id: &str, keep: &KeepEntry) -> Result<KeptEntry> {
+        let path = format!("/api/comparisons/{}/keep", segment(id));
+        self.fetch(Call::post(path).json(keep).patient()).await
     }
 
     /// What waits for the human, what goes on, and what ended.

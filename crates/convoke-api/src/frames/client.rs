@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
 
 use super::Envelope;
-use crate::bodies::{GivenAttachment, GivenComment};
+use crate::bodies::{GivenAttachment, GivenComment, NewWorktree};
 
 /// A frame from a client, tagged by `type`. A session is named by its canonical id or its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -100,6 +100,9 @@ pub enum ClientFrame {
         /// Files and folders of the project that the words mention, relative to it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<String>,
+        /// A work tree that the session is to have for itself; by default it works in the project's folder.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        worktree: Option<NewWorktree>,
     },
     /// Wants to see a session, and to follow it.
     #[serde(rename = "session:open")]

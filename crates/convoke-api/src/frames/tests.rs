@@ -28,7 +28,7 @@ fn said_by_clients() -> Vec<Value> {
         json!({"type": "session:list", "projectId": ID, "archived": true}),
         json!({"type": "session:create", "projectId": ID}),
         json!({"type": "session:create", "projectId": ID, "cliType": "codex", "prompt": "hello"}),
-        json!({"type": "session:create", "projectId": ID, "model": "m", "mode": "plan", "prompt": "see @a", "attachments": [{"hash": "00", "name": "a.png"}], "files": ["a"]}),
+        json!({"type": "session:create", "projectId": ID, "model": "m", "mode": "plan", "prompt": "see @a", "attachments": [{"hash": "00", "name": "a.png"}], "files": ["a"], "worktree": {"branch": "fix"}}),
         session("session:open"),
         json!({"type": "session:open", "sessionId": "codex:1", "after": 7, "generation": "1", "render": true, "limit": 50}),
         json!({"type": "session:open", "sessionId": "codex:1", "at": 7}),

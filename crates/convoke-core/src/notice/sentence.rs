@@ -3,6 +3,7 @@
 use super::{
     AgentEvent, Event, FilesEvent, LifecycleEvent, ProcessEvent, Resumed, RuleEvent, TurnEvent,
 };
+use crate::files::Removal;
 use crate::session::EndReason;
 
 impl Event {
@@ -129,12 +130,55 @@ fn files(event: &FilesEvent) -> String {
             let files = counted(*files);
             format!("A restore was interrupted, and is complete now: {files} restored.{left}")
         }
+        FilesEvent::WorktreeMade { path, branch, copied, left_out } => {
+            let copied = match (copied, left_out.len()) {
+                (0, 0) => String::new(),
+                (copied, 0) => format!(" {copied} files were copied to it."),
+                (copied, left) => format!(" {copied} files were copied to it, {left} were not."),
+            };
+            format!("This session has a work tree of its own: {path}, branch {branch}.{copied}")
+        }
+        FilesEvent::WorktreeSetUp { command, code: Some(0), .. } => {
+            format!("The work tree was set up with `{command}`.")
+        }
+        FilesEvent::WorktreeSetUp { command, code: Some(code), .. } => {
+            format!("Setting up the work tree failed: `{command}` ended with exit code {code}.")
+        }
+        FilesEvent::WorktreeSetUp { command, code: None, .. } => {
+            format!("Setting up the work tree failed: `{command}` did not end by itself.")
+        }
+        FilesEvent::FolderShared { session, git } => {
+            let offer = if *git {
+                " Run `convoke session new --worktree` to give a session a work tree of its own."
+            } else {
+                ""
+            };
+            format!("Session {session} works in the same folder.{offer}")
+        }
+        FilesEvent::WorktreeRemoved { how, branch, base } => removed(*how, branch, base.as_deref()),
+        FilesEvent::WorktreeRestored { path } => {
+            format!("The work tree is there again: {path}.")
+        }
+        FilesEvent::WorktreeRecovered { what } => what.clone(),
     }
 }
 
 /// A number of files.
 fn counted(files: u64) -> String {
     if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
+}
+
+fn removed(how: Removal, branch: &str, base: Option<&str>) -> String {
+    let base = base.unwrap_or("its base");
+    let what = match how {
+        Removal::Merge => format!("The branch {branch} was merged into {base}"),
+        Removal::Squash => format!("The changes of {branch} became one commit of {base}"),
+        Removal::Rebase => format!("The commits of {branch} were put on top of {base}"),
+        Removal::Keep => format!("The branch {branch} was kept"),
+        Removal::Discard => format!("The branch {branch} was discarded"),
+        Removal::Remove => format!("The branch {branch} stays"),
+    };
+    format!("{what}, and the work tree was removed. `convoke worktree restore` brings it back.")
 }
 
 fn agent(event: &AgentEvent) -> String {

@@ -65,6 +65,7 @@ impl Machine {
             },
             spare: Spare::None,
             checkpoints: Checkpointing::Off,
+            worktrees: convoke_engine::WorktreeSettings::default(),
             questions_dir: home.join("questions"),
             questions: QuestionSettings {
                 sessions_max: 100,

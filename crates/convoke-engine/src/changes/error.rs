@@ -78,6 +78,10 @@ impl ChangesError {
     pub fn files(&self) -> &[PathBuf] {
         match self {
             Self::Git(convoke_git::Error::ChangedSince { paths }) => paths,
+            Self::Git(
+                convoke_git::Error::Dirty { files, .. }
+                | convoke_git::Error::NotCaptured { files, .. },
+            ) => files,
             _ => &[],
         }
     }

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::session::{self, Request};
 use crate::snapshots;
 use crate::view::Change;
+use crate::worktrees::WorktreeError;
 
 /// When a restore is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,6 +135,9 @@ impl Changes {
     /// Where the files of a session are, if no turn may write to them.
     async fn idle_place(&self, id: SessionId) -> Result<Place> {
         let place = self.place(id).await?;
+        if place.is_removed {
+            return Err(WorktreeError::Removed.into());
+        }
         match place.running {
             Some(_) => Err(ChangesError::Working.into()),
             None => Ok(place),

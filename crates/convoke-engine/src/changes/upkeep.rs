@@ -120,6 +120,7 @@ impl Changes {
                     break;
                 }
                 let own = page.sessions.into_iter().filter_map(|session| session.worktree);
+                let own = own.filter(|own| own.removed.is_none());
                 work_trees.extend(own.map(|own| PathBuf::from(own.path)));
                 window.offset += PAGE;
             }

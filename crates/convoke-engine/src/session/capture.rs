@@ -27,6 +27,9 @@ use crate::view::{Change, SessionChange};
 /// and the checkpoint may have some of what the agent did first.
 const PROMPT_PATIENCE: Duration = Duration::from_secs(10);
 
+/// The same for the set-up of a work tree, which has a limit of its own.
+const SET_UP_PATIENCE: Duration = Duration::from_secs(20 * 60);
+
 /// The checkpoints of a session's turns.
 #[derive(Default)]
 pub(super) struct Capture {
@@ -36,16 +39,34 @@ pub(super) struct Capture {
     last: Option<JoinHandle<()>>,
     /// Whether a failure was reported in the conversation.
     is_failure_told: bool,
+    /// Whether the last one is the set-up of a work tree, which takes as long as it takes.
+    is_set_up: bool,
+}
+
+impl Capture {
+    /// The first checkpoint waits for this.
+    pub(super) fn set_up(&mut self, running: JoinHandle<()>) {
+        self.last = Some(running);
+        self.is_set_up = true;
+    }
+
+    /// Whether the work tree is still being set up.
+    pub(super) fn is_setting_up(&self) -> bool {
+        self.is_set_up && self.last.as_ref().is_some_and(|running| !running.is_finished())
+    }
 }
 
 /// A checkpoint that is being made.
-pub(super) struct Captured(tokio::sync::oneshot::Receiver<()>);
+pub(super) struct Captured {
+    made: tokio::sync::oneshot::Receiver<()>,
+    patience: Duration,
+}
 
 impl Captured {
     /// Waits until it is made, but not for too long.
     pub(super) async fn wait(self) {
         // The sender is dropped when it failed.
-        if tokio::time::timeout(PROMPT_PATIENCE, self.0).await.is_err() {
+        if tokio::time::timeout(self.patience, self.made).await.is_err() {
             tracing::info!("a checkpoint takes long, and the prompt is sent before it is made");
         }
     }
@@ -67,12 +88,22 @@ impl Task {
         }
     }
 
+    /// Waits for the checkpoints that were begun.
+    pub(super) async fn finish_checkpoints(&mut self) {
+        if let Some(last) = self.capture.last.take() {
+            // One that panicked changes nothing any more.
+            last.await.ok();
+        }
+    }
+
     fn begin_checkpoint(&mut self, place: Place, turn: Seq) -> Option<Captured> {
         let is_on = self.shared.settings.checkpoints == Checkpointing::On
             && self.stored.kind == SessionKind::Session;
-        if !is_on {
+        let is_set_up = std::mem::take(&mut self.capture.is_set_up);
+        if !is_on && !is_set_up {
             return None;
         }
+        let patience = if is_set_up { SET_UP_PATIENCE } else { PROMPT_PATIENCE };
         let (made, captured) = tokio::sync::oneshot::channel();
         let (shared, before) = (Arc::clone(&self.shared), self.capture.last.take());
         let (id, project, workspace) = (self.id, self.stored.project_id, self.workspace.clone());
@@ -81,6 +112,10 @@ impl Task {
             if let Some(before) = before {
                 // A checkpoint that panicked is not the concern of the next one.
                 before.await.ok();
+            }
+            if !is_on {
+                drop(made);
+                return;
             }
             let outcome = shared.snapshots.checkpoint(project, workspace, id, place).await;
             // The prompt need not wait for what follows.
@@ -102,7 +137,7 @@ impl Task {
             // Fails if the session's task has ended; the totals are stored.
             news.send(ProcessUpdate::Captured(outcome)).await.ok();
         }));
-        Some(Captured(captured))
+        Some(Captured { made: captured, patience })
     }
 
     /// Sends a prompt to a warm process as soon as the checkpoint before the turn is made.

@@ -18,6 +18,26 @@ pub struct Choices {
 
 /// The category of the setting that chooses the model.
 const MODEL: &str = "model";
+/// The category of the setting that chooses the mode, of agents that offer modes as a setting.
+const MODE: &str = "mode";
+
+/// The modes that an agent offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Modes<'a> {
+    pub(crate) current: &'a str,
+    pub(crate) available: &'a [OfferedChoice],
+    /// The setting that chooses among them; none where the protocol's own order does.
+    setting: Option<&'a str>,
+}
+
+impl Modes<'_> {
+    fn order(&self, mode: String) -> Order {
+        match self.setting {
+            Some(setting) => Order::SetSetting { setting: setting.to_owned(), choice: mode },
+            None => Order::SetMode { mode },
+        }
+    }
+}
 
 impl Choices {
     /// The orders that make the choices true, given what the agent offers.
@@ -28,9 +48,11 @@ impl Choices {
     ) -> Result<Vec<Order>, Error> {
         let mut orders = Vec::new();
         if let Some(wanted) = &self.mode {
-            let (current, available) = modes(offers).unwrap_or(("", &[]));
-            let mode = chosen(agent, "mode", wanted, available)?;
-            orders.extend((mode != current).then_some(Order::SetMode { mode }));
+            let modes = modes(offers);
+            let mode = chosen(agent, "mode", wanted, modes.map_or(&[], |modes| modes.available))?;
+            if let Some(modes) = modes.filter(|modes| modes.current != mode) {
+                orders.push(modes.order(mode));
+            }
         }
         if let Some(wanted) = &self.model {
             let models = models(offers);
@@ -48,11 +70,11 @@ impl Choices {
 pub(crate) fn again(before: &[SessionState], offers: &[SessionState]) -> Vec<Order> {
     let is_offered = |id: &str, choices: &[OfferedChoice]| choices.iter().any(|it| it.id == id);
     let mut orders = Vec::new();
-    if let (Some((before, _)), Some((now, available))) = (modes(before), modes(offers))
-        && before != now
-        && is_offered(before, available)
+    if let (Some(before), Some(now)) = (modes(before), modes(offers))
+        && before.current != now.current
+        && is_offered(before.current, now.available)
     {
-        orders.push(Order::SetMode { mode: before.to_owned() });
+        orders.push(now.order(before.current.to_owned()));
     }
     if let (Some(before), Some(now)) = (models(before), models(offers))
         && before.current != now.current
@@ -82,30 +104,43 @@ fn chosen(
     })
 }
 
-/// The current mode and all modes.
-pub(crate) fn modes(offers: &[SessionState]) -> Option<(&str, &[OfferedChoice])> {
-    offers.iter().find_map(|offer| match offer {
+/// The modes, which some agents offer as a setting.
+pub(crate) fn modes(offers: &[SessionState]) -> Option<Modes<'_>> {
+    let own = offers.iter().find_map(|offer| match offer {
         SessionState::Modes { current, available } => {
-            Some((current.as_str(), available.as_slice()))
+            Some(Modes { current, available, setting: None })
         }
         SessionState::Queue { .. }
         | SessionState::Commands { .. }
         | SessionState::Settings { .. }
         | SessionState::Usage(_) => None,
+    });
+    own.or_else(|| {
+        let setting = of_category(settings(offers), MODE)?;
+        let OfferedSetting { id, current, choices, .. } = setting;
+        Some(Modes { current, available: choices, setting: Some(id) })
     })
 }
 
 /// The setting that chooses the model.
 pub(crate) fn models(offers: &[SessionState]) -> Option<&OfferedSetting> {
+    let settings = settings(offers);
+    of_category(settings, MODEL).or_else(|| settings.iter().find(|it| it.id == MODEL))
+}
+
+fn of_category<'a>(settings: &'a [OfferedSetting], category: &str) -> Option<&'a OfferedSetting> {
+    settings.iter().find(|it| it.category.as_deref() == Some(category))
+}
+
+fn settings(offers: &[SessionState]) -> &[OfferedSetting] {
     let settings = offers.iter().find_map(|offer| match offer {
-        SessionState::Settings { settings } => Some(settings),
+        SessionState::Settings { settings } => Some(settings.as_slice()),
         SessionState::Queue { .. }
         | SessionState::Commands { .. }
         | SessionState::Modes { .. }
         | SessionState::Usage(_) => None,
-    })?;
-    let of_category = settings.iter().find(|it| it.category.as_deref() == Some(MODEL));
-    of_category.or_else(|| settings.iter().find(|it| it.id == MODEL))
+    });
+    settings.unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -156,5 +191,23 @@ mod tests {
         assert_eq!(again(&before, &before), []);
         assert_eq!(again(&offers("gone", "m9"), &offers("ask", "m1")), []);
         assert_eq!(again(&[], &offers("ask", "m1")), []);
+    }
+
+    #[test]
+    fn l1_modes_that_an_agent_offers_as_a_setting_are_its_modes() {
+        let setting = |current: &str| {
+            let choices = vec![choice("build", "build"), choice("plan", "plan")];
+            let (id, name) = ("mode".to_owned(), "Session Mode".to_owned());
+            let category = Some("mode".to_owned());
+            let current = current.to_owned();
+            let settings = vec![OfferedSetting { id, name, category, current, choices }];
+            [SessionState::Settings { settings }]
+        };
+        let agent: AgentName = "opencode".parse().unwrap();
+        let plan = Choices { mode: Some("plan".to_owned()), model: None };
+        let order = Order::SetSetting { setting: "mode".to_owned(), choice: "plan".to_owned() };
+        assert_eq!(plan.orders(&agent, &setting("build")).unwrap(), std::slice::from_ref(&order));
+        assert_eq!(plan.orders(&agent, &setting("plan")).unwrap(), []);
+        assert_eq!(again(&setting("plan"), &setting("build")), [order]);
     }
 }

@@ -146,7 +146,7 @@ impl Task {
         self.stop_process().await;
         self.shared.store.erase_session(self.id).await?;
         self.shared.registry.erase(self.id);
-        self.shared.snapshots.forget(self.stored.project_id, self.workspace.clone(), self.id);
+        self.shared.snapshots.forget(self.stored.project_id, self.project.clone(), self.id);
         self.shared.inbox_changed.notify_one();
         self.shared.tell(Change::SessionErased(Box::new(self.stored.clone())));
         Ok(())

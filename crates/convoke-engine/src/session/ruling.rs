@@ -183,6 +183,7 @@ fn is_own_name(name: &str) -> bool {
         let mut names = joined.map(|sign| format!("{OWN_SERVER}{sign}{tool}"));
         names.any(|own| own == name || format!("mcp__{own}") == name)
             || format!("{tool} ({OWN_SERVER} MCP Server)") == name
+            || format!("{OWN_SERVER}: {}", tool.replace('_', " ")) == name
     };
     OWN_QUESTIONS.iter().any(|tool| own(tool))
 }
@@ -223,6 +224,7 @@ mod tests {
             "convoke-ask_user_questions",
             "convoke/ask_user_questions",
             "ask_user_questions (convoke MCP Server)",
+            "convoke: ask user questions",
         ] {
             assert!(is_own_name(name), "{name}");
         }

@@ -71,6 +71,7 @@ impl Task {
                 }
             }
             ProcessUpdate::Captured(outcome) => self.captured(outcome).await,
+            ProcessUpdate::SetUp(notice) => self.was_set_up(notice).await,
         }
         self.give_seat_back();
     }

@@ -1,21 +1,22 @@
 //! Gets a session its process: a warm one, or a new one that resumes the conversation as well as the agent can.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use convoke_agents::Error as AgentError;
 use convoke_agents::catalogue::{Agent, LoginState, Resume, Sandbox};
 use convoke_agents::driver::{HttpServer, Launch, Lease, McpServer, OwnSandbox, Start};
-use convoke_agents::launch::{Occasion, Surroundings};
+use convoke_agents::launch::{Occasion, Surroundings, WorktreeOf};
 use convoke_agents::pool::Seat;
 use convoke_agents::resume::{Begun, Known, resume_or_begin};
-use convoke_core::files::ChangeTotals;
+use convoke_core::files::{ChangeTotals, OwnWorktree};
 use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
 use convoke_core::notice::{AgentEvent, Notice, ProcessEvent, Resumed};
 use convoke_core::session::Report;
 use convoke_core::state::SessionState;
 use convoke_core::team::TeamName;
+use convoke_git::Access;
 use convoke_store::{SessionKind, Window};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
@@ -49,6 +50,8 @@ pub(crate) struct ProcessSpec {
     pub(crate) workspace: PathBuf,
     /// The agent's own session id, once it has one.
     pub(crate) agent_session: Option<String>,
+    /// The work tree that the session has for itself, and the project's folder.
+    pub(crate) worktree: Option<(OwnWorktree, PathBuf)>,
 }
 
 /// Progress of the process that a session waits for.
@@ -57,6 +60,8 @@ pub(crate) enum ProcessUpdate {
     Place { turn: Seq, place: usize },
     /// A checkpoint was made, or not.
     Captured(Result<ChangeTotals, String>),
+    /// The work tree was set up, or not.
+    SetUp(Notice),
     /// The process, or why there is none.
     Seated { turn: Seq, outcome: Result<Seating, AgentError> },
 }
@@ -247,6 +252,9 @@ pub(crate) async fn launch(
     // The folder may have been moved, or replaced by a link, since it became a project.
     let not_there = |source| AgentError::Workspace { path: spec.workspace.clone(), source };
     let workspace = match spec.kind {
+        SessionKind::Session if spec.worktree.is_some() => {
+            inside_root(spec.workspace.clone(), &processes.settings.worktrees.root).await
+        }
         SessionKind::Session => {
             inside_root(spec.workspace.clone(), &processes.settings.workspace_root).await
         }
@@ -269,12 +277,30 @@ pub(crate) async fn launch(
     };
     let (mcp_servers, lease) = tool_server(processes, spec.session).unzip();
     let mcp_servers = mcp_servers.into_iter().collect();
-    let mut launch = Launch::of(agent, &around, Occasion { workspace, start, mcp_servers })?;
+    let worktree = match spec.worktree.clone() {
+        Some((own, project)) => Some(worktree_of(own, project).await?),
+        None => None,
+    };
+    let occasion = Occasion { workspace, start, mcp_servers, worktree };
+    let mut launch = Launch::of(agent, &around, occasion)?;
     launch.lease = lease;
     if let SessionKind::Team = spec.kind {
         processes.as_configured(spec, &mut launch);
     }
     Ok(launch)
+}
+
+/// What an agent in a work tree needs of its repository.
+async fn worktree_of(own: OwnWorktree, project: PathBuf) -> Result<WorktreeOf, AgentError> {
+    let path = PathBuf::from(&own.path);
+    let found = tokio::task::spawn_blocking(move || Access::of(Path::new(&own.path), &own.branch));
+    let found = found.await.map_err(std::io::Error::other)?;
+    let unusable = |error: convoke_git::Error| AgentError::Workspace {
+        path,
+        source: std::io::Error::other(explain(&error)),
+    };
+    let Access { writable, protected, readable } = found.map_err(unusable)?;
+    Ok(WorktreeOf { project, writable, protected, readable })
 }
 
 impl Processes {

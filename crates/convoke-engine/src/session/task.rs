@@ -22,6 +22,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::capture::Capture;
+use super::holding::{Hold, workspace_of};
 use super::load::{Loaded, load};
 use super::progress::Progress;
 use super::quota::Quota;
@@ -86,6 +87,9 @@ pub(super) struct Task {
     pub(super) cancelling: Option<(Seq, Instant)>,
     pub(super) quota: Quota,
     pub(super) capture: Capture,
+    pub(super) hold: Hold,
+    /// The project's folder, in which the session works unless it has a work tree of its own.
+    pub(super) project: PathBuf,
     /// Why the task cannot go on.
     pub(super) broken: Option<Error>,
 }
@@ -185,10 +189,12 @@ impl Task {
     ) -> Result<(Self, mpsc::Receiver<ProcessUpdate>)> {
         let Parts { id, published, live } = parts;
         let channel = || -> Reports { mpsc::channel(REPORTS_MAX) };
+        let mut set_up = None;
         let (loaded, cut, (reports_to, reports), first) = match begin {
-            Begin::New { stored, reports, first } => {
+            Begin::New { stored, reports, first, set_up: command } => {
                 let session = Session::restore(stored.summary.clone(), &[], Vec::new());
                 let loaded = Loaded { stored: *stored, session, open: OpenMessages::default() };
+                set_up = command;
                 (loaded, None, reports, first)
             }
             Begin::Stored => {
@@ -204,7 +210,8 @@ impl Task {
             session.skip_lost_revisions();
         }
         let project = shared.store.project(stored.project_id).await?;
-        let workspace = project.map(|project| project.path).unwrap_or_default();
+        let project = project.map(|project| project.path).unwrap_or_default();
+        let workspace = workspace_of(&stored, &project);
         let pair = match stored.kind {
             SessionKind::Session => None,
             SessionKind::Team => shared.pair_of(id).await?,
@@ -240,6 +247,8 @@ impl Task {
             cancelling: None,
             quota: Quota::default(),
             capture: Capture::default(),
+            hold: Hold::default(),
+            project,
             broken: None,
         };
         if let Some(cut) = cut {
@@ -252,6 +261,9 @@ impl Task {
             task.carry(Command::Recover(cut)).await?;
         }
         task.hear(first).await;
+        if let Some(command) = set_up {
+            task.begin_set_up(command);
+        }
         task.show();
         Ok((task, news))
     }
@@ -302,6 +314,14 @@ impl Task {
                 self.captured(Ok(totals)).await;
                 reply.send(Ok(())).ok();
             }
+            Request::Hold { until, reply } => {
+                let held = self.hold(until).await;
+                reply.send(held).ok();
+            }
+            Request::SetWorktree { worktree, reply } => {
+                let set = self.set_worktree(*worktree).await;
+                reply.send(set).ok();
+            }
             Request::Settle { reply } => {
                 reply.send(Ok(())).ok();
             }
@@ -323,6 +343,7 @@ impl Task {
                 return Ok(Carried { view: self.view(), prompt: Some(prompt) });
             }
         }
+        self.check_worktree()?;
         let stamp = self.new_stamp(id);
         self.carry(Command::Prompt { prompt, stamp }).await
     }
@@ -396,7 +417,10 @@ impl Task {
     }
 
     /// Whether the task may end. An active session of a human keeps its task for the idle timeout.
-    fn is_over(&self) -> bool {
+    fn is_over(&mut self) -> bool {
+        if self.hold.is_on() {
+            return false;
+        }
         let is_kept = self.stored.kind == SessionKind::Session
             && self.session.summary().status == Status::Active;
         let is_busy = !self.session.is_idle()
@@ -415,6 +439,7 @@ impl Task {
             project: self.stored.project_id,
             workspace: self.workspace.clone(),
             agent_session: self.stored.agent_session_id.clone(),
+            worktree: self.stored.worktree.clone().map(|own| (own, self.project.clone())),
         }
     }
 }

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use convoke_agents::driver::{REPORTS_MAX, Start};
 use convoke_agents::pool::Seat;
 use convoke_core::id::SessionId;
-use convoke_core::session::{Activity, Report, Summary};
-use convoke_store::{SessionKind, StoredSession};
+use convoke_core::notice::{FilesEvent, Notice};
+use convoke_core::session::{Activity, Report, Status, Summary};
+use convoke_store::{
+    Archived, Project, SessionFilter, SessionKind, SessionOrder, StoredSession, Window,
+};
 use tokio::sync::mpsc;
 
 use super::admission::{self, Reservation};
@@ -17,9 +20,13 @@ use crate::session::choices::Choices;
 use crate::session::start::{self, ProcessSpec, Seating, StartRecord};
 use crate::session::{Begin, Place, Reports};
 use crate::view::{AgentStatus, Change, SessionView};
+use crate::worktrees::make;
+
+/// Active sessions of a project that are looked at; there is a limit of active ones, 5 by default.
+const LOOKED_AT: u32 = 100;
 
 pub(super) async fn create(shared: &Arc<Sessions>, new: NewSession) -> Result<SessionView> {
-    let NewSession { project, agent, choices } = new;
+    let NewSession { project, agent, choices, worktree } = new;
     let found = shared.store.project(project).await?.filter(|found| found.removed_at.is_none());
     let found = found.ok_or_else(|| Error::UnknownProject { text: project.to_string() })?;
     let agent = match agent {
@@ -28,8 +35,14 @@ pub(super) async fn create(shared: &Arc<Sessions>, new: NewSession) -> Result<Se
     };
     inside_root(found.path.clone(), &shared.settings.workspace_root).await?;
     let room = admission::room(shared).await?;
-    let spare = shared.spare.take(&agent, project);
+    // A spare process works in the project's folder.
+    let spare = if worktree.is_none() { shared.spare.take(&agent, project) } else { None };
     let id = spare.unwrap_or_else(|| SessionId::from_random((shared.around.random)()));
+    let made = match worktree {
+        Some(wanted) => Some(make::make(shared, &found, id, wanted, None).await?),
+        None => None,
+    };
+    let own = made.as_ref().map(|made| made.own.clone());
     let spec = ProcessSpec {
         session: id,
         key: id.to_string(),
@@ -37,23 +50,69 @@ pub(super) async fn create(shared: &Arc<Sessions>, new: NewSession) -> Result<Se
         team: None,
         agent,
         project,
-        workspace: found.path,
+        workspace: own.as_ref().map_or_else(|| found.path.clone(), |own| own.path.clone().into()),
         agent_session: None,
+        worktree: own.map(|own| (own, found.path.clone())),
     };
-    let started = match (start_agent(shared, &spec).await, spare) {
+    let told = match &made {
+        Some(made) => Some(made.event()),
+        None => folder_shared(shared, &found).await?,
+    };
+    let told = told.map(|event| Report::Noticed(Notice::new(event)));
+    match start_and_begin(shared, &spec, &choices, spare, (room, told)).await {
+        Ok(view) => Ok(view),
+        Err(error) => {
+            if made.is_some() {
+                make::take_back(shared, id).await;
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Starts the agent, and stores the session.
+async fn start_and_begin(
+    shared: &Arc<Sessions>,
+    spec: &ProcessSpec,
+    choices: &Choices,
+    spare: Option<SessionId>,
+    (room, told): (Reservation, Option<Report>),
+) -> Result<SessionView> {
+    let mut started = match (start_agent(shared, spec).await, spare) {
         // The spare process may have failed for a temporary reason.
-        (Err(_), Some(_)) => start_agent(shared, &spec).await?,
+        (Err(_), Some(_)) => start_agent(shared, spec).await?,
         (started, _) => started?,
     };
-    if let Err(error) = choose(&spec, &choices, &started.seat).await {
+    started.first.extend(told);
+    if let Err(error) = choose(spec, choices, &started.seat).await {
         drop(started);
         shared.processes.pool.release(&spec.key).await;
         return Err(error);
     }
-    let view = begin(shared, &spec, started, room).await?;
-    shared.spare.prepare(&shared.processes, &spec);
+    let view = begin(shared, spec, started, room).await?;
+    match spec.worktree {
+        Some(_) => make::kept(shared, spec.session),
+        None => shared.spare.prepare(&shared.processes, spec),
+    }
     shared.snapshots.warm_up(spec.project, spec.workspace.clone());
     Ok(view)
+}
+
+/// The notice that another active session works in the project's folder: one that was prompted and has no work tree of
+/// its own.
+async fn folder_shared(shared: &Sessions, project: &Project) -> Result<Option<FilesEvent>> {
+    let filter = SessionFilter {
+        project: Some(project.id),
+        statuses: vec![Status::Active],
+        archived: Archived::Hidden,
+        kind: Some(SessionKind::Session),
+    };
+    let window = Window::first(LOOKED_AT);
+    let page = shared.store.sessions(filter, SessionOrder::Active, window).await?;
+    let works = |it: &&StoredSession| it.worktree.is_none() && it.summary.title.is_some();
+    let Some(other) = page.sessions.iter().find(works) else { return Ok(None) };
+    let git = project.path.join(".git").exists();
+    Ok(Some(FilesEvent::FolderShared { session: other.id, git }))
 }
 
 /// Tells a new agent which model and mode were chosen.
@@ -116,13 +175,20 @@ async fn begin(
         summary: Summary::new(now),
         agent_session_id: Some(noted.agent_session.clone()),
         changes: None,
-        worktree: None,
+        worktree: spec.worktree.as_ref().map(|(own, _)| own.clone()),
     };
+    let set_up = spec
+        .worktree
+        .as_ref()
+        .and_then(|(_, project)| shared.settings.worktrees.set_up.get(project).cloned());
     // Registered before the session is stored: a caller that finds it there must find this task, and start no other.
     let place = Place::reserve(shared, spec.session)?;
     let place = place.ok_or(Error::Broken { session: spec.session })?;
     let kept = async {
         room.fill(shared.store.create_session(new)).await?;
+        if let Some(own) = &stored.worktree {
+            shared.store.set_worktree(spec.session, Some(own)).await?;
+        }
         let why = noted.why.to_owned();
         shared.store.record_agent_session(spec.session, noted.agent_session, why, now).await?;
         Ok::<_, Error>(())
@@ -134,7 +200,7 @@ async fn begin(
     }
     let view = SessionView { stored: stored.clone(), activity: Activity::Idle };
     let agent_session = stored.agent_session_id.clone();
-    place.begin(Begin::New { stored: Box::new(stored), reports, first });
+    place.begin(Begin::New { stored: Box::new(stored), reports, first, set_up });
     shared.tell(Change::SessionCreated(Box::new(view.clone())));
     shared.tell_agent(&ProcessSpec { agent_session, ..spec.clone() }, AgentStatus::Ready);
     Ok(view)

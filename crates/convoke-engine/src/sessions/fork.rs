@@ -7,12 +7,16 @@ use std::sync::Arc;
 
 use convoke_core::id::SessionId;
 use convoke_core::message::{Message, Role, Seq};
+use convoke_core::notice::Notice;
+use convoke_core::session::{Command, Report};
 use convoke_store::{SessionKind, StoredSession};
 
-use super::{Import, ImportTurn, Sessions, Speaker, import};
+use super::{Import, ImportTurn, NewSession, Sessions, Speaker, import};
 use crate::changes::ChangesError;
 use crate::error::{Error, Result};
+use crate::session::choices::Choices;
 use crate::view::SessionView;
+use crate::worktrees::{self, WantedWorktree, make};
 
 /// The page size of reads.
 const PAGE: u32 = 500;
@@ -30,7 +34,14 @@ pub enum ForkAt {
 
 impl Sessions {
     /// Forks a session. The new one has the same agent and project, and is active.
-    pub async fn fork(self: &Arc<Self>, id: SessionId, at: ForkAt) -> Result<SessionView> {
+    ///
+    /// With a work tree of its own, the new one has the files as they were after the last turn that it has.
+    pub async fn fork(
+        self: &Arc<Self>,
+        id: SessionId,
+        at: ForkAt,
+        worktree: Option<WantedWorktree>,
+    ) -> Result<SessionView> {
         let stored = self.get(id).await?.stored;
         if stored.kind == SessionKind::Team {
             return Err(Error::TeamSession { session: id });
@@ -46,14 +57,52 @@ impl Sessions {
             turns,
         };
         if new.turns.is_empty() {
-            return self.create(stored.project_id, Some(stored.agent)).await;
+            let (project, agent) = (stored.project_id, Some(stored.agent));
+            let choices = Choices::default();
+            return self.begin(NewSession { project, agent, choices, worktree }).await;
         }
-        let created = import::import(self, new).await?.session.stored.id;
+        let made = match worktree {
+            Some(wanted) => Some(self.forked_worktree(&stored, forked, at, wanted).await?),
+            None => None,
+        };
+        let created = match import::import(self, new).await {
+            Ok(imported) => imported.session.stored.id,
+            Err(error) => {
+                make::take_back(self, forked).await;
+                return Err(error);
+            }
+        };
+        if let Some(made) = made {
+            worktrees::record(self, created, made.own.clone()).await?;
+            make::kept(self, created);
+            let notice = Report::Noticed(Notice::new(made.event()));
+            self.carry(created, Command::Agent(notice)).await?;
+        }
         if let Some(title) = &stored.summary.title {
             let title = title.chars().take(TITLE_CHARS).collect::<String>();
             self.rename(created, format!("{title} (fork)")).await?;
         }
         self.resume(created).await
+    }
+
+    /// The work tree of a fork, with the files of the session that it comes from.
+    async fn forked_worktree(
+        self: &Arc<Self>,
+        stored: &StoredSession,
+        forked: SessionId,
+        at: ForkAt,
+        wanted: WantedWorktree,
+    ) -> Result<make::Made> {
+        let project = self.store.project(stored.project_id).await?;
+        let unknown = || Error::UnknownProject { text: stored.project_id.to_string() };
+        let project = project.ok_or_else(unknown)?;
+        let turn = match at {
+            ForkAt::End => None,
+            ForkAt::After(turn) => Some(turn),
+            ForkAt::Before(turn) => Some(Seq::new(turn.get().saturating_sub(1))),
+        };
+        let origin = make::Origin { session: stored.clone(), turn };
+        make::make(self, &project, forked, wanted, Some(origin)).await
     }
 
     /// What human and agent said, up to a turn.

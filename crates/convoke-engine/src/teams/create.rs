@@ -107,6 +107,7 @@ impl Teams {
     pub(super) async fn process_spec(&self, team: &Team, key: String) -> Result<ProcessSpec> {
         let project = self.projects.get_or_add(&team.path, team.name.as_str()).await?;
         Ok(ProcessSpec {
+            worktree: None,
             session: SessionId::from_random((self.around.random)()),
             key,
             kind: SessionKind::Team,
@@ -170,7 +171,8 @@ impl Teams {
         };
         let stored = self.store.session(id).await?;
         let stored = stored.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
-        session::begin(&self.sessions, id, Begin::New { stored: Box::new(stored), reports, first })
+        let stored = Box::new(stored);
+        session::begin(&self.sessions, id, Begin::New { stored, reports, first, set_up: None })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Few processes for many sessions, and one to spare.
 
+use convoke_agents::catalogue::Weight;
 use convoke_engine::{AgentStatus, Change, Spare};
 use convoke_testkit::agent::{Script, Step};
 
@@ -153,6 +154,19 @@ async fn s8_a_spare_process_that_cannot_start_is_nobodys_trouble() {
     engine.sessions().prompt(second, "hello".to_owned()).await.unwrap();
     Log::of(&engine, second).await.until("agent: hello").await;
     engine.stop().await;
+}
+
+#[tokio::test]
+async fn l1_an_agent_that_takes_much_memory_has_no_spare_process() {
+    let mut world = World::with_counted(&Script::new());
+    world.settings.spare = Spare::One;
+    world.settings.agents.last_mut().unwrap().weight = Weight::Heavy;
+    let mut scene = world.begin().await;
+    scene.turn("hello").await;
+    scene.engine.sessions().create(scene.project, None).await.unwrap();
+    let figures = scene.engine.figures().await.unwrap();
+    assert_eq!((world.starts(), figures.processes), (2, 2));
+    scene.engine.stop().await;
 }
 
 #[tokio::test]

@@ -72,6 +72,7 @@ impl World {
             },
             spare: Spare::None,
             checkpoints: Checkpointing::Off,
+            worktrees: convoke_engine::WorktreeSettings::default(),
             questions_dir: home.join("questions"),
             questions: QuestionSettings {
                 sessions_max: 100,

@@ -25,7 +25,7 @@ const CANCEL_CHECK: Duration = Duration::from_millis(100);
 
 /// How a process ended.
 #[derive(Debug)]
-pub(super) enum Ended {
+pub(crate) enum Ended {
     /// By itself, or by a signal of someone else (no code).
     Exited { code: Option<i32>, stderr: Vec<u8> },
     /// The reader of its output had enough.

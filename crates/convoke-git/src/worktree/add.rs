@@ -74,6 +74,11 @@ impl Project {
         Ok(removed)
     }
 
+    /// Waits until nobody makes a work tree at a path: a git that outlived its caller may still be at it.
+    pub fn wait_for_worktree(&self, path: &Path, limits: &Limits) -> Result<()> {
+        Lock::take(path, limits).map(drop)
+    }
+
     /// Forgets work trees whose folders are gone; branches and commits stay.
     pub fn prune_worktrees(&self, limits: &Limits) -> Result<()> {
         self.command("worktree").args(["prune", "--expire=now"]).run(limits).map(drop)

@@ -139,7 +139,7 @@ pub(super) async fn restore(
         restored = view::changes::restored(&done);
     }
     if let RestoreScope::Conversation | RestoreScope::Both = what {
-        let forked = app.engine.sessions().fork(id, ForkAt::Before(turn)).await?;
+        let forked = app.engine.sessions().fork(id, ForkAt::Before(turn), None).await?;
         restored.session = Some(view::session(forked));
     }
     Ok(json::ok(&restored))
@@ -195,7 +195,8 @@ pub(super) async fn revert(
 /// Fork a session at a turn
 ///
 /// A new session with the same agent in the same project has the conversation up to and with the
-/// turn. Its agent is given the transcript with the next prompt.
+/// turn. Its agent is given the transcript with the next prompt. With `worktree`, it has a work
+/// tree of its own, with the files as they were after the turn.
 #[utoipa::path(
     post,
     path = "/api/sessions/{id}/fork",
@@ -206,7 +207,7 @@ pub(super) async fn revert(
     responses(
         (status = 201, description = "The new session", body = Session),
         (status = 404, description = "There is no such session or turn"),
-        (status = 409, description = "The prefix matches several ids"),
+        (status = 409, description = "There can be no such work tree, or the prefix matches several ids"),
         (status = 429, description = "The limit of active sessions is reached"),
         (status = 502, description = "The agent did not start"),
     )
@@ -214,9 +215,10 @@ pub(super) async fn revert(
 pub(super) async fn fork(
     State(app): Daemon,
     Named(id): Named,
-    MaybeJson(Fork { turn }): MaybeJson<Fork>,
+    MaybeJson(Fork { turn, worktree }): MaybeJson<Fork>,
 ) -> Result<Response, Failure> {
     let at = turn.map_or(ForkAt::End, ForkAt::After);
-    let forked = app.engine.sessions().fork(id, at).await?;
+    let worktree = view::worktrees::wanted(worktree);
+    let forked = app.engine.sessions().fork(id, at, worktree).await?;
     Ok(json::answer(StatusCode::CREATED, &view::session(forked)))
 }

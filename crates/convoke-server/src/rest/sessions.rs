@@ -39,7 +39,7 @@ const PIECE: usize = 250;
             headers(("Location" = String, description = "The path of the session")),
         ),
         (status = 404, description = "There is no such project or agent"),
-        (status = 409, description = "The prefix matches several projects"),
+        (status = 409, description = "There can be no such work tree, or the prefix matches several projects"),
         (status = 422, description = "The agent does not offer this model or mode"),
         (status = 429, description = "The limit of active sessions is reached"),
         (status = 502, description = "The agent did not start"),
@@ -53,7 +53,8 @@ pub(super) async fn create(
     let agent = new.agent.map(|name| name.parse()).transpose();
     let agent = agent.map_err(convoke_engine::Error::from)?;
     let choices = Choices { model: new.model, mode: new.mode };
-    let beginning = convoke_engine::NewSession { project, agent, choices };
+    let worktree = view::worktrees::wanted(new.worktree);
+    let beginning = convoke_engine::NewSession { project, agent, choices, worktree };
     let sessions = app.engine.sessions();
     let text = new.prompt.or_else(|| (!new.attachments.is_empty()).then(String::new));
     let (session, prompted) = match text {

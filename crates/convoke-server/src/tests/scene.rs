@@ -240,6 +240,7 @@ fn settings(root: &Path) -> Settings {
         },
         spare: Spare::None,
         checkpoints: Checkpointing::Off,
+        worktrees: convoke_engine::WorktreeSettings::default(),
         questions_dir: root.join("home/questions"),
         questions: QuestionSettings {
             sessions_max: 100,

@@ -75,10 +75,23 @@ pub(super) async fn carry(
         }
         F::AgentList {} => Ok(agent_list(&app).await),
         F::SessionList { project_id, archived } => session_list(&app, &project_id, archived).await,
-        F::SessionCreate { project_id, cli_type, model, mode, prompt, attachments, files } => {
+        F::SessionCreate {
+            project_id,
+            cli_type,
+            model,
+            mode,
+            prompt,
+            attachments,
+            files,
+            worktree,
+        } => {
             let text = prompt.or_else(|| (!attachments.is_empty()).then(String::new));
             let prompt = text.map(|text| bodies::prompt(text, attachments, files).into());
-            session_create(&app, &project_id, cli_type, Choices { model, mode }, prompt).await
+            let project = app.engine.projects().find(&project_id).await?;
+            let agent = cli_type.map(|name| name.parse()).transpose().map_err(Error::from)?;
+            let worktree = view::worktrees::wanted(worktree);
+            let choices = Choices { model, mode };
+            session_create(&app, NewSession { project, agent, choices, worktree }, prompt).await
         }
         F::SessionOpen { session_id, after, generation, at, render, limit } => {
             let (render, enough) = (Render::asked(render), enough(limit));
@@ -271,16 +284,8 @@ async fn session_list(app: &App, project: &str, archived: Option<bool>) -> Repli
     Ok(ServerFrame::SessionList { project_id, sessions }.into())
 }
 
-async fn session_create(
-    app: &App,
-    project: &str,
-    agent: Option<String>,
-    choices: Choices,
-    prompt: Option<NewPrompt>,
-) -> Replied {
-    let project_id = app.engine.projects().find(project).await?;
-    let agent = agent.map(|name| name.parse()).transpose().map_err(Error::from)?;
-    let beginning = NewSession { project: project_id, agent, choices };
+async fn session_create(app: &App, beginning: NewSession, prompt: Option<NewPrompt>) -> Replied {
+    let project_id = beginning.project;
     let sessions = app.engine.sessions();
     let (session, refused) = match prompt {
         Some(prompt) => {

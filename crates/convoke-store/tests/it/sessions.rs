@@ -66,6 +66,7 @@ async fn c3_c6_what_a_session_changed_and_where_it_works_survive_a_restart() {
         path: "/srv/trees/roof".to_owned(),
         branch: "roof".to_owned(),
         base: Some("main".to_owned()),
+        removed: None,
     };
     world.store.set_worktree(talk.id, Some(&worktree)).await.unwrap();
     world.reopen().await;

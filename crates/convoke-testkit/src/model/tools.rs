@@ -24,6 +24,9 @@ const SHELLS: [&str; 13] = [
 const WRITERS: [&str; 7] =
     ["Write", "mcp__acp__Write", "write_file", "write", "write_to_file", "Create", "WriteFile"];
 
+/// What Claude calls our question tool.
+const HIDDEN_ASK: &str = "mcp__convoke__ask_user_questions";
+
 /// A tool that the model is offered.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Tool {
@@ -55,8 +58,13 @@ pub(super) fn meant(verb: &str, rest: &str, tools: &Tools) -> Option<Meant> {
         "shell" => shell(rest, tools)?,
         "write" => write(rest, tools)?,
         "ask" => {
-            let name = tools.keys().find(|name| name.ends_with("ask_user_questions"))?;
-            (name.clone(), serde_json::from_str(rest).unwrap_or_else(|_| json!(rest)))
+            let name = tools.keys().find(|name| name.ends_with("ask_user_questions")).cloned();
+            // Claude offers the tools of servers only to a model that searches for them.
+            let searched = tools.contains_key("ToolSearch").then_some(HIDDEN_ASK);
+            (
+                name.or_else(|| searched.map(str::to_owned))?,
+                serde_json::from_str(rest).unwrap_or_else(|_| json!(rest)),
+            )
         }
         _ => return None,
     };
@@ -77,6 +85,9 @@ fn shell(command: &str, tools: &Tools) -> Option<(String, Value)> {
     };
     args.insert(key.to_owned(), value);
     let extras = [
+        // Otherwise Codex does not ask.
+        ("sandbox_permissions", json!("require_escalated")),
+        ("justification", json!("scripted")),
         ("description", json!("scripted")),
         ("summary", json!("scripted")),
         ("requires_approval", json!(true)),

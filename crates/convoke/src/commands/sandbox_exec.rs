@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use convoke_agents::catalogue;
 use convoke_agents::sandbox::{
-    self, Available, Domain, Here, Layer, Layers, Limits, Network, Policy, Seccomp, Use,
+    self, Available, Domain, Here, Layer, Layers, Limits, Network, Policy, Seccomp, StartFiles, Use,
 };
 
 use super::World;
@@ -33,6 +33,10 @@ pub(crate) struct SandboxExecArgs {
     /// Socket that may be connected to
     #[arg(long, value_name = "PATH")]
     socket: Vec<PathBuf>,
+    /// Repository that git works on: it may be written but for its configuration and hooks, and so
+    /// may everything in the current folder
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    git: Option<PathBuf>,
     /// Layers to use [default: all that work here]
     #[arg(long, value_name = "LAYERS", value_delimiter = ',', value_parser = layer)]
     layers: Option<Vec<Layer>>,
@@ -116,7 +120,8 @@ pub(crate) fn run(args: &SandboxExecArgs, world: &World) -> anyhow::Result<ExitC
     let named = rest.iter().map(PathBuf::from).filter(|path| path.is_absolute());
     policy.shown = std::iter::once(found.clone()).chain(named).collect();
     // The current folder is where the program works, whether or not it may write there.
-    let workspace = args.write.first().cloned().unwrap_or_else(|| here.clone());
+    let workspace = args.write.first().filter(|_| args.git.is_none()).cloned();
+    let workspace = workspace.unwrap_or_else(|| here.clone());
     let variables = world.environment.iter();
     let environment = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
     let args = rest.to_vec();
@@ -150,11 +155,15 @@ fn policy(args: &SandboxExecArgs, world: &World) -> anyhow::Result<Policy> {
     }
     Ok(Policy {
         layers,
-        writable: args.write.clone(),
+        writable: args.write.iter().chain(&args.git).cloned().collect(),
         hidden: args.hide.clone(),
         secrets: sandbox::secret_places(world.environment.get("HOME").map(Path::new)),
         readable: Vec::new(),
-        protected: Vec::new(),
+        protected: args.git.iter().flat_map(|folder| sandbox::held_of_git(folder)).collect(),
+        start_files: match args.git {
+            Some(_) => StartFiles::Writable,
+            None => StartFiles::Protected,
+        },
         shown: Vec::new(),
         sockets: args.socket.clone(),
         temp: args.temp.clone(),

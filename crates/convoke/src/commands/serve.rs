@@ -10,6 +10,7 @@ mod teams;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, stdout};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -269,6 +270,10 @@ fn settings(config: &Config, world: &World) -> engine::Settings {
             true => Checkpointing::On,
             false => Checkpointing::Off,
         },
+        worktrees: engine::WorktreeSettings {
+            root: worktree_root(config, world),
+            set_up: config.worktree.set_up.clone(),
+        },
         history: HistorySettings {
             import: match config.history.import.as_str() {
                 "always" => ImportMode::Always,
@@ -282,6 +287,17 @@ fn settings(config: &Config, world: &World) -> engine::Settings {
             },
         },
     }
+}
+
+/// Where work trees are: in the user's data, which agents can see, and not in the home, which they cannot.
+fn worktree_root(config: &Config, world: &World) -> PathBuf {
+    let variable = |name: &str| world.environment.get(name).map(PathBuf::from);
+    let absolute = |path: &PathBuf| path.is_absolute();
+    let data = variable("XDG_DATA_HOME")
+        .filter(absolute)
+        .or_else(|| variable("HOME").filter(absolute).map(|home| home.join(".local/share")));
+    let default = || data.unwrap_or_else(|| PathBuf::from("/var/lib")).join("convoke/worktrees");
+    config.worktree.root.clone().unwrap_or_else(default)
 }
 
 /// What `--json` says of the daemon: where it is, and none of its secrets. A contract with scripts.

@@ -4,6 +4,7 @@ mod change;
 mod diff;
 mod enclosed;
 mod export;
+mod finish;
 mod follow;
 mod lines;
 mod list;
@@ -55,6 +56,7 @@ enum SessionCommand {
     Restore(restore::RestoreArgs),
     Undo(restore::UndoArgs),
     Fork(restore::ForkArgs),
+    Finish(finish::FinishArgs),
     Export(export::ExportArgs),
     Cancel(change::CancelArgs),
     Complete(change::CompleteArgs),
@@ -82,6 +84,7 @@ pub(crate) fn run(
         SessionCommand::Restore(args) => restore::restore(client, args, output).await,
         SessionCommand::Undo(args) => restore::undo(client, args, output).await,
         SessionCommand::Fork(args) => restore::fork(client, args, output).await,
+        SessionCommand::Finish(args) => finish::run(client, args, output).await,
         SessionCommand::Export(args) => export::run(client, args, output).await,
         SessionCommand::Cancel(args) => change::cancel(client, args, output).await,
         SessionCommand::Complete(args) => change::complete(client, args, output).await,

@@ -246,9 +246,11 @@ const fn shape(kind: &Kind) -> (SettingKind, Option<&'static [&'static str]>) {
         Kind::Domains { .. } | Kind::Paths { .. } | Kind::Command { .. } => {
             (SettingKind::List, None)
         }
-        Kind::Address { .. } | Kind::Interval { .. } | Kind::Path { .. } | Kind::Text { .. } => {
-            (SettingKind::Text, None)
-        }
+        Kind::Address { .. }
+        | Kind::Interval { .. }
+        | Kind::Folder { .. }
+        | Kind::Path { .. }
+        | Kind::Text { .. } => (SettingKind::Text, None),
     }
 }
 
@@ -263,6 +265,7 @@ fn default(kind: &Kind) -> Value {
         | Kind::Path { default, .. }
         | Kind::Text { default, .. } => json!(default),
         Kind::Words { default, .. } => json!(default),
+        Kind::Folder { .. } => json!(""),
         Kind::Domains { .. } | Kind::Paths { .. } | Kind::Command { .. } => json!([]),
     }
 }

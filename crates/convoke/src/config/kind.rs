@@ -45,6 +45,8 @@ pub(super) enum Kind {
     Text { default: &'static str, field: fn(&mut Config) -> &mut String },
     /// How often something is done, such as `24h`; or `off`.
     Interval { default: &'static str, field: fn(&mut Config) -> &mut Option<Duration> },
+    /// A folder, absolute or below `~`; by default none, so that the program chooses.
+    Folder { field: fn(&mut Config) -> &mut Option<PathBuf> },
     /// A file or folder.
     Path { default: &'static str, base: Base, field: fn(&mut Config) -> &mut PathBuf },
 }
@@ -73,6 +75,7 @@ impl fmt::Display for Kind {
             Self::Command { .. } => "a list with a program and its arguments",
             Self::Text { .. } => "a string",
             Self::Interval { .. } => "a time such as \"24h\" (s, m, h, d), or \"off\"",
+            Self::Folder { .. } => "an absolute path",
             Self::Path { base: Base::Home, .. } => "a path",
             Self::Path { base: Base::Nothing, .. } => "an absolute path",
         })
@@ -91,6 +94,7 @@ impl Kind {
             | Self::Path { default, .. }
             | Self::Text { default, .. }
             | Self::Word { default, .. } => Value::literal(default),
+            Self::Folder { .. } => Value::literal(""),
             Self::Words { default, .. } => {
                 let node =
                     |word: &&str| Node { origin: Origin::Default, value: Value::literal(word) };
@@ -114,6 +118,7 @@ impl Kind {
             | Self::Text { default, .. }
             | Self::Word { default, .. } => format!("\"{default}\""),
             Self::Words { default, .. } => json!(default).to_string(),
+            Self::Folder { .. } => "\"\"".to_owned(),
             Self::Domains { .. } | Self::Paths { .. } | Self::Command { .. } => "[]".to_owned(),
         }
     }
@@ -133,6 +138,7 @@ impl Kind {
             | Self::Command { .. }
             | Self::Text { .. }
             | Self::Interval { .. }
+            | Self::Folder { .. }
             | Self::Path { .. } => String::new(),
         }
     }
@@ -145,6 +151,7 @@ impl Kind {
             Self::Switch { .. } => text.parse().ok().map(Value::Switch),
             Self::Address { .. }
             | Self::Path { .. }
+            | Self::Folder { .. }
             | Self::Word { .. }
             | Self::Words { .. }
             | Self::Domains { .. }
@@ -226,6 +233,15 @@ impl Kind {
                 let interval = read_interval(&text.text);
                 *field(config) = interval.ok_or_else(|| self.refuse(format!("`{}`", text.text)))?;
                 Ok(json!(text.text))
+            }
+            (Self::Folder { field }, Value::Text(text)) => {
+                let path = match text.text.as_str() {
+                    "" => None,
+                    given => Some(resolve(given, Base::Nothing, sources)?),
+                };
+                let shown = json!(path.as_deref().unwrap_or(Path::new("")).to_string_lossy());
+                *field(config) = path;
+                Ok(shown)
             }
             (Self::Path { base, field, .. }, Value::Text(text)) => {
                 let path = resolve(&text.text, *base, sources)?;

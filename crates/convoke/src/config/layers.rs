@@ -13,7 +13,7 @@ use super::settings::{self, SETTINGS, Setting};
 use super::tree::{Entry, Node, Origin, Value};
 use super::{
     Backup, Changes, Config, Editor, Effective, History, Limits, Loaded, Notify, Pool, Questions,
-    Sandbox, Server, Sessions, Sources, Spawner, Teams,
+    Sandbox, Server, Sessions, Sources, Spawner, Teams, Worktree,
 };
 
 /// Settles every value; what is wrong goes to `mistakes`, and the rest is still looked at.
@@ -35,7 +35,9 @@ pub(super) fn settle(
         effective.extend(setting.settle(layers, sources, &mut config, mistakes));
     }
     keep_remote_out(&config, &effective, mistakes);
-    config.sandbox.projects = projects::settle(sorted.projects, sources, &mut effective, mistakes);
+    let projects = projects::settle(sorted.projects, sources, &mut effective, mistakes);
+    config.sandbox.projects = projects.exceptions;
+    config.worktree.set_up = projects.set_up;
     config.agents = agents::settle(sorted.agents, sources, &mut effective, mistakes);
     Loaded { config, effective }
 }
@@ -173,6 +175,7 @@ fn unset() -> Config {
             spare: false,
         },
         changes: Changes { checkpoints: false },
+        worktree: Worktree { root: None, set_up: BTreeMap::new() },
         sandbox: Sandbox {
             layers: Vec::new(),
             require: Vec::new(),

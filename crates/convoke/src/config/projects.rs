@@ -10,11 +10,11 @@ use super::agents::set_paths;
 use super::kind::{Base, resolve, set_domains};
 use super::mistake::{Mistake, Problem};
 use super::nearest;
-use super::tree::{Entry, Value};
+use super::tree::{Entry, Node, Value};
 use super::{Effective, Sources};
 
 /// The keys of a project's table.
-const KEYS: [&str; 3] = ["readable", "writable", "domains"];
+const KEYS: [&str; 4] = ["readable", "writable", "domains", "setup"];
 
 /// What the file says about projects.
 pub(super) fn settle(
@@ -22,8 +22,8 @@ pub(super) fn settle(
     sources: &Sources<'_>,
     effective: &mut Vec<Effective>,
     mistakes: &mut Vec<Mistake>,
-) -> BTreeMap<PathBuf, Exceptions> {
-    let mut projects = BTreeMap::new();
+) -> Projects {
+    let mut projects = Projects::default();
     for table in tables {
         let section = format!("projects.\"{}\"", table.key);
         let hint = || format!("start it with `[{section}]`, with the absolute path of a folder");
@@ -40,11 +40,13 @@ pub(super) fn settle(
             continue;
         };
         let mut exceptions = Exceptions::default();
+        let mut set_up = None;
         for Entry { key, origin, node } in entries {
             let set = match key.as_str() {
                 "readable" => set_paths(&mut exceptions.readable, &node, sources),
                 "writable" => set_paths(&mut exceptions.writable, &node, sources),
                 "domains" => set_domains(&mut exceptions.domains, &node),
+                "setup" => set_command(&mut set_up, &node),
                 _ => {
                     let text = format!("unknown key `{section}.{key}`");
                     let hint = nearest::hint(&key, &KEYS);
@@ -58,7 +60,7 @@ pub(super) fn settle(
                 Ok(value) => effective.push(Effective { key, value, origin: node.origin }),
                 Err(problem) => {
                     let doc = || {
-                        "paths are absolute or below ~; domains are such as *.example.com"
+                        "paths are absolute or below ~; domains are such as *.example.com; setup is a line of shell"
                             .to_owned()
                     };
                     mistakes.push(problem.at(node.origin, &key, doc));
@@ -66,9 +68,27 @@ pub(super) fn settle(
             }
         }
         // Projects are known by their real path.
-        projects.insert(real(&path), exceptions);
+        projects.set_up.extend(set_up.map(|command| (real(&path), command)));
+        projects.exceptions.insert(real(&path), exceptions);
     }
     projects
+}
+
+/// What the file says about projects, by their folders.
+#[derive(Debug, Default)]
+pub(super) struct Projects {
+    /// What they open for their agents.
+    pub(super) exceptions: BTreeMap<PathBuf, Exceptions>,
+    /// The commands that set up new work trees of them.
+    pub(super) set_up: BTreeMap<PathBuf, String>,
+}
+
+fn set_command(command: &mut Option<String>, node: &Node) -> Result<serde_json::Value, Problem> {
+    let Value::Text(text) = &node.value else {
+        return Err(Problem::wrong_type("a line of shell", node));
+    };
+    *command = Some(text.text.clone()).filter(|line| !line.trim().is_empty());
+    Ok(serde_json::json!(text.text))
 }
 
 fn real(path: &Path) -> PathBuf {

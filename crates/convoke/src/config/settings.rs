@@ -70,7 +70,7 @@ const CENTURY_DAYS: u64 = 36_500;
 const LAYERS: [&str; 3] = ["bwrap", "landlock", "seccomp"];
 
 /// Every setting outside of `[agents]`, in the order in which it is shown.
-pub(super) static SETTINGS: [Setting; 39] = [
+pub(super) static SETTINGS: [Setting; 40] = [
     Setting::new(
         "teams_file",
         "the file that describes the teams, relative to the home",
@@ -161,6 +161,11 @@ pub(super) static SETTINGS: [Setting; 39] = [
         "changes.checkpoints",
         "whether a checkpoint of the project is made before and after every turn, so that changes can be shown and undone",
         Kind::Switch { default: true, field: |c| &mut c.changes.checkpoints },
+    ),
+    Setting::new(
+        "worktree.root",
+        "the folder for the work trees of sessions; empty for convoke/worktrees in $XDG_DATA_HOME, or else in ~/.local/share",
+        Kind::Folder { field: |c| &mut c.worktree.root },
     ),
     Setting::new(
         "sandbox.layers",

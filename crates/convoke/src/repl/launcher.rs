@@ -95,7 +95,8 @@ impl Launcher {
     pub(super) fn launch(&self, agent: &Agent) -> anyhow::Result<Launch> {
         let (workspace, mcp_servers) = (self.workspace.clone(), self.servers(agent));
         let start = Start::New { id: String::new() };
-        let launch = Launch::of(agent, &self.around, Occasion { workspace, start, mcp_servers })?;
+        let occasion = Occasion { workspace, start, mcp_servers, worktree: None };
+        let launch = Launch::of(agent, &self.around, occasion)?;
         let home = &self.around.home;
         let home = home.canonicalize().unwrap_or_else(|_| home.clone());
         if launch.confinement.confines() && home.starts_with(&self.workspace) {

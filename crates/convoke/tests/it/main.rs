@@ -7,6 +7,8 @@ mod agent_keys;
 #[cfg(test)]
 mod agent_registry;
 #[cfg(test)]
+mod agents_page;
+#[cfg(test)]
 mod answer;
 #[cfg(test)]
 mod ask;
@@ -22,6 +24,8 @@ mod bounds;
 mod browser_cli;
 #[cfg(test)]
 mod changes;
+#[cfg(test)]
+mod comparing;
 #[cfg(test)]
 mod completions;
 #[cfg(test)]
@@ -42,6 +46,8 @@ mod doctor;
 mod erasing;
 #[cfg(test)]
 mod escapes;
+#[cfg(test)]
+mod findings;
 #[cfg(test)]
 mod frame;
 // Elsewhere one process cannot limit another.
@@ -135,3 +141,11 @@ mod team_serve;
 mod terminal;
 #[cfg(test)]
 mod tui;
+#[cfg(test)]
+mod worktree_crash;
+#[cfg(test)]
+mod worktree_finish;
+#[cfg(test)]
+mod worktree_scene;
+#[cfg(test)]
+mod worktrees;

@@ -101,10 +101,8 @@ fn c4_a_review_alone_is_enough_and_names_the_session() {
 }
 
 #[test]
-fn c4_a_review_waits_in_the_queue_survives_a_kill_and_is_in_the_transcript() {
-    // An agent that remembers nothing is given the transcript by each new process.
-    let forgetful = Script::new().capabilities(json!({"loadSession": false}));
-    let mut daemon = Daemon::new(&forgetful.when("first", [Step::Hang]));
+fn c4_a_review_waits_in_the_queue_and_survives_a_kill() {
+    let mut daemon = Daemon::new(&Script::new().when("first", [Step::Hang]));
     let session = daemon.session();
     daemon.prompt(&session, "first");
     let mut socket = Socket::open(&daemon);
@@ -126,7 +124,13 @@ fn c4_a_review_waits_in_the_queue_survives_a_kill_and_is_in_the_transcript() {
     let id = sent["messageId"].clone();
     events.until(|message| message["id"] == id && message["turn"]["status"] == "ended");
     assert!(said(&daemon.messages(&session)).ends_with(TEXT));
+}
 
+#[test]
+fn c4_a_review_is_in_the_transcript_of_an_agent_that_remembers_nothing() {
+    let mut daemon = Daemon::new(&Script::new().capabilities(json!({"loadSession": false})));
+    let session = daemon.session();
+    turn(&daemon, &session, &json!({"text": "Nearly there.", "review": review()}));
     daemon.kill_and_start();
     let messages = turn(&daemon, &session, &json!({"text": "and now?"}));
     let quoted = json!({"role": "user", "text": TEXT}).to_string();
@@ -184,8 +188,12 @@ fn c4_the_command_line_sends_a_review() {
     let text = send(&["--review", "review.json", "--wait"]);
     assert!(text.contains("--- stdout\nReview comments on the changes:"), "{text}");
     let shown = machine.run_args(&["session", "show", &session]);
-    assert!(shown.contains("you    Nearly there. Review comments on the changes: 1."), "{shown}");
+    assert!(shown.contains("> Nearly there.\n> \n> Review comments on the changes:"), "{shown}");
     fs::write(machine.path().join("wrong.json"), "[{\"path\": 1}]").unwrap();
-    insta::assert_snapshot!(send(&["--review", "wrong.json"]));
-    insta::assert_snapshot!(send(&[]));
+    let refused = send(&["--review", "wrong.json"]);
+    assert!(
+        refused.starts_with("exit 1") && refused.contains("wrong.json is not a review"),
+        "{refused}"
+    );
+    assert!(send(&[]).starts_with("exit 2"), "text or --review");
 }

@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
 
-/// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long anything may take: more than the daemon waits for an agent to start.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A machine with a daemon whose agent follows a script.
 pub(crate) struct Daemon {

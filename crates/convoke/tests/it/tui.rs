@@ -100,7 +100,7 @@ fn c3_c4_c5_changes_are_read_reviewed_and_reverted_in_the_terminal() {
     terminal.types("s");
     terminal.sees("Comments that are not sent");
     terminal.types("s");
-    terminal.sees("You said: Review comments on the changes:");
+    terminal.sees("Review comments on the changes:");
 
     terminal.types(CHANGES);
     terminal.sees("A notes.txt");

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::introduction;
 use crate::acp::tests::scene::{Scene, hello};
-use crate::driver::{McpServer, Start};
+use crate::catalogue::Tools;
+use crate::driver::{HttpServer, McpServer, Start};
 use crate::error::Error;
 
 fn new() -> Start {
@@ -63,6 +64,34 @@ async fn s6_the_agent_is_given_its_workspace_and_its_servers_of_tools() {
     > {"id":2,"method":"session/new","params":{"cwd":"/workspace","mcpServers":[{"args":["mcp"],"command":"/opt/convoke","env":[{"name":"CONVOKE_SESSION","value":"1"}],"name":"convoke"}]}}
     ! state {"kind":"modes","current":"agent","available":[]}
     "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn l1_an_agent_that_ignores_programs_is_given_the_tools_over_http_or_not_at_all() {
+    for (tools, given) in [
+        (
+            Tools::Http,
+            r#"[{"headers":[{"name":"Authorization","value":"Bearer k"}],"name":"convoke","type":"http","url":"http://127.0.0.1:7717/mcp"}]"#,
+        ),
+        (Tools::None, "[]"),
+    ] {
+        let (mut scene, mut launch) = Scene::new(new());
+        let http =
+            HttpServer { url: "http://127.0.0.1:7717/mcp".to_owned(), token: "k".to_owned() };
+        launch.tools = tools;
+        launch.mcp_servers = vec![McpServer {
+            name: "convoke".to_owned(),
+            command: "/opt/convoke".into(),
+            args: vec!["mcp".to_owned()],
+            env: [].into(),
+            http: Some(http),
+        }];
+        let hello = json!({"id": "$", "result": {"protocolVersion": 1}});
+        let answer = json!({"id": "$", "result": {"sessionId": "s"}});
+        scene.shake(&launch, [&[hello][..], &[answer]]).await.unwrap();
+        let transcript = scene.transcript();
+        assert!(transcript.contains(&format!(r#""mcpServers":{given}"#)), "{transcript}");
+    }
 }
 
 #[test]

@@ -35,7 +35,7 @@ const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 const READ_BYTES: usize = 16 << 10;
 
 /// A command that was started. Dropping it kills it and everything that it started.
-pub(super) struct Command {
+pub(crate) struct Command {
     /// Its leader is never waited for; the runtime reaps it after this was dropped.
     begun: Begun,
     ended: watch::Receiver<Option<Ended>>,
@@ -45,7 +45,7 @@ pub(super) struct Command {
 
 impl Command {
     /// Starts what is ordered, confined as the agent is, and has the screen filled.
-    pub(super) fn start(
+    pub(crate) fn start(
         launch: &Launch,
         order: Order,
         screen: Arc<Mutex<Screen>>,
@@ -80,7 +80,7 @@ impl Command {
     }
 
     /// Waits for its end, or for its release.
-    pub(super) fn end(&self) -> impl Future<Output = Ended> + use<> {
+    pub(crate) fn end(&self) -> impl Future<Output = Ended> + use<> {
         let mut ended = self.ended.clone();
         async move {
             let end = ended.wait_for(Option::is_some).await;

@@ -1,14 +1,14 @@
 //! The end of a command's output, as much as is kept of it.
 
 /// Keeps the last bytes that were printed.
-pub(super) struct Screen {
+pub(crate) struct Screen {
     bytes: Vec<u8>,
     bytes_max: usize,
     cut: bool,
 }
 
 impl Screen {
-    pub(super) const fn new(bytes_max: usize) -> Self {
+    pub(crate) const fn new(bytes_max: usize) -> Self {
         Self { bytes: Vec::new(), bytes_max, cut: false }
     }
 
@@ -27,7 +27,7 @@ impl Screen {
     }
 
     /// What is kept, from the beginning of a character on.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let kept = self.bytes.get(self.first_kept()..).unwrap_or_default();
         let is_inside = |byte: &&u8| self.is_cut() && (0x80..0xc0).contains(*byte);
         // No character has more than three bytes after its first.

@@ -6,6 +6,7 @@ use crate::content::{
     Content, Cost, Diff, PlanPriority, PlanStatus, PlanStep, Tool, ToolResult, ToolStatus, Usage,
 };
 use crate::evidence::Evidence;
+use crate::files::Removal;
 use crate::id::{MessageId, RequestId, RuleId, SessionId};
 use crate::message::Seq;
 use crate::notice::{
@@ -285,6 +286,9 @@ pub(super) fn notices() -> Vec<Content> {
             FilesEvent::FilesRestored { turn: Some(turn), written: 2, removed: 1 }.into(),
             FilesEvent::FilesRestored { turn: None, written: 1, removed: 0 }.into(),
             FilesEvent::RestoreCompleted { files: 3, left: 1 }.into(),
+        ])
+        .chain(worktrees(session))
+        .chain([
             LifecycleEvent::Completed { reason: EndReason::IdleTimeout }.into(),
             LifecycleEvent::Cancelled { reason: EndReason::User }.into(),
             LifecycleEvent::Failed { error: "no such program".to_owned() }.into(),
@@ -313,6 +317,44 @@ pub(super) fn notices() -> Vec<Content> {
                 .into(),
         ]);
     events.map(|event| Content::Notice(Notice::new(event))).collect()
+}
+
+fn worktrees(session: SessionId) -> Vec<Event> {
+    let (path, branch) = ("/data/app/fix".to_owned(), "convoke/fix".to_owned());
+    let set_up = |code| FilesEvent::WorktreeSetUp {
+        command: "npm ci".to_owned(),
+        code,
+        output: "done\n".to_owned(),
+    };
+    let removed = |how| FilesEvent::WorktreeRemoved {
+        how,
+        branch: branch.clone(),
+        base: Some("main".to_owned()).filter(|_| how != Removal::Discard),
+    };
+    let left_out = vec!["big.bin".to_owned()];
+    let made = FilesEvent::WorktreeMade {
+        path: path.clone(),
+        branch: branch.clone(),
+        copied: 2,
+        left_out,
+    };
+    let what = "Merging was interrupted and undone.".to_owned();
+    let events = [
+        made,
+        set_up(Some(0)),
+        set_up(Some(1)),
+        set_up(None),
+        FilesEvent::FolderShared { session, git: true },
+        removed(Removal::Merge),
+        removed(Removal::Squash),
+        removed(Removal::Rebase),
+        removed(Removal::Keep),
+        removed(Removal::Discard),
+        removed(Removal::Remove),
+        FilesEvent::WorktreeRestored { path },
+        FilesEvent::WorktreeRecovered { what },
+    ];
+    events.map(Event::from).into()
 }
 
 fn imports(session: SessionId) -> [Event; 2] {

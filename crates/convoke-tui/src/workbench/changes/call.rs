@@ -131,10 +131,10 @@ impl Call {
                 }
             }
             Self::Undo { .. } => "Undo the last restore of files?".to_owned(),
-            Self::Fork { fork: Fork { turn: None }, .. } => {
+            Self::Fork { fork: Fork { turn: None, .. }, .. } => {
                 "Fork the session: a new one with the whole conversation?".to_owned()
             }
-            Self::Fork { fork: Fork { turn: Some(turn) }, .. } => {
+            Self::Fork { fork: Fork { turn: Some(turn), .. }, .. } => {
                 format!("Fork the session: a new one with the conversation up to turn {turn}?")
             }
             Self::List { .. } | Self::Open { .. } => String::new(),

@@ -306,7 +306,7 @@ fn c8_a_fork_is_asked_for_and_help_leads_back() {
     assert!(stage.screen().contains("src/prices/parser.rs"), "{}", stage.screen());
     stage.effects();
     stage.keys("f y");
-    let fork = Call::Fork { id: session_id(1), fork: Fork { turn: None } };
+    let fork = Call::Fork { id: session_id(1), fork: Fork { turn: None, worktree: None } };
     assert_eq!(stage.effects(), [Effect::Call(fork)]);
 }
 

@@ -29,6 +29,7 @@ fn p3_a_session_begins_with_its_prompt_in_one_step() {
         prompt: prompt.map(str::to_owned),
         attachments: Vec::new(),
         files: Vec::new(),
+        worktree: None,
     };
     assert_eq!(stage.said(), [frame(Some("Price it"))]);
     assert!(stage.screen().contains("Starting Claude Code…"), "{}", stage.screen());
@@ -70,6 +71,7 @@ fn p3_mode_and_model_are_chosen_before_the_session_begins() {
         prompt: Some("Go".to_owned()),
         attachments: Vec::new(),
         files: Vec::new(),
+        worktree: None,
     };
     assert_eq!(stage.said(), [frame]);
     assert!(stage.screen().contains("Claude Code · Plan · Opus"), "{}", stage.screen());

@@ -223,7 +223,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
             confirm(model, Call::Undo { id, undo });
         }
         (KeyCode::Char('f'), true, _) => {
-            let (id, fork) = (changes.id, Fork { turn: changes.turn });
+            let (id, fork) = (changes.id, Fork { turn: changes.turn, worktree: None });
             confirm(model, Call::Fork { id, fork });
         }
         (KeyCode::Char('C' | 's'), true, _) => dialog::comments(model),

@@ -106,6 +106,7 @@ fn start(model: &mut Model) {
         prompt: (!text.trim().is_empty()).then(|| text.clone()),
         attachments: model.attachments_of(None),
         files: model.files_in(&text),
+        worktree: None,
     };
     if model.wish(Wish::Create(text), frame) == Asked::Yes {
         model.home.composer.text = crate::editor::Editor::default();

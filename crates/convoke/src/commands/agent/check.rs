@@ -85,8 +85,11 @@ pub(super) fn run(
     };
     reap(&home.path().join("run/agents"));
     let start = Start::New { id: random::uuid() };
-    let launch =
-        Launch::of(agent, &around, Occasion { workspace, start, mcp_servers: Vec::new() })?;
+    let launch = Launch::of(
+        agent,
+        &around,
+        Occasion { workspace, start, mcp_servers: Vec::new(), worktree: None },
+    )?;
     aside_on_terminal(&format!("Starting {}…", launch.program.display()));
     let checked = signals::block_on(shake_hands(agent, launch))?;
     output.show(&checked, |checked, _| human(checked))

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use convoke_api::Client;
-use convoke_api::bodies::{CreatedSession, NewRepo, NewSession, Repo, Repos};
+use convoke_api::bodies::{CreatedSession, NewRepo, NewSession, NewWorktree, Repo, Repos};
 
 use super::enclosed::{mentioned, read, store};
 use crate::commands::project::{Wanted, around, find, short};
@@ -20,6 +20,7 @@ use crate::output::{Output, aside, plain};
   convoke session new --agent claude-code --model opus --mode plan
   convoke session new --project ~/src/web --prompt 'fix the failing test'
   convoke session new --prompt 'what is wrong here?' --attach screenshot.png
+  convoke session new --worktree fix-login --prompt 'fix the login'
   convoke session send $(convoke session new --json | jq -r .id) 'hello' --wait")]
 pub(super) struct NewArgs {
     /// Project: its name, its path, or a unique prefix of its id [default: the one around the
@@ -41,6 +42,9 @@ pub(super) struct NewArgs {
     /// Attach a file to the first prompt: an image, a text, any file; may be repeated
     #[arg(long, value_name = "FILE")]
     attach: Vec<PathBuf>,
+    /// Give the session a git work tree of its own, on this branch [default: a new branch]
+    #[arg(long, value_name = "BRANCH", num_args = 0..=1)]
+    worktree: Option<Option<String>>,
 }
 
 pub(super) async fn run(client: &Client, args: &NewArgs, output: &Output) -> anyhow::Result<()> {
@@ -55,10 +59,15 @@ pub(super) async fn run(client: &Client, args: &NewArgs, output: &Output) -> any
         prompt: text.clone().filter(|text| !text.is_empty()),
         attachments: store(client, attachments).await?,
         files: mentioned(client, &project.id.to_string(), text.as_deref()).await?,
+        worktree: args.worktree.clone().map(|branch| NewWorktree { branch }),
     };
     let created = client.create_session(&new).await?;
     output.show(&created, |CreatedSession { session, .. }, _| {
-        format!("{} {} in {}\n", short(session.id), session.agent, plain(&project.name))
+        let place = match &session.worktree {
+            Some(own) => format!("{}, branch {}", plain(&own.path), plain(&own.branch)),
+            None => plain(&project.name),
+        };
+        format!("{} {} in {place}\n", short(session.id), session.agent)
     })?;
     match created.refused {
         Some(why) => Err(PromptRefused { session: short(created.session.id), why }.into()),

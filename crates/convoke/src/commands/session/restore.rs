@@ -2,7 +2,7 @@
 
 use clap::builder::NonEmptyStringValueParser;
 use convoke_api::Client;
-use convoke_api::bodies::{Fork, Restore, RestoreScope, Restored, Undo};
+use convoke_api::bodies::{Fork, NewWorktree, Restore, RestoreScope, Restored, Undo};
 use convoke_core::message::Seq;
 
 use crate::colour::Colour;
@@ -54,7 +54,8 @@ pub(super) struct UndoArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session fork 3fa8
-  convoke session fork 3fa8 --turn 5")]
+  convoke session fork 3fa8 --turn 5
+  convoke session fork 3fa8 --turn 5 --worktree other-way")]
 pub(super) struct ForkArgs {
     /// Session
     #[arg(value_parser = NonEmptyStringValueParser::new())]
@@ -63,6 +64,10 @@ pub(super) struct ForkArgs {
     /// last one]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     turn: Option<u64>,
+    /// Give the new session a git work tree of its own with the files as they were after that turn,
+    /// on this branch [default: a new branch]
+    #[arg(long, value_name = "BRANCH", num_args = 0..=1)]
+    worktree: Option<Option<String>>,
 }
 
 pub(super) async fn restore(
@@ -86,7 +91,9 @@ pub(super) async fn undo(client: &Client, args: &UndoArgs, output: &Output) -> a
 }
 
 pub(super) async fn fork(client: &Client, args: &ForkArgs, output: &Output) -> anyhow::Result<()> {
-    let session = client.fork(&args.id, &Fork { turn: args.turn.map(Seq::new) }).await?;
+    let worktree = args.worktree.clone().map(|branch| NewWorktree { branch });
+    let fork = Fork { turn: args.turn.map(Seq::new), worktree };
+    let session = client.fork(&args.id, &fork).await?;
     output.show(&session, |session, _| {
         format!("{} created: {}\n", short(session.id), plain(&session.title))
     })

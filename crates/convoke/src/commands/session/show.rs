@@ -103,7 +103,10 @@ fn ago(relative: &str) -> String {
 /// An entry as people read it: the words as they are, all else in a line.
 fn shown(entry: &Entry, colour: Colour) -> Option<String> {
     match &entry.body {
-        EntryBody::User(prompt) => Some(format!("\n{}", quoted(&prompt.content))),
+        EntryBody::User(prompt) => {
+            let words = convoke_core::review::words(&prompt.content, &prompt.review);
+            Some(format!("\n{}", quoted(&words)))
+        }
         EntryBody::Assistant(words) => Some(format!("\n{}\n", plain(&words.content).trim_end())),
         EntryBody::Thinking(words) => {
             Some(format!("{}\n", colour.faint(format!("~ {}", lines::one_line(&words.content)))))

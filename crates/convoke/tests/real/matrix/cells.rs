@@ -13,8 +13,10 @@ use super::agents::Agent;
 use crate::convoke::Convoke;
 use crate::serve_scene::Daemon;
 
-/// How long a turn may take; the slowest agents need two seconds for each step.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a turn may take. The slowest agents need two seconds for each step, and more where the machine is busy.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How often an agent may take longer to start than the daemon waits: the machine may have more to do.
+const STARTS_MAX: usize = 3;
 /// The smallest picture that models accept.
 const PNG: &[u8] = &[
     137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 1, 0, 0, 0, 1, 8, 6, 0,
@@ -42,7 +44,9 @@ impl<'a> Scene<'a> {
         let path = format!("{}:{}", node.display(), convoke_testkit::tools::search_path());
         let table = agent.table(installed, machine.path(), &model.url());
         let outside = machine.path().join("outside.txt");
-        let config = format!("{table}[pool]\nspare = false\n");
+        let config = format!(
+            "{table}[pool]\nspare = false\nmax_processes = 20\n[sessions]\nmax_active = 100\n"
+        );
         let daemon = Daemon::on_path(machine, &Script::new(), &config, &path);
         Self { agent, model, daemon, outside }
     }
@@ -57,12 +61,28 @@ impl<'a> Scene<'a> {
         if let Some(mode) = self.agent.asking_mode {
             body["mode"] = json!(mode);
         }
-        let begun = self.daemon.post("/api/sessions", &body);
-        if begun.status != 201 {
-            let problem = begun.json();
-            return Err(problem["detail"].as_str().unwrap_or_default().to_owned());
+        let mut why = String::new();
+        for _ in 0..STARTS_MAX {
+            let begun = self.daemon.post("/api/sessions", &body);
+            if begun.status == 201 {
+                return Ok(begun.json()["id"].as_str().unwrap_or_default().to_owned());
+            }
+            begun.json()["detail"].as_str().unwrap_or_default().clone_into(&mut why);
+            if !why.contains("was not ready within") {
+                break;
+            }
         }
-        Ok(begun.json()["id"].as_str().unwrap_or_default().to_owned())
+        Err(why)
+    }
+
+    /// Deletes all sessions, and with them their processes, of which some take more than half a gigabyte.
+    pub(crate) fn clear(&self) -> Cell {
+        let listed = self.daemon.get("/api/sessions").json();
+        for session in listed["sessions"].as_array().into_iter().flatten() {
+            let path = format!("/api/sessions/{}", session["id"].as_str().unwrap_or_default());
+            self.daemon.call("DELETE", &path, &json!({}));
+        }
+        ok()
     }
 
     fn send(&self, session: &str, body: &Value) -> Result<String, String> {
@@ -77,12 +97,11 @@ impl<'a> Scene<'a> {
     /// said in the turn and how it ended.
     fn finish(&self, session: &str, prompt: &str, answers: Answers) -> Result<Turn, String> {
         let begun = Instant::now();
-        let mut asked = 0;
+        let mut asked = Vec::new();
         while begun.elapsed() < PATIENCE {
             let inbox = self.daemon.get("/api/inbox").json();
             for item in inbox["items"].as_array().into_iter().flatten() {
-                asked += 1;
-                self.answer(item, answers);
+                asked.extend(self.answer(item, answers));
             }
             let messages = self.daemon.messages(session);
             let place = messages.iter().position(|message| message["id"] == prompt);
@@ -101,7 +120,8 @@ impl<'a> Scene<'a> {
         Err(format!("the turn had not ended after {} s", PATIENCE.as_secs()))
     }
 
-    fn answer(&self, item: &Value, answers: Answers) {
+    /// Answers what a human is asked, and says what that was; nothing if it is settled meanwhile.
+    fn answer(&self, item: &Value, answers: Answers) -> Option<String> {
         let id = item["id"].as_str().unwrap_or_default();
         let body = match item["kind"].as_str() {
             Some("questions") => json!({"answers": {"0": {"selectedOption": "Blue"}}}),
@@ -115,8 +135,10 @@ impl<'a> Scene<'a> {
                 json!({"optionId": option.map(|option| option["optionId"].clone())})
             }
         };
-        // One that is settled meanwhile needs no answer.
-        self.daemon.post(&format!("/api/inbox/{id}/answer"), &body);
+        let answered = self.daemon.post(&format!("/api/inbox/{id}/answer"), &body);
+        let tool = item["permission"]["tool"].as_str();
+        let what = tool.map_or_else(|| format!("question {id}"), |tool| format!("for {tool}"));
+        (answered.status == 204).then_some(what)
     }
 
     fn turn(&self, session: &str, text: &str, answers: Answers) -> Result<Turn, String> {
@@ -136,8 +158,8 @@ struct Turn {
     said: String,
     stop: String,
     why: String,
-    /// How often the human was asked.
-    asked: usize,
+    /// What the human was asked, in order.
+    asked: Vec<String>,
 }
 
 impl Turn {
@@ -160,24 +182,14 @@ impl Scene<'_> {
     /// The cells that need no other state than a new session.
     pub(crate) fn prompt(&self) -> Cell {
         let session = self.begin()?;
-        self.turn(&session, "hello there", Answers::Allow)?.says("ECHO turn=1: hello there")?;
+        self.turn(&session, "hello there", Answers::Allow)?.says("hello there")?;
         ok()
     }
 
     pub(crate) fn stream(&self) -> Cell {
         let session = self.begin()?;
         let before = self.send(&session, &json!({"text": "[[slow]]"}))?;
-        let begun = Instant::now();
-        let mut pieces = 0;
-        let mut known = String::new();
-        while begun.elapsed() < PATIENCE && pieces < 3 {
-            let messages = self.daemon.messages(&session);
-            let words = messages.iter().filter(|it| it["role"] == "agent");
-            let now: String = words.filter_map(|it| it["content"]["text"].as_str()).collect();
-            pieces += usize::from(now != known);
-            known = now;
-            std::thread::park_timeout(Duration::from_millis(150));
-        }
+        let pieces = self.pieces(&session, 3);
         self.daemon.post(&format!("/api/sessions/{session}/cancel"), &json!({}));
         let turn = self.finish(&session, &before, Answers::Allow)?;
         match (pieces, turn.stop.as_str()) {
@@ -187,13 +199,28 @@ impl Scene<'_> {
         }
     }
 
+    /// Waits until what the agent says has grown so often; gives how often it did in time.
+    fn pieces(&self, session: &str, wanted: usize) -> usize {
+        let begun = Instant::now();
+        let (mut pieces, mut known) = (0, 0);
+        while begun.elapsed() < PATIENCE && pieces < wanted {
+            let messages = self.daemon.messages(session);
+            let words = messages.iter().filter(|it| it["role"] == "agent");
+            let now = words.filter_map(|it| it["content"]["text"].as_str()).map(str::len).sum();
+            pieces += usize::from(now > known);
+            known = now;
+            std::thread::park_timeout(Duration::from_millis(150));
+        }
+        pieces
+    }
+
     pub(crate) fn tool(&self) -> Cell {
         let session = self.begin()?;
         let text = "[[shell echo made > made.txt; cat made.txt]]";
-        let turn = self.turn(&session, text, Answers::Allow)?.says("DONE turn=1")?;
+        let turn = self.turn(&session, text, Answers::Allow)?.says("DONE")?;
         let made = fs::read_to_string(self.workspace().join("made.txt"));
         fs::remove_file(self.workspace().join("made.txt")).ok();
-        match (made.as_deref(), turn.asked) {
+        match (made.as_deref(), turn.asked.len()) {
             (Ok("made\n"), 0) => Ok("without asking".to_owned()),
             (Ok("made\n"), _) => ok(),
             (other, _) => Err(format!("the file is {other:?}; it said {}", turn.said)),
@@ -205,7 +232,7 @@ impl Scene<'_> {
         let turn = self.turn(&session, "[[shell touch denied.txt]]", Answers::Deny)?;
         let is_made = self.workspace().join("denied.txt").exists();
         fs::remove_file(self.workspace().join("denied.txt")).ok();
-        match (is_made, turn.asked) {
+        match (is_made, turn.asked.len()) {
             (true, 0) => Err("it did not ask".to_owned()),
             (true, _) => Err("it did what was denied".to_owned()),
             (false, 0) => Err(format!("it neither asked nor did it: {}", turn.said)),
@@ -216,7 +243,8 @@ impl Scene<'_> {
     /// After the daemon was stopped in order, and started again.
     pub(crate) fn resume(&mut self) -> Cell {
         let session = self.begin()?;
-        self.turn(&session, "remember the harbour", Answers::Allow)?.says("ECHO turn=1")?;
+        self.turn(&session, "remember the harbour", Answers::Allow)?
+            .says("remember the harbour")?;
         self.daemon.end(Signal::TERM);
         self.daemon.start_again();
         self.remembers(&session)
@@ -225,9 +253,11 @@ impl Scene<'_> {
     /// After the daemon was killed in the middle of a turn.
     pub(crate) fn survive(&mut self) -> Cell {
         let session = self.begin()?;
-        self.turn(&session, "remember the harbour", Answers::Allow)?.says("ECHO turn=1")?;
+        self.turn(&session, "remember the harbour", Answers::Allow)?
+            .says("remember the harbour")?;
         self.send(&session, &json!({"text": "[[slow]]"}))?;
-        std::thread::park_timeout(Duration::from_secs(2));
+        // The answer to the first prompt is one piece.
+        self.pieces(&session, 2);
         self.daemon.kill_and_start();
         self.remembers(&session)
     }
@@ -247,12 +277,13 @@ impl Scene<'_> {
     pub(crate) fn question(&self) -> Cell {
         let session = self.begin()?;
         let option = |label: &str| json!({"label": label});
-        let question = json!({"prompt": "Which colour?", "title": "Colour", "options": [option("Red"), option("Blue")]});
+        let question = json!({"prompt": "Which colour?", "title": "Colour",
+            "options": [option("Red"), option("Blue")], "multiSelect": false});
         let text = format!("[[ask {}]]", json!({"questions": [question]}));
         let turn = self.turn(&session, &text, Answers::Allow)?.says("Blue")?;
-        match turn.asked {
-            1 => ok(),
-            more => Ok(format!("yes, asked {more} times")),
+        match turn.asked.as_slice() {
+            [_] => ok(),
+            more => Err(format!("its human was asked more than once: {}", more.join(", "))),
         }
     }
 
@@ -291,7 +322,7 @@ impl Scene<'_> {
         let stored = self.daemon.upload("shot.png", PNG).json();
         let body = json!({"text": "what is this", "attachments": [stored]});
         let prompt = self.send(&session, &body)?;
-        let turn = self.finish(&session, &prompt, Answers::Allow)?.says("what is this")?;
+        let turn = self.finish(&session, &prompt, Answers::Allow)?;
         let messages = self.daemon.messages(&session);
         let is_told = messages.iter().any(|message| {
             let text = message["content"]["text"].as_str().unwrap_or_default();

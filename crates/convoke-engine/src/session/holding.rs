@@ -1,0 +1,99 @@
+//! A session's work tree: its set-up before the first turn, and the pause while it is finished, removed or restored.
+
+use std::path::{Path, PathBuf};
+
+use convoke_core::files::OwnWorktree;
+use convoke_core::notice::{FilesEvent, Notice};
+use convoke_core::session::Report;
+use convoke_store::StoredSession;
+use tokio::sync::oneshot;
+use tokio::sync::oneshot::error::TryRecvError;
+
+use super::start::{ProcessUpdate, explain};
+use super::task::Task;
+use crate::changes::ChangesError;
+use crate::error::Result;
+use crate::view::{Change, SessionChange};
+use crate::worktrees::{WorktreeError, set_up};
+
+/// Who keeps a session from working, if anyone does.
+#[derive(Default)]
+pub(super) struct Hold(Option<oneshot::Receiver<()>>);
+
+impl Hold {
+    /// Whether the one who holds the session is still at it.
+    pub(super) fn is_on(&mut self) -> bool {
+        let is_on = self.0.as_mut().is_some_and(|it| it.try_recv() == Err(TryRecvError::Empty));
+        if !is_on {
+            self.0 = None;
+        }
+        is_on
+    }
+}
+
+impl Task {
+    /// Stops the agent and refuses prompts until the other end of `until` is dropped.
+    pub(super) async fn hold(&mut self, until: oneshot::Receiver<()>) -> Result<()> {
+        if self.hold.is_on() {
+            return Err(WorktreeError::Busy.into());
+        }
+        if !self.session.is_idle() || self.capture.is_setting_up() {
+            return Err(ChangesError::Working.into());
+        }
+        self.stop_process().await;
+        self.finish_checkpoints().await;
+        self.hold = Hold(Some(until));
+        Ok(())
+    }
+
+    /// Fails while the session's work tree is not to be touched, or is gone.
+    pub(super) fn check_worktree(&mut self) -> Result<()> {
+        if self.hold.is_on() {
+            return Err(WorktreeError::Busy.into());
+        }
+        match self.stored.worktree.as_ref().and_then(|own| own.removed.as_ref()) {
+            Some(_) => Err(WorktreeError::Removed.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Stores what became of the work tree, and shows it.
+    pub(super) async fn set_worktree(&mut self, own: OwnWorktree) -> Result<()> {
+        self.shared.store.set_worktree(self.id, Some(&own)).await?;
+        let before = self.view();
+        self.workspace = PathBuf::from(&own.path);
+        self.stored.worktree = Some(own);
+        let now = self.view();
+        self.show();
+        self.shared.tell(Change::SessionChanged(Box::new(SessionChange { before, now })));
+        Ok(())
+    }
+
+    /// Runs the set-up command; the checkpoint before the first turn, and so its prompt, waits for it.
+    pub(super) fn begin_set_up(&mut self, command: String) {
+        let (shared, spec, news) = (self.shared.clone(), self.spec(), self.news_to.clone());
+        let running = tokio::spawn(async move {
+            let (code, output) = match set_up::run(&shared, &spec, &command).await {
+                Ok(ran) => (ran.code, ran.output),
+                Err(error) => (None, explain(&error)),
+            };
+            let event = FilesEvent::WorktreeSetUp { command, code, output };
+            // Fails if the session's task has ended.
+            news.send(ProcessUpdate::SetUp(Notice::new(event))).await.ok();
+        });
+        self.capture.set_up(running);
+    }
+
+    /// Shows how the set-up command ended.
+    pub(super) async fn was_set_up(&mut self, notice: Notice) {
+        self.hear(vec![Report::Noticed(notice)]).await;
+    }
+}
+
+/// The folder in which a session works.
+pub(super) fn workspace_of(stored: &StoredSession, project: &Path) -> PathBuf {
+    match &stored.worktree {
+        Some(own) => PathBuf::from(&own.path),
+        None => project.to_owned(),
+    }
+}

@@ -1,0 +1,108 @@
+//! Work trees of sessions: made with a session, finished into their base branch, removed after a snapshot, and restored
+//! from it.
+//!
+//! What is to be done is noted in the home first (`note.rs`), so that the next start completes or undoes what a killed
+//! daemon was doing (`recover.rs`).
+
+mod error;
+mod finish;
+mod kept;
+pub(crate) mod make;
+mod note;
+mod pull_request;
+mod recover;
+mod repository;
+pub(crate) mod set_up;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use convoke_core::files::OwnWorktree;
+use convoke_core::id::SessionId;
+use convoke_core::notice::{FilesEvent, Notice};
+use convoke_core::session::{Command, Report};
+use convoke_store::{Project, StoredSession};
+use tokio::sync::oneshot;
+
+use crate::error::{Error, Result};
+use crate::session::{self, Request};
+use crate::sessions::Sessions;
+
+pub use convoke_git::Conflict;
+pub use error::WorktreeError;
+pub use finish::{FinishOrder, FinishOutcome, FinishWay, Finished, LostFiles, OnConflict};
+pub use kept::{ListedWorktree, WorktreeStanding};
+pub use make::WantedWorktree;
+
+/// The work trees of all sessions. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Worktrees {
+    sessions: Arc<Sessions>,
+}
+
+/// A session with a work tree.
+#[derive(Debug, Clone)]
+struct Place {
+    stored: StoredSession,
+    own: OwnWorktree,
+    project: Project,
+}
+
+impl Place {
+    fn id(&self) -> SessionId {
+        self.stored.id
+    }
+
+    fn path(&self) -> PathBuf {
+        PathBuf::from(&self.own.path)
+    }
+}
+
+/// Keeps a session from working; it goes on when this is dropped.
+struct Held(#[expect(dead_code, reason = "its end is what counts")] oneshot::Sender<()>);
+
+impl Worktrees {
+    pub(crate) fn new(sessions: &Arc<Sessions>) -> Self {
+        Self { sessions: Arc::clone(sessions) }
+    }
+
+    async fn place(&self, id: SessionId) -> Result<Place> {
+        let stored = self.sessions.store.session(id).await?;
+        let stored = stored.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
+        let own = stored.worktree.clone().ok_or(WorktreeError::None)?;
+        let project = self.sessions.store.project(stored.project_id).await?;
+        let unknown = || Error::UnknownProject { text: stored.project_id.to_string() };
+        let project = project.ok_or_else(unknown)?;
+        Ok(Place { stored, own, project })
+    }
+
+    /// Stops the agent of a session, unless it works, and keeps prompts away.
+    async fn hold(&self, id: SessionId) -> Result<Held> {
+        let (held, until) = oneshot::channel();
+        session::ask(&self.sessions, id, |reply| Request::Hold { until, reply }).await?;
+        Ok(Held(held))
+    }
+
+    /// Records what became of a work tree.
+    async fn record(&self, id: SessionId, own: OwnWorktree) -> Result<()> {
+        record(&self.sessions, id, own).await
+    }
+
+    /// Adds a notice to a session; an ended one has none.
+    async fn notice(&self, id: SessionId, event: FilesEvent) {
+        let report = Command::Agent(Report::Noticed(Notice::new(event)));
+        if let Err(error) = self.sessions.carry(id, report).await {
+            tracing::debug!(session.id = %id, "a work tree's notice is not stored: {error}");
+        }
+    }
+}
+
+/// Records the work tree of a session, in its task.
+pub(crate) async fn record(
+    sessions: &Arc<Sessions>,
+    id: SessionId,
+    own: OwnWorktree,
+) -> Result<()> {
+    let worktree = Box::new(own);
+    session::ask(sessions, id, |reply| Request::SetWorktree { worktree, reply }).await
+}

@@ -1,0 +1,154 @@
+//! Lists work trees, removes their folders, and restores what was removed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use convoke_core::files::OwnWorktree;
+use convoke_core::id::SessionId;
+use convoke_core::notice::FilesEvent;
+use convoke_git::{
+    Branch, Checkpoints, Git, Guard, Limits, Name, NewWorktree, Place as Point, Scope,
+};
+use convoke_store::{Project, StoredSession, Window};
+
+use super::finish::{FinishOrder, FinishWay, LostFiles, OnConflict, next_removal};
+use super::make::work_trees;
+use super::repository::Repository;
+use super::{Place, WorktreeError, Worktrees};
+use crate::changes::ChangesError;
+use crate::error::Result;
+use crate::sessions::Sessions;
+use crate::view::SessionView;
+
+/// A session's work tree in a list.
+#[derive(Debug, Clone)]
+pub struct ListedWorktree {
+    /// The session.
+    pub session: StoredSession,
+    /// Its project.
+    pub project: Option<Project>,
+    /// The work tree.
+    pub own: OwnWorktree,
+    /// Whether it is there.
+    pub standing: WorktreeStanding,
+}
+
+/// Whether a work tree is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorktreeStanding {
+    /// It is.
+    Ready,
+    /// Someone deleted its folder.
+    Missing,
+    /// Convoke removed it, after a snapshot.
+    Removed,
+}
+
+impl Worktrees {
+    /// Lists the work trees of all sessions, the newest session first.
+    pub async fn list(&self) -> Result<Vec<ListedWorktree>> {
+        let store = &self.sessions.store;
+        let window = Window::first(Window::LIMIT_MAX);
+        let mut listed = Vec::new();
+        for session in store.sessions_with_worktree(window).await? {
+            let Some(own) = session.worktree.clone() else { continue };
+            let project = store.project(session.project_id).await?;
+            let standing = match &own.removed {
+                Some(_) => WorktreeStanding::Removed,
+                None if PathBuf::from(&own.path).exists() => WorktreeStanding::Ready,
+                None => WorktreeStanding::Missing,
+            };
+            listed.push(ListedWorktree { session, project, own, standing });
+        }
+        Ok(listed)
+    }
+
+    /// Removes the folder of a session's work tree after a snapshot; its branch stays as it is.
+    pub async fn remove(&self, id: SessionId, lost: LostFiles) -> Result<SessionView> {
+        let conflicts = OnConflict::Tell;
+        let order = FinishOrder { way: FinishWay::Remove, message: None, lost, conflicts };
+        Ok(self.finish(id, order).await?.session)
+    }
+
+    /// Makes a removed or missing work tree again, with its branch and the files of its last snapshot.
+    pub async fn restore(&self, id: SessionId) -> Result<SessionView> {
+        let place = self.place(id).await?;
+        if place.own.removed.is_none() && place.path().exists() {
+            return Err(WorktreeError::NotRemoved.into());
+        }
+        let _held = self.hold(id).await?;
+        let folder = work_trees(&self.sessions, &place.project)?;
+        let repository = Repository::of(&self.sessions, &place.project.path, &folder);
+        let restorer = Restorer {
+            sessions: Arc::clone(&self.sessions),
+            repository: repository.map_err(ChangesError::from)?,
+            place: place.clone(),
+        };
+        let restored = self.sessions.snapshots.run(move |git, limits| restorer.run(git, limits));
+        restored.await??;
+        let own = OwnWorktree { removed: None, ..place.own };
+        let path = own.path.clone();
+        self.record(id, own).await?;
+        self.notice(id, FilesEvent::WorktreeRestored { path }).await;
+        self.sessions.get(id).await
+    }
+}
+
+/// What the blocking part needs.
+struct Restorer {
+    sessions: Arc<Sessions>,
+    repository: Repository,
+    place: Place,
+}
+
+impl Restorer {
+    fn run(
+        &self,
+        git: &Git,
+        limits: &Limits,
+    ) -> std::result::Result<std::result::Result<(), WorktreeError>, ChangesError> {
+        let (project, path) = (&self.place.project, self.place.path());
+        let name = self.place.own.branch.clone();
+        let main = self.repository.open(git, &project.path, limits)?;
+        main.prune_worktrees(limits)?;
+        let branch = match main.resolve(&format!("refs/heads/{name}"), limits)? {
+            Some(_) => Branch::Existing { name },
+            None => {
+                let known = self.place.own.removed.as_ref().and_then(|it| it.commit.clone());
+                let kept = main.kept_commit(&name, limits)?.map(|commit| commit.to_string());
+                let Some(from) = known.or(kept) else {
+                    return Ok(Err(WorktreeError::NothingKept { branch: name }));
+                };
+                Branch::New { name, from }
+            }
+        };
+        main.add_worktree(&NewWorktree { path: path.clone(), branch }, limits)?;
+        main.copy_included(&path, limits)?;
+        let checkpoints = self.sessions.snapshots.checkpoints(git, project.id, &path, limits)?;
+        let names = checkpoints.list(&self.place.id().to_string(), limits)?;
+        if let Some(to) = self.newest(&checkpoints, &names, limits)? {
+            let undo = next_removal(&checkpoints, self.place.id(), limits)?;
+            checkpoints.restore(&to, Scope::All, Guard::Force, &undo, limits)?;
+        }
+        Ok(Ok(()))
+    }
+
+    /// The snapshot before the removal; of a folder that was deleted by hand, the last checkpoint.
+    fn newest(
+        &self,
+        checkpoints: &Checkpoints,
+        names: &[Name],
+        limits: &Limits,
+    ) -> convoke_git::Result<Option<convoke_git::Checkpoint>> {
+        let is_removed = self.place.own.removed.is_some();
+        let rank = |name: &&Name| match (name.place(), is_removed) {
+            (Point::Removal(number), true) => Some(number),
+            (Point::After(turn), false) => Some(turn),
+            (Point::Removal(_) | Point::Before(_) | Point::After(_) | Point::Restore(_), _) => None,
+        };
+        match names.iter().filter(|name| rank(name).is_some()).max_by_key(rank) {
+            Some(name) => checkpoints.find(name, limits),
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Notes of what is being done with a work tree, one file a session in `run/worktrees/` of the home.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use convoke_core::files::OwnWorktree;
+use convoke_core::id::{ProjectId, SessionId};
+use serde::{Deserialize, Serialize};
+
+use super::WorktreeError;
+use super::finish::FinishOrder;
+
+/// What is being done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "doing", rename_all = "snake_case")]
+pub(super) enum Note {
+    /// It is made, for a session that is not stored yet.
+    Make {
+        /// The project.
+        project: ProjectId,
+        /// What it is to be.
+        worktree: OwnWorktree,
+        /// The commit at which its branch begins, if the branch is new.
+        start: Option<String>,
+    },
+    /// It is finished or removed.
+    Finish(FinishOrder),
+}
+
+fn folder(home: &Path) -> PathBuf {
+    home.join("run/worktrees")
+}
+
+fn file(home: &Path, session: SessionId) -> PathBuf {
+    folder(home).join(format!("{session}.json"))
+}
+
+impl Note {
+    /// Writes it to the disk.
+    pub(super) fn write(&self, home: &Path, session: SessionId) -> Result<(), WorktreeError> {
+        let path = file(home, session);
+        let fail = |source| WorktreeError::Note { path: path.clone(), source };
+        std::fs::create_dir_all(folder(home)).map_err(fail)?;
+        let bytes = serde_json::to_vec(self).map_err(|error| fail(error.into()))?;
+        convoke_files::atomic::write(&path, &bytes).map_err(|error| fail(io::Error::other(error)))
+    }
+
+    /// Removes it: everything is done.
+    pub(super) fn remove(home: &Path, session: SessionId) {
+        let path = file(home, session);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                // The next start looks at it again, and finds everything done.
+                tracing::warn!("cannot remove {}: {error}", path.display());
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+
+    /// All notes that a killed daemon left.
+    pub(super) fn all(home: &Path) -> Vec<(SessionId, Self)> {
+        let entries = std::fs::read_dir(folder(home)).into_iter().flatten().flatten();
+        let read = |path: PathBuf| {
+            let session = path.file_stem()?.to_str()?.parse().ok()?;
+            let note = serde_json::from_slice(&std::fs::read(&path).ok()?);
+            note.inspect_err(|error| tracing::error!("cannot read {}: {error}", path.display()))
+                .ok()
+                .map(|note| (session, note))
+        };
+        entries.filter_map(|entry| read(entry.path())).collect()
+    }
+}

@@ -1,0 +1,149 @@
+//! Completes or undoes what a killed daemon was doing with work trees, and says so.
+
+use std::sync::Arc;
+
+use convoke_core::files::OwnWorktree;
+use convoke_core::id::{ProjectId, SessionId};
+use convoke_core::notice::FilesEvent;
+
+use super::finish::{Done, FinishOrder, next_removal};
+use super::make::{self, work_trees};
+use super::note::Note;
+use super::repository::Repository;
+use super::{Place, Worktrees};
+use crate::changes::ChangesError;
+use crate::error::Result;
+use crate::session::start::explain;
+
+/// What was done at the start about a work tree.
+#[derive(Debug)]
+pub(crate) struct RecoveredWorktree {
+    session: SessionId,
+    what: String,
+    /// The order that was completed, and the last commit of the branch.
+    completed: Option<(FinishOrder, Option<String>)>,
+}
+
+impl Worktrees {
+    /// Completes or undoes what was interrupted when the daemon was killed.
+    pub(crate) async fn recover(&self) -> Vec<RecoveredWorktree> {
+        let mut recovered = Vec::new();
+        for (session, note) in Note::all(&self.sessions.around.home) {
+            let done = match note {
+                Note::Make { project, worktree, start } => {
+                    self.recover_making(session, project, worktree, start).await.map(|()| None)
+                }
+                Note::Finish(order) => self.recover_finishing(session, order).await.map(Some),
+            };
+            match done {
+                Ok(done) => recovered.extend(done),
+                Err(error) => tracing::error!(
+                    session.id = %session,
+                    "a work tree cannot be put right: {}", explain(&error)
+                ),
+            }
+        }
+        recovered
+    }
+
+    /// Says in the conversations what `recover` did, and completes sessions whose work trees are finished.
+    pub(crate) async fn tell_recovered(&self, recovered: Vec<RecoveredWorktree>) {
+        for RecoveredWorktree { session, what, completed } in recovered {
+            tracing::warn!(session.id = %session, "{what}");
+            self.notice(session, FilesEvent::WorktreeRecovered { what }).await;
+            let Some((order, commit)) = completed else { continue };
+            let settled = match self.place(session).await {
+                Ok(place) => self.settle(&place, &order, commit).await.map(drop),
+                Err(error) => Err(error),
+            };
+            match settled {
+                Ok(()) => Note::remove(&self.sessions.around.home, session),
+                Err(error) => tracing::error!(
+                    session.id = %session,
+                    "a finished work tree cannot be recorded: {}", explain(&error)
+                ),
+            }
+        }
+    }
+
+    /// A session that was stored gets its work tree; without one, there is no use for it.
+    async fn recover_making(
+        &self,
+        session: SessionId,
+        project: ProjectId,
+        own: OwnWorktree,
+        start: Option<String>,
+    ) -> Result<()> {
+        let store = &self.sessions.store;
+        if let Some(stored) = store.session(session).await? {
+            if stored.worktree.is_none() {
+                store.set_worktree(session, Some(&own)).await?;
+                tracing::warn!(session.id = %session, "the session has its work tree {} now", own.path);
+            }
+            Note::remove(&self.sessions.around.home, session);
+            return Ok(());
+        }
+        let path = own.path.clone();
+        if let Some(project) = store.project(project).await? {
+            make::undo(&self.sessions, &project, session, own, start).await?;
+        }
+        tracing::warn!("making the work tree {path} was interrupted, and undone");
+        Note::remove(&self.sessions.around.home, session);
+        Ok(())
+    }
+
+    /// Does it again, from the beginning or from where it was; what git refuses now is as if it had not been begun.
+    async fn recover_finishing(
+        &self,
+        session: SessionId,
+        order: FinishOrder,
+    ) -> Result<RecoveredWorktree> {
+        let home = &self.sessions.around.home;
+        let place = self.place(session).await?;
+        let done = match self.put_right(&place).await {
+            Ok(()) => self.carry_out(&place, &order).await,
+            Err(error) => Err(error),
+        };
+        let (what, completed) = match done {
+            Ok(Done::Removed { commit }) => {
+                let what = "Finishing the work tree was interrupted, and is completed now.";
+                (what.to_owned(), Some((order, commit.map(|commit| commit.to_string()))))
+            }
+            Ok(Done::Conflicts(_)) => {
+                Note::remove(home, session);
+                let why = "base and branch contradict each other";
+                (format!("Finishing the work tree was interrupted, and undone: {why}."), None)
+            }
+            Err(_) if !place.path().exists() => {
+                let what = "Finishing the work tree was interrupted, and is completed now.";
+                (what.to_owned(), Some((order, None)))
+            }
+            Err(error) => {
+                Note::remove(home, session);
+                let why = explain(&error);
+                (format!("Finishing the work tree was interrupted, and undone: {why}."), None)
+            }
+        };
+        Ok(RecoveredWorktree { session, what, completed })
+    }
+
+    /// Ends a merge or rebase in the middle of which git was killed.
+    async fn put_right(&self, place: &Place) -> Result<()> {
+        let path = place.path();
+        if !path.exists() {
+            return Ok(());
+        }
+        let folder = work_trees(&self.sessions, &place.project)?;
+        let repository = Repository::of(&self.sessions, &place.project.path, &folder);
+        let repository = repository.map_err(ChangesError::from)?;
+        let (snapshots, place) = (Arc::clone(&self.sessions.snapshots), place.clone());
+        let put_right = self.sessions.snapshots.run(move |git, limits| {
+            let own = repository.open(git, &path, limits)?;
+            let checkpoints = snapshots.checkpoints(git, place.project.id, &path, limits)?;
+            let name = next_removal(&checkpoints, place.id(), limits)?;
+            own.recover_finish(&checkpoints, &name, limits)?;
+            Ok(())
+        });
+        Ok(put_right.await?)
+    }
+}

@@ -1,0 +1,69 @@
+//! What an agent that is confined to a linked work tree needs of the repository, so that it can commit to its branch.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::checkpoint::GitFolder;
+use crate::{Error, Result};
+
+/// Files of a work tree's own folder that lead git elsewhere, or configure it.
+const LEADING: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
+
+/// Entries of a folder of branches that are protected; a repository with more protects these.
+const ENTRIES_MAX: usize = 500;
+
+/// Folders of a repository that an agent may write, and what in them it may not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Access {
+    /// The objects, the folder of its own branch, and the work tree's own folder.
+    pub writable: Vec<PathBuf>,
+    /// Other branches, and what leads git elsewhere.
+    pub protected: Vec<PathBuf>,
+    /// What git reads besides.
+    pub readable: Vec<PathBuf>,
+}
+
+/// The repository of a work tree: the folder that all of its work trees share.
+pub fn repository_of(work_tree: &Path) -> Result<PathBuf> {
+    let found = GitFolder::find(work_tree).map(|folder| folder.common);
+    let found = found.ok_or_else(|| Error::NotARepository { path: work_tree.to_owned() })?;
+    fs::canonicalize(&found).map_err(|source| Error::io("open", &found, source))
+}
+
+impl Access {
+    /// What the linked work tree at `path` with this branch needs. Makes the folders that git would make.
+    pub fn of(path: &Path, branch: &str) -> Result<Self> {
+        let unknown = || Error::NotARepository { path: path.to_owned() };
+        let folder = GitFolder::find(path).ok_or_else(unknown)?;
+        if !folder.is_linked() {
+            return Err(unknown());
+        }
+        let canonical =
+            |path: &Path| fs::canonicalize(path).map_err(|source| Error::io("open", path, source));
+        let (own, common) = (canonical(&folder.own)?, canonical(&folder.common)?);
+        let mut access = Self { readable: vec![common.clone()], ..Self::default() };
+        access.writable.extend([common.join("objects"), own.clone()]);
+        // Made by us, so that it is there to be protected: git reads it where the repository asks for it.
+        let settings = own.join("config.worktree");
+        if fs::symlink_metadata(&settings).is_err() {
+            fs::write(&settings, b"").map_err(|source| Error::io("write", &settings, source))?;
+        }
+        access.protected.extend(LEADING.map(|name| own.join(name)));
+        for refs in ["refs/heads", "logs/refs/heads"] {
+            access.add_branch(&common.join(refs), branch)?;
+        }
+        Ok(access)
+    }
+
+    /// The folder of a branch is writable: git replaces its file. The other branches in it are not.
+    fn add_branch(&mut self, heads: &Path, branch: &str) -> Result<()> {
+        let file = heads.join(branch);
+        let folder = file.parent().unwrap_or(heads).to_owned();
+        fs::create_dir_all(&folder).map_err(|source| Error::io("make", &folder, source))?;
+        let entries = fs::read_dir(&folder).map_err(|source| Error::io("read", &folder, source))?;
+        let others = entries.flatten().map(|entry| entry.path()).filter(|path| *path != file);
+        self.protected.extend(others.take(ENTRIES_MAX));
+        self.writable.push(folder);
+        Ok(())
+    }
+}

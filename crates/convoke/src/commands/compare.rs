@@ -1,0 +1,199 @@
+//! `convoke compare`: one prompt for several agents, each in a work tree of its own.
+
+use std::time::Duration;
+
+use convoke_api::Client;
+use convoke_api::bodies::{
+    Comparison, ComparisonEntry, ComparisonState, Comparisons, FinishOutcome, FinishWay, KeepEntry,
+    KeptEntry, NewComparison, NewComparisonEntry,
+};
+
+use super::World;
+use super::project::short;
+use super::session::chosen_project;
+use crate::args::GlobalArgs;
+use crate::daemon::{self, DaemonArgs};
+use crate::output::{Output, aside, plain};
+
+/// How often a comparison that goes on is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Give one prompt to several agents, each in a work tree of its own, and compare what they do
+///
+/// Waits until all are done, and prints changes, cost, time and the result of the test. Then keep
+/// one with `--keep SESSION`; the others are discarded after a snapshot.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke compare 'fix the failing test' --agents claude-code,codex --test 'npm test'
+  convoke compare 'fix it' --agents claude-code:opus,claude-code:sonnet
+  convoke compare --keep 3fa8 --how merge
+  convoke compare --list")]
+pub(crate) struct CompareArgs {
+    /// What the agents are told
+    #[arg(required_unless_present_any = ["keep", "list"], conflicts_with_all = ["keep", "list"])]
+    prompt: Option<String>,
+    /// Agents, each with a model if it is to be another one than its own: AGENT or AGENT:MODEL
+    #[arg(long, value_name = "AGENTS", value_delimiter = ',', requires = "prompt")]
+    agents: Vec<String>,
+    /// Line of shell that tests the work of each
+    #[arg(long, value_name = "CMD", requires = "prompt")]
+    test: Option<String>,
+    /// Project: its name, its path, or a unique prefix of its id [default: the one around the
+    /// current folder]
+    #[arg(long, value_name = "P")]
+    project: Option<String>,
+    /// Do not wait until the agents are done
+    #[arg(long)]
+    no_wait: bool,
+    /// Session to keep; the others of its comparison are discarded
+    #[arg(long, value_name = "SESSION")]
+    keep: Option<String>,
+    /// What becomes of the one that is kept: merge, squash, rebase, pr or keep (its branch)
+    #[arg(long, requires = "keep", value_parser = way, default_value = "keep")]
+    how: FinishWay,
+    /// List comparisons
+    #[arg(long, conflicts_with = "keep")]
+    list: bool,
+    #[command(flatten)]
+    daemon: DaemonArgs,
+}
+
+fn way(word: &str) -> Result<FinishWay, String> {
+    match word {
+        "merge" => Ok(FinishWay::Merge),
+        "squash" => Ok(FinishWay::Squash),
+        "rebase" => Ok(FinishWay::Rebase),
+        "pr" => Ok(FinishWay::Pr),
+        "keep" => Ok(FinishWay::Keep),
+        _ => Err("expected merge, squash, rebase, pr or keep".to_owned()),
+    }
+}
+
+/// The session is in no comparison.
+#[derive(Debug, thiserror::Error)]
+#[error("no comparison has a session {text}; `convoke compare --list` lists them")]
+pub(crate) struct NotCompared {
+    text: String,
+}
+
+/// What is kept contradicts its base.
+#[derive(Debug, thiserror::Error)]
+#[error("{files} files are in conflict; nothing was kept or discarded")]
+pub(crate) struct KeptNothing {
+    files: usize,
+}
+
+pub(crate) fn run(
+    args: &CompareArgs,
+    global: &GlobalArgs,
+    world: &World,
+    output: &Output,
+) -> anyhow::Result<()> {
+    daemon::with(world, global, &args.daemon, output, async |client, _| {
+        match (&args.keep, &args.prompt) {
+            (Some(session), _) => keep(client, session, args.how, output).await,
+            (None, Some(prompt)) => compare(client, prompt, args, output).await,
+            (None, None) => {
+                let listed = client.comparisons().await?;
+                output.show(&listed, |Comparisons { comparisons }, _| {
+                    comparisons.iter().map(for_people).collect::<Vec<_>>().join("\n")
+                })
+            }
+        }
+    })
+}
+
+async fn compare(
+    client: &Client,
+    prompt: &str,
+    args: &CompareArgs,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let project = chosen_project(client, args.project.as_deref()).await?;
+    let entries = args.agents.iter().map(|word| {
+        let (agent, model) = match word.split_once(':') {
+            Some((agent, model)) => (agent, Some(model.to_owned())),
+            None => (word.as_str(), None),
+        };
+        NewComparisonEntry { agent: agent.trim().to_owned(), model, mode: None }
+    });
+    let new = NewComparison {
+        repo_id: project.id.to_string(),
+        prompt: prompt.to_owned(),
+        entries: entries.collect(),
+        test: args.test.clone(),
+    };
+    let mut comparison = client.begin_comparison(&new).await?;
+    while !comparison.done && !args.no_wait {
+        if comparison.entries.iter().any(|entry| entry.state == ComparisonState::Waiting) {
+            aside("An agent waits for you: run `convoke inbox list`");
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+        comparison = client.comparison(&comparison.id).await?;
+    }
+    output.show(&comparison, |comparison, _| for_people(comparison))
+}
+
+async fn keep(
+    client: &Client,
+    session: &str,
+    how: FinishWay,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let Comparisons { comparisons } = client.comparisons().await?;
+    let has = |comparison: &&Comparison| {
+        let mut sessions = comparison.entries.iter().filter_map(|entry| entry.session.as_ref());
+        sessions.any(|found| found.id.to_string().starts_with(&session.to_ascii_lowercase()))
+    };
+    let found = comparisons.iter().find(has);
+    let found = found.ok_or_else(|| NotCompared { text: session.to_owned() })?;
+    let keep = KeepEntry { session_id: session.to_owned(), how: Some(how), message: None };
+    let kept = client.keep_entry(&found.id, &keep).await?;
+    output.show(&kept, |KeptEntry { comparison, .. }, _| for_people(comparison))?;
+    match kept.finished.outcome {
+        FinishOutcome::Conflicts => {
+            Err(KeptNothing { files: kept.finished.conflicts.len() }.into())
+        }
+        FinishOutcome::Finished | FinishOutcome::PullRequest => Ok(()),
+    }
+}
+
+fn for_people(comparison: &Comparison) -> String {
+    let mut text = format!("{}\n", plain(comparison.prompt.lines().next().unwrap_or_default()));
+    for entry in &comparison.entries {
+        text.push_str(&line(entry, comparison));
+    }
+    text
+}
+
+fn line(entry: &ComparisonEntry, comparison: &Comparison) -> String {
+    let session = entry.session.as_ref();
+    let id = session.map_or_else(|| "-".to_owned(), |session| short(session.id));
+    let agent = entry.agent.as_ref().map(ToString::to_string).unwrap_or_default();
+    let model = entry.model.as_ref().map(|model| format!(":{}", plain(model)));
+    let kept = comparison.kept.is_some() && comparison.kept == session.map(|session| session.id);
+    let state = match entry.state {
+        _ if kept => "kept",
+        ComparisonState::Working => "working",
+        ComparisonState::Waiting => "waiting",
+        ComparisonState::Testing => "testing",
+        ComparisonState::Ended if comparison.kept.is_some() => "discarded",
+        ComparisonState::Ended => "ended",
+        ComparisonState::Failed => "failed",
+    };
+    let mut parts = vec![format!("{id} {agent}{} {state}", model.unwrap_or_default())];
+    if let Some(changes) = session.and_then(|session| session.changes) {
+        parts.push(format!("{} files +{} -{}", changes.files, changes.added, changes.removed));
+    }
+    if let Some(cost) = session.and_then(|session| session.cost.as_ref()) {
+        parts.push(format!("{:.2} {}", cost.amount, plain(&cost.currency)));
+    }
+    parts.extend(entry.duration_ms.map(|millis| format!("{:.1} s", millis as f64 / 1000.0)));
+    parts.extend(entry.test.as_ref().map(|test| match test.exit_code {
+        Some(0) => "test passed".to_owned(),
+        Some(code) => format!("test failed with exit code {code}"),
+        None => "test did not end".to_owned(),
+    }));
+    parts.extend(entry.error.as_ref().map(|error| plain(error)));
+    format!("{}\n", parts.join(", "))
+}

@@ -1,0 +1,262 @@
+//! What becomes of work trees: merged, squashed, rebased, offered as a pull request, kept, discarded, and restored.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use convoke_testkit::tools::search_path;
+use serde_json::{Value, json};
+
+use crate::serve_scene::Daemon;
+use crate::worktree_scene::{
+    app, begin, daemon, daemon_on, finish, git, machine, notices, run, session,
+};
+
+/// Everything that work trees and branches are at the moment.
+fn state(daemon: &Daemon) -> (String, String, String) {
+    let app = app(daemon);
+    (
+        git(&app, &["for-each-ref", "refs/heads"]),
+        git(&app, &["worktree", "list", "--porcelain"]),
+        git(&app, &["status", "--porcelain"]),
+    )
+}
+
+#[test]
+fn c7_commits_and_uncommitted_files_get_into_the_base_and_the_work_tree_is_removed() {
+    for how in ["merge", "squash", "rebase"] {
+        let daemon = daemon();
+        let app = app(&daemon);
+        let (session, path) = session(&daemon);
+        run(
+            &daemon,
+            &session,
+            "echo a > a.txt; git add -A; git commit -qm 'add a'; echo b > b.txt",
+        );
+        // The base has moved on meanwhile.
+        fs::write(app.join("main.txt"), "m\n").unwrap();
+        git(&app, &["add", "-A"]);
+        git(&app, &["commit", "-qm", "meanwhile"]);
+        let body = json!({"how": how, "message": "Both letters"});
+        let finished = finish(&daemon, &session, &body);
+        assert_eq!(finished.status, 200, "{how}: {finished:?}");
+        let finished = finished.json();
+        assert_eq!((&finished["outcome"], &finished["base"]), (&json!("finished"), &json!("main")));
+        assert_eq!(finished["commit"], git(&app, &["rev-parse", "main"]), "{how}");
+        for (file, content) in [("a.txt", "a\n"), ("b.txt", "b\n"), ("main.txt", "m\n")] {
+            assert_eq!(fs::read_to_string(app.join(file)).unwrap(), content, "{how}");
+        }
+        let subjects = git(&app, &["log", "--format=%s", "main"]);
+        let expected = match how {
+            "merge" => "Both letters\nmeanwhile\nBoth letters\nadd a\nfirst",
+            "squash" => "Both letters\nmeanwhile\nfirst",
+            _ => "Both letters\nadd a\nmeanwhile\nfirst",
+        };
+        let sorted = |text: &str| {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(sorted(&subjects), sorted(expected), "{how}");
+        assert!(!path.exists(), "{how}");
+        assert_eq!(git(&app, &["branch", "--format=%(refname:short)"]), "main");
+        let shown = &finished["session"];
+        assert_eq!(
+            (&shown["status"], &shown["worktree"]["removed"]["how"]),
+            (&json!("completed"), &json!(how))
+        );
+        // What it changed can still be seen, and a prompt is refused with the way out.
+        assert_eq!(daemon.get(&format!("/api/sessions/{session}/changes")).status, 200);
+        daemon.post(&format!("/api/sessions/{session}/resume"), &json!({}));
+        let prompt = json!({"text": "go on"});
+        let refused = daemon.post(&format!("/api/sessions/{session}/prompt"), &prompt);
+        assert_eq!(refused.status, 409, "{refused:?}");
+        assert!(refused.body.contains("convoke worktree restore"), "{refused:?}");
+    }
+}
+
+#[test]
+fn c7_what_was_discarded_kept_or_removed_is_restored_from_its_snapshot() {
+    for how in ["discard", "keep", "remove"] {
+        let daemon = daemon();
+        let app = app(&daemon);
+        let (session, path) = session(&daemon);
+        run(
+            &daemon,
+            &session,
+            "echo a > a.txt; git add -A; git commit -qm 'add a'; echo b > b.txt",
+        );
+        let status = match how {
+            "remove" => {
+                daemon.call("DELETE", &format!("/api/worktrees/{session}"), &json!({})).status
+            }
+            how => finish(&daemon, &session, &json!({"how": how})).status,
+        };
+        assert_eq!((status, path.exists()), (200, false), "{how}");
+        let branches = git(&app, &["branch", "--format=%(refname:short)"]);
+        assert_eq!(branches.contains("convoke/"), how != "discard", "{how}: {branches}");
+        let listed = daemon.get("/api/worktrees").json();
+        assert_eq!(listed["worktrees"][0]["state"], "removed", "{listed}");
+        let restored = daemon.machine.run_args(&["worktree", "restore", &session]);
+        assert!(restored.contains("restored: "), "{restored}");
+        assert_eq!(fs::read_to_string(path.join("b.txt")).unwrap(), "b\n", "{how}");
+        assert!(git(&path, &["log", "--format=%s"]).ends_with("add a\nfirst"), "{how}");
+        // The session goes on there.
+        daemon.post(&format!("/api/sessions/{session}/resume"), &json!({}));
+        assert_eq!(run(&daemon, &session, "cat b.txt"), "b\n", "{how}");
+        let again = daemon.post(&format!("/api/worktrees/{session}/restore"), &json!({}));
+        assert_eq!(again.status, 409, "{again:?}");
+    }
+}
+
+#[test]
+fn c7_a_dirty_base_a_working_agent_and_a_missing_base_are_refused_and_nothing_changes() {
+    let daemon = daemon();
+    let app = app(&daemon);
+    let (session, path) = session(&daemon);
+    run(&daemon, &session, "echo a > a.txt; git add -A; git commit -qm a");
+    fs::write(app.join("notes.txt"), "mine\n").unwrap();
+    let before = state(&daemon);
+    let refused = finish(&daemon, &session, &json!({"how": "merge"}));
+    let problem = refused.json();
+    assert_eq!((refused.status, &problem["files"]), (409, &json!(["notes.txt"])), "{problem}");
+    assert!(problem["hint"].as_str().unwrap().contains("commit or stash"), "{problem}");
+    assert_eq!(state(&daemon), before);
+    let turn = daemon.prompt(&session, "while [ ! -e go ]; do read -t 0.1 < /dev/zero; done");
+    let refused = finish(&daemon, &session, &json!({"how": "merge"}));
+    assert_eq!(refused.status, 409, "{refused:?}");
+    assert!(refused.body.contains("the agent is working"), "{refused:?}");
+    fs::write(path.join("go"), "").unwrap();
+    daemon.follow(&session, 0).until(|message| crate::serve_scene::is_end_of(message, &turn));
+    fs::remove_file(path.join("go")).unwrap();
+    // Where no branch is checked out, there is none to merge into.
+    git(&app, &["checkout", "-q", "--", "notes.txt"]);
+    git(&app, &["checkout", "-q", "--detach"]);
+    let begun = begin(&daemon, &json!({"branch": "lost"})).json();
+    let lost = begun["id"].as_str().unwrap();
+    let refused = finish(&daemon, lost, &json!({"how": "merge"}));
+    assert_eq!(refused.status, 409, "{refused:?}");
+    assert!(refused.body.contains("keep the branch"), "{refused:?}");
+    // A session without a work tree has nothing to finish.
+    let plain = daemon.session_with("shell");
+    assert_eq!(finish(&daemon, &plain, &json!({"how": "keep"})).status, 409);
+}
+
+#[test]
+fn c7_conflicts_are_listed_given_to_the_agent_and_never_left_half_done() {
+    let daemon = daemon();
+    let app = app(&daemon);
+    let (session, path) = session(&daemon);
+    run(&daemon, &session, "echo theirs > notes.txt; git commit -qam theirs");
+    fs::write(app.join("notes.txt"), "ours\n").unwrap();
+    git(&app, &["commit", "-qam", "ours"]);
+    let before = state(&daemon);
+    for how in ["merge", "squash", "rebase"] {
+        let answer = finish(&daemon, &session, &json!({"how": how})).json();
+        assert_eq!(answer["outcome"], "conflicts", "{answer}");
+        let expected = json!([{"path": "notes.txt", "base": "changed", "branch": "changed"}]);
+        assert_eq!(answer["conflicts"], expected);
+        assert_eq!(state(&daemon), before, "{how}");
+        assert_eq!(fs::read_to_string(path.join("notes.txt")).unwrap(), "theirs\n");
+        assert_eq!(git(&path, &["status", "--porcelain"]), "");
+    }
+    let said = daemon.machine.run_args(&["session", "finish", &session, "--merge"]);
+    insta::assert_snapshot!(said, @r"
+    exit 1
+    --- stdout
+    conflict: notes.txt
+    --- stderr
+    error: 1 files are in conflict; nothing was done
+    ");
+    let answer = finish(&daemon, &session, &json!({"how": "merge", "resolve": true})).json();
+    let id = answer["prompt"]["messageId"].as_str().unwrap().to_owned();
+    let prompt = daemon.messages(&session).into_iter().find(|message| message["id"] == id.as_str());
+    let text = prompt.unwrap()["content"]["text"].as_str().unwrap().to_owned();
+    assert!(text.contains("- notes.txt") && text.contains("git merge main"), "{text}");
+    let rev = answer["prompt"]["rev"].as_u64().unwrap();
+    daemon
+        .follow(&session, rev)
+        .until(|message| message["id"] == id.as_str() && message["turn"]["status"] == "ended");
+    // What the agent does about it.
+    let resolve = "git merge main; echo both > notes.txt; git commit -qam resolved; git status -s";
+    assert!(!run(&daemon, &session, resolve).contains("UU"));
+    let answer = finish(&daemon, &session, &json!({"how": "merge"})).json();
+    assert_eq!(answer["outcome"], "finished", "{answer}");
+    assert_eq!(fs::read_to_string(app.join("notes.txt")).unwrap(), "both\n");
+}
+
+/// A program that speaks the command line of `gh`, and writes down what it is told.
+const GH: &str = r#"#!/bin/sh
+printf '%s\n' "$@" > "$HOME/gh-said"
+[ -e "$HOME/gh-fails" ] && { echo 'not logged in' >&2; exit 4; }
+echo 'Creating pull request' >&2
+echo 'https://github.com/ann/app/pull/7'
+"#;
+
+#[test]
+fn c7_a_pull_request_is_made_with_gh_and_without_it_the_error_says_so() {
+    let machine = machine();
+    let home = machine.path().canonicalize().unwrap();
+    let tools = home.join("tools");
+    fs::create_dir(&tools).unwrap();
+    let path = format!("{}:{}", tools.display(), search_path());
+    let daemon = daemon_on(machine, "", &path);
+    let app = app(&daemon);
+    let (session, folder) = session(&daemon);
+    run(&daemon, &session, "echo a > a.txt");
+    let pr = |text: &str| finish(&daemon, &session, &json!({"how": "pr", "message": text}));
+    let refused = pr("x");
+    assert_eq!(refused.status, 409, "{refused:?}");
+    assert!(refused.body.contains("cli.github.com"), "{refused:?}");
+    fs::write(tools.join("gh"), GH).unwrap();
+    fs::set_permissions(tools.join("gh"), fs::Permissions::from_mode(0o755)).unwrap();
+    let refused = pr("x");
+    assert!(refused.body.contains("git remote add origin"), "{refused:?}");
+    git(&home, &["init", "-q", "--bare", "origin.git"]);
+    git(&app, &["remote", "add", "origin", home.join("origin.git").to_str().unwrap()]);
+    fs::write(home.join("gh-fails"), "").unwrap();
+    let refused = pr("x");
+    assert_eq!(refused.status, 409, "{refused:?}");
+    assert!(refused.body.contains("not logged in"), "{refused:?}");
+    fs::remove_file(home.join("gh-fails")).unwrap();
+    let made = pr("Add a\n\nIt was missing.");
+    assert_eq!(made.status, 200, "{made:?}");
+    let made = made.json();
+    assert_eq!(made["outcome"], "pull_request", "{made}");
+    assert_eq!(made["pullRequest"], "https://github.com/ann/app/pull/7");
+    let branch = made["session"]["worktree"]["branch"].as_str().unwrap();
+    let told = fs::read_to_string(home.join("gh-said")).unwrap();
+    let expected = format!(
+        "pr\ncreate\n--head\n{branch}\n--base\nmain\n--title\nAdd a\n--body\nIt was missing.\n"
+    );
+    assert_eq!(told, expected);
+    assert_eq!(git(&home.join("origin.git"), &["log", "-1", "--format=%s", branch]), "x");
+    // The work tree stays, for what reviewers say.
+    assert!(folder.exists());
+    assert_eq!(run(&daemon, &session, "git log -1 --format=%s"), "x\n");
+}
+
+#[test]
+fn c7_files_that_no_snapshot_holds_are_named_and_a_folder_that_was_deleted_by_hand_is_restored() {
+    let daemon = daemon();
+    let (session, path) = session(&daemon);
+    run(
+        &daemon,
+        &session,
+        "echo a > a.txt; git add -A; git commit -qm a; head -c 3000000 /dev/zero > big.bin",
+    );
+    let refused = finish(&daemon, &session, &json!({"how": "discard"}));
+    let problem = refused.json();
+    assert_eq!((refused.status, &problem["files"]), (409, &json!(["big.bin"])), "{problem}");
+    assert!(path.join("big.bin").exists());
+    fs::remove_dir_all(&path).unwrap();
+    let listed: Value = daemon.get("/api/worktrees").json();
+    assert_eq!(listed["worktrees"][0]["state"], "missing", "{listed}");
+    let refused = finish(&daemon, &session, &json!({"how": "merge"}));
+    assert!(refused.body.contains("convoke worktree restore"), "{refused:?}");
+    let restored = daemon.post(&format!("/api/worktrees/{session}/restore"), &json!({}));
+    assert_eq!(restored.status, 200, "{restored:?}");
+    assert!(path.join("a.txt").exists());
+    assert_eq!(notices(&daemon, &session, "worktree_restored").len(), 1);
+    let said = daemon.machine.run_args(&["session", "finish", &session, "--squash"]);
+    assert!(said.contains("main has the changes of convoke/"), "{said}");
+}
