@@ -1,10 +1,10 @@
 // Long lists of rows: only the chunks near the window are filled. The others keep their height.
 
-/** Rows of a chunk: about one window. */
-const ROWS = 40;
+/** Rows of a chunk: few enough to be filled within a frame. */
+const ROWS = 20;
 /** How far from the window chunks are filled, and how long that may take in one frame. */
 const MARGIN = 1000;
-const FRAME_MS = 6;
+const FRAME_MS = 4;
 
 /** Watches the chunks in a scroller. @param {HTMLElement} scroller @returns {ChunkWatcher} */
 export function makeWatcher(scroller) {

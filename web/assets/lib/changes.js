@@ -71,7 +71,7 @@ export function treeOf(files, closed) {
 }
 
 /** Lines of one side that are lexed together: enough for a comment of many lines, and few enough for one frame. */
-const SEGMENT = 400;
+const SEGMENT = 200;
 
 /**
  * The rows of a diff, in one column or two. Each hunk begins with a row of its own.

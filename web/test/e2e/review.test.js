@@ -120,6 +120,22 @@ test("c4 comments are written with the keyboard alone, edited, and removed", asy
   await page.context().close();
 });
 
+test("c4 a comment is written undisturbed while the agent talks, and stays when it cannot be sent", async () => {
+  const { page, id } = await review({ "lib.rs": CODE.replace("two", "zwei") });
+  await say(page, "clock 30");
+  await number(page, "lib.rs", "new", 2).click();
+  await page.keyboard.type("Not a word of this is lost, whatever the agent says meanwhile.", { delay: 20 });
+  await idle(page);
+  assert.equal(await box(page).inputValue(), "Not a word of this is lost, whatever the agent says meanwhile.");
+  await box(page).and(page.locator(":focus")).waitFor();
+  await page.keyboard.press("Control+Enter");
+  await tray(page).getByText("1 comment").waitFor();
+  // Ended by someone else, the session takes nothing.
+  await daemon.api("DELETE", `/sessions/${id}`);
+  await tray(page).getByRole("button", { name: "Send to the agent" }).and(page.locator(":disabled")).waitFor();
+  await page.context().close();
+});
+
 test("c4 a comment follows its lines, and says so when they are gone", async () => {
   const { page } = await review({ "lib.rs": CODE.replace("two", "zwei") });
   await number(page, "lib.rs", "new", 2).click();
