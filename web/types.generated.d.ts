@@ -181,6 +181,8 @@ declare namespace Api {
       model?: string;
       /** The first prompt, which is sent in the same step. */
       prompt?: string;
+      /** A work tree that the session is to have for itself; by default it works in the project's folder. */
+      worktree?: NewWorktree;
     }
     /** Wants to see a session, and to follow it. */
     | {
@@ -624,6 +626,58 @@ declare namespace Api {
       files: number;
       /** Files that were left alone, since they were changed after the interruption. */
       left: number;
+    }
+    /** The session has a work tree of its own. */
+    | {
+      event: "worktree_made";
+      /** Its folder. */
+      path: string;
+      /** Its branch. */
+      branch: string;
+      /** Files that `.worktreeinclude` names, and that were copied there. */
+      copied: number;
+      /** Files that it names, and that were not. */
+      leftOut?: string[];
+    }
+    /** The project's set-up command has run in the work tree. */
+    | {
+      event: "worktree_set_up";
+      /** The command. */
+      command: string;
+      /** The end of what it printed. */
+      output: string;
+      /** Its exit code; absent when it did not end by itself. */
+      code?: number;
+    }
+    /** Another active session works in the same folder. */
+    | {
+      event: "folder_shared";
+      /** That session. */
+      session: string;
+      /** Whether the project is a git repository, so that a session can have a work tree of its own. */
+      git: boolean;
+    }
+    /** The work tree is finished, or its folder was removed. */
+    | {
+      event: "worktree_removed";
+      /** On which occasion. */
+      how: Removal;
+      /** Its branch. */
+      branch: string;
+      /** The branch that got its commits. */
+      base?: string;
+    }
+    /** A removed work tree is there again. */
+    | {
+      event: "worktree_restored";
+      /** Its folder. */
+      path: string;
+    }
+    /** Finishing or removing the work tree was interrupted, and undone or completed when Convoke started again. */
+    | {
+      event: "worktree_recovered";
+      /** What was done, in a sentence. */
+      what: string;
     };
 
   /** A part of an excerpt. */
@@ -826,6 +880,12 @@ declare namespace Api {
       session: string;
     };
 
+  /** A work tree that a new session is to have for itself. */
+  type NewWorktree = {
+    /** A branch that exists and is checked out nowhere, or the name of a new one; by default Convoke names a new one. */
+    branch?: string;
+  };
+
   /** A fact about the session, with a sentence for people. */
   type Notice = {
     /** The fact in a sentence, so that no reader needs wording of its own. */
@@ -874,6 +934,8 @@ declare namespace Api {
     branch: string;
     /** The branch that it was made from, which gets its commits in the end; absent where none was checked out. */
     base?: string;
+    /** What became of its folder; absent as long as it is used. */
+    removed?: RemovedWorktree;
   };
 
   /** A permission asked of the human, and what became of it. */
@@ -1024,6 +1086,19 @@ declare namespace Api {
     html?: string;
     /** The comments on lines of changed files that it carries. */
     review?: ReviewComment[];
+  };
+
+  /** On which occasion a work tree was removed. */
+  type Removal = "merge" | "squash" | "rebase" | "keep" | "discard" | "remove";
+
+  /** How a work tree was removed. Its files are in a snapshot, and its commits are kept. */
+  type RemovedWorktree = {
+    /** On which occasion. */
+    how: Removal;
+    /** When. */
+    at: string;
+    /** The last commit of its branch. */
+    commit?: string;
   };
 
   /** A project: a folder in which agents work. */

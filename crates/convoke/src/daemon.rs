@@ -201,9 +201,9 @@ pub(crate) async fn find(home: &Home) -> Result<Option<Running>, DaemonError> {
         }
     };
     match client.health().await {
-        Ok(_) if read(home)?.is_some_and(|now| now == daemon) => Ok(Some(Running { client })),
         // The answer may be of another daemon, which has taken the place of this one since its file was read.
-        Ok(_) => Ok(None),
+        Ok(_) | Err(Error::Problem(_)) if read(home)?.is_none_or(|now| now != daemon) => Ok(None),
+        Ok(_) => Ok(Some(Running { client })),
         // Its process ends just now, or its id belongs to another program by now.
         Err(Error::Unreachable { .. }) => Ok(None),
         Err(source @ Error::Problem(_)) => {

@@ -285,7 +285,7 @@ fn requests_refuse_what_they_do_not_know() {
     ];
     insta::assert_snapshot!(refused.join("\n"), @"
     unknown field `title`, expected `path` or `name`
-    unknown field `repo`, expected one of `repoId`, `agent`, `model`, `mode`, `prompt`, `attachments`, `files`
+    unknown field `repo`, expected one of `repoId`, `agent`, `model`, `mode`, `prompt`, `attachments`, `files`, `worktree`
     unknown field `wait`, expected one of `text`, `attachments`, `files`, `review`, `messageId`
     unknown field `status`, expected `title` or `archived`
     unknown field `why`, expected `reason`

@@ -162,20 +162,31 @@ fn the_limits_of_bodies_are_in_their_schemas() {
     }
     lines.sort();
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    Fork.turn minimum=1
+    Answer.rule maximum=4294967295
+    FinishWorktree.message pattern="\\S"
+    Fork.turn minimum=1 maximum=9007199254740991
     GivenAttachment.hash pattern="^[0-9a-f]{64}$"
     GivenComment.comment pattern="\\S"
-    GivenComment.endLine minimum=1 maximum=4294967295
+    GivenComment.endLine minimum=1
     GivenComment.path pattern="\\S"
-    GivenComment.startLine minimum=1 maximum=4294967295
+    GivenComment.startLine minimum=1
     Import.after maximum=9007199254740991
     Import.agent pattern="^[A-Za-z0-9_.-]+$"
     Import.repoId minLength=4
     Import.transcript pattern="\\S" maxLength=200
     Import.turns minItems=1 maxItems=1000
     ImportTurn.tokens maximum=9007199254740991
+    KeepEntry.message pattern="\\S"
+    KeepEntry.sessionId minLength=4
     NewBackup.keep minimum=1 maximum=1000000
     NewBackup.to pattern="^/[^\\x00]*$"
+    NewComparison.entries minItems=1 maxItems=10
+    NewComparison.prompt pattern="\\S"
+    NewComparison.repoId minLength=4
+    NewComparison.test pattern="\\S"
+    NewComparisonEntry.agent pattern="^[A-Za-z0-9_.-]+$"
+    NewComparisonEntry.mode pattern="\\S"
+    NewComparisonEntry.model pattern="\\S"
     NewHistoryImport.folder pattern="^/[^\\x00]*$"
     NewHistoryImport.sources maxItems=20
     NewRepo.path pattern="^/"
@@ -186,6 +197,7 @@ fn the_limits_of_bodies_are_in_their_schemas() {
     NewSession.model pattern="\\S"
     NewSession.prompt pattern="\\S"
     NewSession.repoId minLength=4
+    NewWorktree.branch pattern="\\S"
     Problem.status maximum=65535
     Prompt.attachments maxItems=16
     Prompt.files maxItems=64
@@ -193,10 +205,10 @@ fn the_limits_of_bodies_are_in_their_schemas() {
     Prompt.text pattern="\\S"
     QueuePatch.position maximum=4294967295
     QueuePatch.text pattern="\\S"
-    Restore.turn minimum=1
+    Restore.turn minimum=1 maximum=9007199254740991
     Revert.hunk maximum=4294967295
     Revert.path pattern="\\S"
-    Revert.turn minimum=1
+    Revert.turn minimum=1 maximum=9007199254740991
     SessionPatch.title pattern="\\S" maxLength=200
     TeamCancel.fromTeam pattern="^[A-Za-z0-9-]+$"
     TeamCancel.thread pattern="^[A-Za-z0-9_.-]{1,64}$"

@@ -86,6 +86,19 @@ fn notices_keep_their_shape() {
     {"event":"files_restored","removed":1,"text":"The files were restored to what they were before turn 3: 2 written, 1 removed. Run `convoke session undo` to take it back.","turn":3,"type":"notice","written":2}
     {"event":"files_restored","removed":0,"text":"The restore was undone: 1 file written, 0 removed.","type":"notice","written":1}
     {"event":"restore_completed","files":3,"left":1,"text":"A restore was interrupted, and is complete now: 3 files restored. Changed since then, and left alone: 1 file.","type":"notice"}
+    {"branch":"convoke/fix","copied":2,"event":"worktree_made","leftOut":["big.bin"],"path":"/data/app/fix","text":"This session has a work tree of its own: /data/app/fix, branch convoke/fix. 2 files were copied to it, 1 were not.","type":"notice"}
+    {"code":0,"command":"npm ci","event":"worktree_set_up","output":"done\n","text":"The work tree was set up with `npm ci`.","type":"notice"}
+    {"code":1,"command":"npm ci","event":"worktree_set_up","output":"done\n","text":"Setting up the work tree failed: `npm ci` ended with exit code 1.","type":"notice"}
+    {"command":"npm ci","event":"worktree_set_up","output":"done\n","text":"Setting up the work tree failed: `npm ci` did not end by itself.","type":"notice"}
+    {"event":"folder_shared","git":true,"session":"00000000-0000-4000-8000-000000000000","text":"Session 00000000-0000-4000-8000-000000000000 works in the same folder. Run `convoke session new --worktree` to give a session a work tree of its own.","type":"notice"}
+    {"base":"main","branch":"convoke/fix","event":"worktree_removed","how":"merge","text":"The branch convoke/fix was merged into main, and the work tree was removed. `convoke worktree restore` brings it back.","type":"notice"}
+    {"base":"main","branch":"convoke/fix","event":"worktree_removed","how":"squash","text":"The changes of convoke/fix became one commit of main, and the work tree was removed. `convoke worktree restore` brings it back.","type":"notice"}
+    {"base":"main","branch":"convoke/fix","event":"worktree_removed","how":"rebase","text":"The commits of convoke/fix were put on top of main, and the work tree was removed. `convoke worktree restore` brings it back.","type":"notice"}
+    {"base":"main","branch":"convoke/fix","event":"worktree_removed","how":"keep","text":"The branch convoke/fix was kept, and the work tree was removed. `convoke worktree restore` brings it back.","type":"notice"}
+    {"branch":"convoke/fix","event":"worktree_removed","how":"discard","text":"The branch convoke/fix was discarded, and the work tree was removed. `convoke worktree restore` brings it back.","type":"notice"}
+    {"base":"main","branch":"convoke/fix","event":"worktree_removed","how":"remove","text":"The branch convoke/fix stays, and the work tree was removed. `convoke worktree restore` brings it back.","type":"notice"}
+    {"event":"worktree_restored","path":"/data/app/fix","text":"The work tree is there again: /data/app/fix.","type":"notice"}
+    {"event":"worktree_recovered","text":"Merging was interrupted and undone.","type":"notice","what":"Merging was interrupted and undone."}
     {"event":"completed","reason":"idle_timeout","text":"The session was completed: it was idle.","type":"notice"}
     {"event":"cancelled","reason":"user","text":"The session was cancelled.","type":"notice"}
     {"error":"no such program","event":"failed","text":"The agent cannot continue: no such program","type":"notice"}

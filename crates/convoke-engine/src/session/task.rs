@@ -303,24 +303,20 @@ impl Task {
             }
             Request::Order { order, reply } => self.order(order, reply).await,
             Request::Import { import, reply } => {
-                let imported = self.import(&import).await;
-                reply.send(imported).ok();
+                reply.send(self.import(&import).await).ok();
             }
             Request::Grow { growth, reply } => {
-                let grown = self.grow(*growth).await;
-                reply.send(grown).ok();
+                reply.send(self.grow(*growth).await).ok();
             }
             Request::ShowChanges { totals, reply } => {
                 self.captured(Ok(totals)).await;
                 reply.send(Ok(())).ok();
             }
             Request::Hold { until, reply } => {
-                let held = self.hold(until).await;
-                reply.send(held).ok();
+                reply.send(self.hold(until).await).ok();
             }
             Request::SetWorktree { worktree, reply } => {
-                let set = self.set_worktree(*worktree).await;
-                reply.send(set).ok();
+                reply.send(self.set_worktree(*worktree).await).ok();
             }
             Request::Settle { reply } => {
                 reply.send(Ok(())).ok();

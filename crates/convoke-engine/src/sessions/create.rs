@@ -98,8 +98,8 @@ async fn start_and_begin(
     Ok(view)
 }
 
-/// The notice that another active session works in the project's folder: one that was prompted and has no work tree of
-/// its own.
+/// The notice that another session works in the project's folder: one with a running turn and without a work tree of its
+/// own.
 async fn folder_shared(shared: &Sessions, project: &Project) -> Result<Option<FilesEvent>> {
     let filter = SessionFilter {
         project: Some(project.id),
@@ -109,7 +109,7 @@ async fn folder_shared(shared: &Sessions, project: &Project) -> Result<Option<Fi
     };
     let window = Window::first(LOOKED_AT);
     let page = shared.store.sessions(filter, SessionOrder::Active, window).await?;
-    let works = |it: &&StoredSession| it.worktree.is_none() && it.summary.title.is_some();
+    let works = |it: &&StoredSession| it.worktree.is_none() && shared.live(it.id).running.is_some();
     let Some(other) = page.sessions.iter().find(works) else { return Ok(None) };
     let git = project.path.join(".git").exists();
     Ok(Some(FilesEvent::FolderShared { session: other.id, git }))

@@ -4,6 +4,7 @@ use convoke_testkit::agent::{Script, Step};
 use serde_json::{Value, json};
 
 use crate::serve_scene::Daemon;
+use crate::team_scene::until;
 
 /// An agent with two modes and two models, which begins in `ask` and with `small`.
 fn script() -> Script {
@@ -88,6 +89,11 @@ fn l1_an_agent_that_was_started_once_is_listed_with_its_modes_and_models() {
     assert_eq!(known["modes"][1], json!({"id": "code", "name": "Code"}));
     assert_eq!((&known["mode"], &known["model"]), (&json!("ask"), &json!("small")));
     assert_eq!(known["models"][1]["id"], "large");
+    // Written after the session was told.
+    let file = daemon.machine.home().join("run/offers.json");
+    until("the offers are written", || {
+        std::fs::read_to_string(&file).is_ok_and(|text| text.contains("large"))
+    });
     daemon.kill_and_start();
     assert_eq!(listed(&daemon), known, "it is remembered");
 }

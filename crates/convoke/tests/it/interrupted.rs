@@ -1,11 +1,10 @@
 //! `kill -9` of the daemon in the middle of a checkpoint and of a restore. A git that stops before a command makes the
 //! moment.
 
-use std::fs::{self, OpenOptions, Permissions};
+use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use convoke_testkit::agent::{Script, Step};
 use convoke_testkit::tools::search_path;
@@ -13,9 +12,7 @@ use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
 use crate::serve_scene::Daemon;
-
-/// How long a test waits for something that happens soon.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::team_scene::until;
 
 /// A daemon whose git can be stopped.
 struct Scene {
@@ -29,10 +26,10 @@ impl Scene {
         let (gates, programs) = (machine.path().join("gates"), machine.path().join("programs"));
         fs::create_dir(&gates).unwrap();
         fs::create_dir(&programs).unwrap();
-        // A pipe with the name of an argument stops it until someone writes there.
+        // A file with the name of an argument stops it as long as the file is there.
         let script = format!(
-            "#!/bin/sh\nfor word in \"$@\"; do\n  if [ -p '{0}'/\"$word\" ]; then\n    : > '{0}/reached'\n    \
-             read -r _ < '{0}'/\"$word\"\n  fi\ndone\nexec /usr/bin/git \"$@\"\n",
+            "#!/bin/sh\nfor word in \"$@\"; do\n  if [ -e '{0}'/\"$word\" ]; then\n    : > '{0}/reached'\n    \
+             while [ -e '{0}'/\"$word\" ]; do sleep 0.02; done\n  fi\ndone\nexec /usr/bin/git \"$@\"\n",
             gates.display()
         );
         let git = programs.join("git");
@@ -50,21 +47,17 @@ impl Scene {
     /// The next git with this argument stops.
     fn stop_at(&self, word: &str) {
         fs::remove_file(self.gates.join("reached")).ok();
-        let pipe = self.gates.join(word);
-        assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+        fs::write(self.gates.join(word), "").unwrap();
     }
 
     fn until_reached(&self) {
         let reached = self.gates.join("reached");
-        until(|| reached.exists());
+        until("git is stopped", || reached.exists());
     }
 
     /// Lets git go on, and stops no other.
     fn release(&self, word: &str) {
-        let pipe = self.gates.join(word);
-        // Opened when the stopped one reads.
-        drop(OpenOptions::new().write(true).open(&pipe).unwrap());
-        fs::remove_file(pipe).unwrap();
+        fs::remove_file(self.gates.join(word)).unwrap();
     }
 
     /// A turn during which a file is written, up to its end. Gives its prompt's place.
@@ -101,7 +94,7 @@ impl Scene {
     /// Waits for the checkpoint after a turn.
     fn until_captured(&self, session: &str, turn: u64) {
         let refs = format!("refs/convoke/{session}/{turn}-after");
-        until(|| {
+        until("the turn is captured", || {
             let mut git = Command::new("git");
             git.arg("-C").arg(self.repository()).args(["rev-parse", "-q", "--verify", &refs]);
             git.output().unwrap().status.success()
@@ -125,14 +118,6 @@ impl Scene {
         let all =
             self.daemon.messages(session).into_iter().map(|message| message["content"].clone());
         all.filter(|content| content["event"] == event).collect()
-    }
-}
-
-fn until(fact: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !fact() {
-        assert!(start.elapsed() < PATIENCE);
-        std::thread::yield_now();
     }
 }
 
@@ -196,7 +181,7 @@ fn c5_a_daemon_that_is_killed_during_a_restore_completes_it_or_has_not_begun() {
             fs::read_dir(scene.app("")).unwrap().map(|it| it.unwrap().file_name()).collect();
         assert_eq!(left, ["notes.txt"], "killed at {word}");
     }
-    until(|| !scene.notices(&session, "restore_completed").is_empty());
+    until("the restore is told", || !scene.notices(&session, "restore_completed").is_empty());
     let told = scene.notices(&session, "restore_completed");
     assert_eq!(
         (told.len(), &told[0]["files"], &told[0]["left"]),

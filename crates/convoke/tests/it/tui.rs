@@ -1,5 +1,6 @@
 //! `convoke tui` on a real terminal, with a real daemon and the demo agent.
 
+use convoke_testkit::tools::search_path;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::convoke::Convoke;
@@ -74,7 +75,8 @@ fn p1_p3_a_person_works_in_the_terminal_from_the_first_session_to_the_last_key()
 
 #[test]
 fn c3_c4_c5_changes_are_read_reviewed_and_reverted_in_the_terminal() {
-    let scene = Scene::new();
+    // Git is on the search path.
+    let scene = Scene::on(Convoke::new().env("PATH", &search_path()));
     scene.run("project add web");
     let mut terminal = scene.machine.on_terminal("tui");
     terminal.sees("No sessions yet.");

@@ -6,6 +6,7 @@ use convoke_testkit::tools::search_path;
 use serde_json::json;
 
 use crate::socket_scene::Socket;
+use crate::team_scene::until;
 use crate::worktree_scene::{app, begin, daemon, daemon_on, git, machine, notices, run, session};
 
 #[test]
@@ -122,15 +123,18 @@ fn c6_there_is_no_work_tree_without_a_repository_a_commit_or_a_free_branch() {
 #[test]
 fn c6_a_session_in_a_folder_where_another_one_works_says_so() {
     let daemon = daemon();
-    let shared = || {
+    let told = || {
         let session = daemon.session_with("shell");
         daemon.turn(&session, "true");
-        let told = notices(&daemon, &session, "folder_shared");
-        (session, told)
+        notices(&daemon, &session, "folder_shared")
     };
-    let (first, told) = shared();
-    assert!(told.is_empty(), "{told:?}");
-    let (_, told) = shared();
+    let first = daemon.session_with("shell");
+    daemon.turn(&first, "true");
+    assert!(told().is_empty(), "the first one rests");
+    daemon.prompt(&first, "sleep 600");
+    let path = format!("/api/sessions/{first}");
+    until("it works", || daemon.get(&path).json()["activity"] == "running");
+    let told = told();
     assert_eq!(told[0]["session"], first.as_str(), "{told:?}");
     assert!(told[0]["text"].as_str().unwrap().contains("--worktree"), "{told:?}");
     let (own, _) = session(&daemon);
@@ -159,7 +163,8 @@ fn c6_c8_a_fork_in_a_work_tree_has_the_files_of_its_turn() {
     assert!(other.join("one.txt").exists() && !other.join("two.txt").exists());
     let id = forked["id"].as_str().unwrap();
     let said = run(&daemon, id, "pwd; ls");
-    assert_eq!(said, format!("{}\nnotes.txt\none.txt\n", other.display()));
+    // This agent runs what it is sent, the transcript of the conversation before included.
+    assert!(said.ends_with(&format!("{}\nnotes.txt\none.txt\n", other.display())), "{said}");
     // By the command line, at the end of the conversation.
     let said = daemon.machine.run_args(&["session", "fork", &session, "--worktree", "--json"]);
     let line = said.lines().find(|line| line.contains("\"worktree\"")).unwrap_or_default();
