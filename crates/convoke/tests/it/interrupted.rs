@@ -14,6 +14,9 @@ use crate::convoke::Convoke;
 use crate::serve_scene::Daemon;
 use crate::team_scene::until;
 
+/// Turns of a test.
+const TURNS_MAX: usize = 8;
+
 /// A daemon whose git can be stopped.
 struct Scene {
     daemon: Daemon,
@@ -36,7 +39,10 @@ impl Scene {
         fs::write(&git, script).unwrap();
         fs::set_permissions(&git, Permissions::from_mode(0o755)).unwrap();
         let path = format!("{}:{}", programs.display(), search_path());
-        let agent = Script::new().when("slow", [Step::say("walnut"), Step::Hang]);
+        // Each of them is used once.
+        let agent = (0..TURNS_MAX).fold(Script::new(), |script, _| {
+            script.when("slow", [Step::say("walnut"), Step::Hang])
+        });
         Self { daemon: Daemon::on_path(machine, &agent, "", &path), gates }
     }
 

@@ -5,6 +5,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::convoke::Convoke;
 use crate::daemon_scene::Scene;
+use crate::team_scene::until;
 
 const ESC: &str = "\u{1b}";
 /// Alt and a letter, as terminals send it.
@@ -103,6 +104,10 @@ fn c3_c4_c5_changes_are_read_reviewed_and_reverted_in_the_terminal() {
     terminal.sees("Comments that are not sent");
     terminal.types("s");
     terminal.sees("Review comments on the changes:");
+    // Nothing is reverted while the agent works.
+    until("the agent has answered", || {
+        scene.machine.json("session list --json")["sessions"][0]["activity"] == "idle"
+    });
 
     terminal.types(CHANGES);
     terminal.sees("A notes.txt");
@@ -122,11 +127,10 @@ fn c3_c4_c5_changes_are_read_reviewed_and_reverted_in_the_terminal() {
     terminal.sees("Restore to before turn");
     terminal.types("k");
     terminal.types("b");
-    terminal.sees("continue the conversation from there in a new session?");
+    terminal.sees("in a new session?");
     terminal.types("y");
-    terminal.sees("One file was restored");
-    assert!(!scene.web().join("notes.txt").exists());
-    assert_eq!(scene.machine.json("session list --json")["total"], 2);
+    until("the file is restored", || !scene.web().join("notes.txt").exists());
+    until("there is a new session", || scene.machine.json("session list --json")["total"] == 2);
 }
 
 #[test]
