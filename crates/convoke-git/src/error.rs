@@ -154,6 +154,9 @@ pub enum Error {
         /// The base branch.
         branch: String,
     },
+    /// A commit needs the name and the address of its author.
+    #[error("git does not know who you are")]
+    NoIdentity,
     /// No branch is checked out in the work tree.
     #[error("no branch is checked out in {}", path.display())]
     Detached {
@@ -189,6 +192,10 @@ impl Error {
         let full = ["No space left on device", "Disk quota exceeded", "File too large"];
         if full.iter().any(|words| message.contains(words)) {
             return Self::DiskFull { what: command };
+        }
+        let unknown = ["Please tell me who you are", "empty ident name"];
+        if unknown.iter().any(|words| message.contains(words)) {
+            return Self::NoIdentity;
         }
         Self::Failed { command, code, message }
     }

@@ -276,6 +276,9 @@ const fn git_hint(error: &GitError) -> Option<&'static str> {
             Some("no snapshot holds these files: move them away, or delete them with `force`")
         }
         GitError::InProgress { .. } => Some("finish or abort it with git first"),
+        GitError::NoIdentity => Some(
+            "run `git config --global user.name NAME` and `git config --global user.email ADDRESS`",
+        ),
         GitError::Detached { .. } => Some("check the branch out again with `git switch`"),
         GitError::NotARepository { .. } => {
             Some("a work tree needs a project that is the root of a git repository: `git init`")

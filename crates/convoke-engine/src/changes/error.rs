@@ -114,6 +114,7 @@ impl ChangesError {
                 | Git::InProgress { .. }
                 | Git::BaseMoved { .. }
                 | Git::Detached { .. }
+                | Git::NoIdentity
                 | Git::BranchExists { .. }
                 | Git::NotARepository { .. }
                 | Git::Unwritable { .. } => Kind::Conflict,

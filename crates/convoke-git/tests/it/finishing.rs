@@ -55,6 +55,17 @@ fn facts(scene: &Scene, tree: &Path) -> Vec<String> {
 }
 
 #[test]
+fn c7_a_commit_without_an_author_is_refused_and_changes_nothing() {
+    let (scene, made) = diverged();
+    fs::write(scene.root().join("home/.gitconfig"), "[user]\nuseConfigOnly = true\n").unwrap();
+    let before = facts(&scene, &made.path);
+    for how in [Finish::Merge, Finish::Squash] {
+        assert!(matches!(finish(&scene, &made.path, how), Err(Error::NoIdentity)));
+        assert_eq!(facts(&scene, &made.path), before);
+    }
+}
+
+#[test]
 fn c7_merge_squash_and_rebase_move_the_base_and_its_files() {
     let subjects = [
         (Finish::Merge, "finished\nside 2\nside 1\nmain 1\nfirst\n"),
