@@ -72,7 +72,9 @@ pub struct FoundRepo {
 pub struct NewHistoryImport {
     /// The sources; all if there are none.
     #[serde(default)]
-    #[schemars(extend("maxItems" = 20))]
+    #[schemars(extend("maxItems" = 20, "items" = {"type": "string", "enum": [
+        "claude", "codex", "gemini", "opencode", "goose", "qwen", "copilot", "cline", "kimi", "vibe", "droid",
+    ]}))]
     pub sources: Vec<String>,
     /// Only what changed then or later.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -87,3 +87,12 @@ async fn what_was_said_is_found_again() {
     assert_eq!(scene.get("/api/search?q=nothing").await.body, r#"{"hits":[]}"#);
     assert_eq!(scene.get("/api/search?q=x&limit=101").await.status, 422);
 }
+
+#[tokio::test]
+async fn h8_every_source_of_an_import_is_described() {
+    let scene = Scene::new().await;
+    let document = scene.get("/api/openapi.json").await.json();
+    let sources = &document["components"]["schemas"]["NewHistoryImport"]["properties"]["sources"];
+    let known = convoke_engine::HistoryAgent::ALL.map(|agent| agent.as_str().to_owned());
+    assert_eq!(sources["items"]["enum"], serde_json::json!(known));
+}
