@@ -24,6 +24,7 @@ mod state;
 pub(crate) use excludes::GitFolder;
 pub use left_out::{LeftOut, LeftOutReason};
 pub(crate) use left_out::{decode, encode};
+pub use lock::remove_stale_locks;
 pub use name::{Name, Place};
 pub(crate) use scan::{has_reserved_name, path_of as scan_path, paths_of};
 pub use snapshot::{Checkpoint, Snapshot};
@@ -214,7 +215,7 @@ fn create(git: &Git, repository: &Path, limits: &Limits) -> Result<()> {
         |path: &Path| fs::create_dir_all(path).map_err(|source| Error::io("make", path, source));
     make(repository)?;
     // Two processes that make it at once would be in each other's way.
-    let _lock = lock::take(&repository.join("convoke.lock"), limits)?;
+    let _lock = lock::take(&repository.join(lock::OURS), limits)?;
     if is_complete() {
         return Ok(());
     }

@@ -16,6 +16,7 @@ mod worktree;
 
 pub use checkpoint::{
     Checkpoint, Checkpoints, LeftOut, LeftOutReason, Name, Options, Place, Snapshot,
+    remove_stale_locks,
 };
 pub use diff::{
     Change, ChangeList, FileDiff, FileMode, FileVersion, Hunk, Line, LineKind, Lines, Origin,

@@ -1,9 +1,9 @@
 //! Completes restores that a killed daemon left half done, and packs old checkpoints.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use convoke_core::files::ChangeTotals;
 use convoke_core::id::{ProjectId, SessionId};
@@ -79,6 +79,9 @@ impl Changes {
         if self.sessions.settings.checkpoints == Checkpointing::Off {
             return;
         }
+        let folder = self.sessions.around.home.join("snapshots");
+        let started = SystemTime::now();
+        tokio::task::spawn_blocking(move || remove_stale_locks(&folder, started));
         let sessions = Arc::downgrade(&self.sessions);
         tokio::spawn(async move {
             let mut ticks = tokio::time::interval(UPKEEP_EVERY);
@@ -149,4 +152,13 @@ fn has_journal(folder: &std::path::Path) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names = entries.map(|entry| entry.path());
     names.any(|path| path.extension().is_some_and(|extension| extension == "restore"))
+}
+
+/// Removes the locks that git of a killed daemon left in the repositories of checkpoints.
+fn remove_stale_locks(folder: &Path, started: SystemTime) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if let Err(error) = convoke_git::remove_stale_locks(&entry.path(), started) {
+            tracing::warn!("a lock of a killed git cannot be removed: {error}");
+        }
+    }
 }

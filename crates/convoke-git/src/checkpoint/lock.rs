@@ -2,8 +2,8 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -43,5 +43,40 @@ pub(crate) fn remove_stale(index: &Path) -> Result<()> {
             Err(Error::io("remove", &stale, error))
         }
         Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Removes the locks that a killed git left in one of our repositories before a moment: those of refs, and of the files
+/// beside them. The caller is the only program that uses it, since before that moment.
+pub fn remove_stale_locks(repository: &Path, before: SystemTime) -> Result<()> {
+    let mut folders = vec![repository.to_owned(), repository.join("refs")];
+    // Below `refs`, folders have folders; a repository has thousands of them at most.
+    let mut next = 1;
+    while let Some(folder) = folders.get(next).cloned() {
+        next += 1;
+        folders.extend(entries(&folder)?.into_iter().filter(|path| path.is_dir()));
+    }
+    for folder in folders {
+        for path in entries(&folder)? {
+            // Our own lock has no content and is not git's; the system frees it.
+            let is_lock = path.extension().is_some_and(|it| it == "lock")
+                && path.file_name().is_some_and(|name| name != OURS);
+            let changed = fs::metadata(&path).and_then(|found| found.modified());
+            if is_lock && changed.is_ok_and(|at| at < before) {
+                fs::remove_file(&path).map_err(|source| Error::io("remove", &path, source))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The lock that is held while a repository is made.
+pub(crate) const OURS: &str = "convoke.lock";
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => Ok(entries.flatten().map(|entry| entry.path()).collect()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(source) => Err(Error::io("read", folder, source)),
     }
 }

@@ -72,3 +72,23 @@ fn c1_checkpoints_that_begin_at_once_make_one_repository() {
         assert_eq!(scene.checkpoints().list("s", &limits()).unwrap().len(), 8);
     }
 }
+
+#[test]
+fn c1_locks_that_a_killed_git_left_are_removed_and_newer_ones_are_not() {
+    let scene = Scene::new();
+    scene.write("a.txt", "a");
+    scene.checkpoint(1);
+    let old =
+        [scene.ours.join("refs/convoke/s/2-before.lock"), scene.ours.join("packed-refs.lock")];
+    for path in &old {
+        std::fs::write(path, "").unwrap();
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
+    let new = scene.ours.join("refs/convoke/s/3-before.lock");
+    std::fs::write(&new, "").unwrap();
+    let hour_ago = std::time::SystemTime::now() - Duration::from_secs(3600);
+    convoke_git::remove_stale_locks(&scene.ours, hour_ago).unwrap();
+    assert!(old.iter().all(|path| !path.exists()) && new.exists());
+    scene.checkpoint(2);
+}

@@ -11,8 +11,10 @@ use super::super::machine::{Machine, run};
 
 /// How long processes may take to go once the daemon has.
 const GONE_MAX: Duration = Duration::from_secs(10);
-/// Held by the system as long as a process lives; the file itself stays, and its content says nothing.
-const STAYS: &str = "convoke.db.lock";
+/// Held by the system as long as a process lives; the files themselves stay, and their content says nothing.
+const STAYS: [&str; 2] = ["convoke.db.lock", "convoke.lock"];
+/// The folder of a repository of checkpoints in which all locks are of that kind.
+const STAYS_BELOW: &str = "convoke";
 
 /// Resumes every conversation once more and exits it, stops the daemon, and reports leftovers.
 pub(in super::super) fn leftovers(machine: &Machine, book: &Book, findings: &mut Vec<String>) {
@@ -87,8 +89,13 @@ fn walk(folder: &Path, findings: &mut Vec<String>) {
         let name = name.to_string_lossy();
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             walk(&path, findings);
-        } else if name.ends_with(".tmp") || (name.ends_with(".lock") && name != STAYS) {
+        } else if name.ends_with(".tmp") || (name.ends_with(".lock") && !stays(&path, &name)) {
             findings.push(format!("left behind: {}", path.display()));
         }
     }
+}
+
+fn stays(path: &Path, name: &str) -> bool {
+    let is_ours = path.parent().and_then(Path::file_name).is_some_and(|it| it == STAYS_BELOW);
+    STAYS.contains(&name) || (is_ours && !name.ends_with(".index.lock"))
 }
