@@ -11,7 +11,7 @@ use convoke_core::turn::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AGENT_NAME, GivenAttachment, GivenComment, NOT_BLANK, NewWorktree, Repo};
+use super::{AGENT_NAME, GivenAttachment, GivenComment, NOT_BLANK, NewWorktree, Repo, whole};
 
 /// A session: a durable conversation of one agent in one project.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -229,7 +229,11 @@ pub struct QueuePatch {
     #[schemars(extend("pattern" = NOT_BLANK))]
     pub text: Option<String>,
     /// Its place in the queue, counted from 0; beyond the end is the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "whole::optional"
+    )]
     #[schemars(extend("maximum" = u32::MAX))]
     pub position: Option<u32>,
 }
