@@ -45,7 +45,7 @@ pub struct Comparisons {
 pub struct NewComparison {
     /// The project.
     pub project: ProjectId,
-    /// What all agents are told.
+    /// The prompt that every agent gets.
     pub prompt: NewPrompt,
     /// The agents, each with its model and mode.
     pub entries: Vec<(Option<AgentName>, Choices)>,

@@ -201,7 +201,7 @@ impl Error {
     }
 }
 
-/// Files that are named in an error; of more only the number is told.
+/// Files that an error names; the message counts further ones.
 const NAMED_MAX: usize = 10;
 
 /// The first of some paths, and how many more there are.

@@ -35,7 +35,7 @@ impl Takes {
 /// A prompt in blocks.
 pub(super) struct Content {
     pub(super) blocks: Vec<Value>,
-    /// What people are told of files that the agent does not take as such.
+    /// The text of the notice about files that the agent does not accept as blocks.
     pub(super) advice: Option<String>,
 }
 

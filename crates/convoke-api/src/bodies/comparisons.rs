@@ -14,7 +14,7 @@ pub struct NewComparison {
     /// The project, by its id or an unambiguous beginning of it.
     #[schemars(extend("minLength" = 4))]
     pub repo_id: String,
-    /// What all agents are told.
+    /// The prompt that every agent gets.
     #[schemars(extend("pattern" = NOT_BLANK))]
     pub prompt: String,
     /// The agents; one may be there several times with different models.

@@ -66,7 +66,7 @@ impl EndReason {
     }
 
     /// Whether the next prompt resumes a session that was completed for this reason: Convoke completed it only because it
-    /// was idle, or it was imported and nobody here ended it.
+    /// was idle, or it was imported and no user of Convoke completed it.
     pub const fn is_resumed_by_prompt(&self) -> bool {
         match self {
             Self::IdleTimeout | Self::MadeRoom | Self::Imported => true,

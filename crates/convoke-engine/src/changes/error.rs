@@ -94,7 +94,7 @@ impl ChangesError {
 
     #[expect(
         clippy::wildcard_enum_match_arm,
-        reason = "only what callers treat differently is told apart"
+        reason = "one kind for each group of errors that callers treat alike"
     )]
     pub(crate) fn kind(&self) -> Kind {
         use convoke_git::Error as Git;

@@ -58,7 +58,7 @@ pub(super) const fn verdict_kind(refusal: &request::Refusal) -> Kind {
 
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "only what callers treat differently is told apart"
+    reason = "one kind for each group of errors that callers treat alike"
 )]
 pub(super) const fn files_kind(error: &convoke_files::Error) -> Kind {
     use convoke_files::Error as Files;
@@ -76,7 +76,7 @@ pub(super) const fn files_kind(error: &convoke_files::Error) -> Kind {
 
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "only what callers treat differently is told apart"
+    reason = "one kind for each group of errors that callers treat alike"
 )]
 pub(super) const fn store_kind(error: &convoke_store::Error) -> Kind {
     use convoke_store::Error as Store;

@@ -340,8 +340,8 @@ pub(crate) fn confinement_notice(
     vec![Report::Noticed(Notice::worded(ProcessEvent::Unconfined, text))]
 }
 
-/// The notice in a new session whose agent nobody has logged in at, as far as that shows. The agent may know better, so
-/// that it is started all the same.
+/// The notice of a new session that its agent seems to be logged out: its credentials file is missing. The agent may
+/// have other credentials, so it is started all the same.
 pub(crate) fn login_notice(processes: &Processes, agent: &AgentName) -> Option<Report> {
     let agent: &Agent = processes.agent(agent.as_str()).ok()?;
     let hint = &agent.login.as_ref()?.hint;

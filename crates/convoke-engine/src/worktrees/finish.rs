@@ -65,7 +65,7 @@ pub enum LostFiles {
 /// What happens when base and branch contradict each other; nothing is changed in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnConflict {
-    /// The caller is told.
+    /// The response lists the conflicts.
     Tell,
     /// The agent is prompted to resolve it, too.
     Prompt,

@@ -44,7 +44,7 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// What the session is told.
+    /// The notice for the conversation.
     pub(crate) fn event(&self) -> FilesEvent {
         let left_out = self.copied.left_out.iter().map(|path| path.display().to_string());
         FilesEvent::WorktreeMade {

@@ -74,7 +74,7 @@ impl Project {
         Ok(removed)
     }
 
-    /// Waits until nobody makes a work tree at a path: a git that outlived its caller may still be at it.
+    /// Waits until no git process makes a work tree at a path: one that outlived its caller may still be running.
     pub fn wait_for_worktree(&self, path: &Path, limits: &Limits) -> Result<()> {
         Lock::take(path, limits).map(drop)
     }

@@ -12,7 +12,7 @@ use crate::json;
 use crate::query::Query;
 use crate::view;
 
-/// What is told of the agents.
+/// The query of `GET /api/agents`.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

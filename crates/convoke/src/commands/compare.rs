@@ -29,7 +29,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
   convoke compare --keep 3fa8 --how merge
   convoke compare --list")]
 pub(crate) struct CompareArgs {
-    /// What the agents are told
+    /// Prompt that every agent gets
     #[arg(required_unless_present_any = ["keep", "list"], conflicts_with_all = ["keep", "list"])]
     prompt: Option<String>,
     /// Agents, each with a model if it is to be another one than its own: AGENT or AGENT:MODEL

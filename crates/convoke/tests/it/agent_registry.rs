@@ -1,4 +1,4 @@
-//! Agents of the ACP registry, and what is told of all of them.
+//! Agents of the ACP registry, and the fields that `agent list` prints for every agent.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -89,7 +89,7 @@ fn l1_an_agent_that_was_started_once_is_listed_with_its_modes_and_models() {
     assert_eq!(known["modes"][1], json!({"id": "code", "name": "Code"}));
     assert_eq!((&known["mode"], &known["model"]), (&json!("ask"), &json!("small")));
     assert_eq!(known["models"][1]["id"], "large");
-    // Written after the session was told.
+    // The file is written after the response.
     let file = daemon.machine.home().join("run/offers.json");
     until("the offers are written", || {
         std::fs::read_to_string(&file).is_ok_and(|text| text.contains("large"))

@@ -187,7 +187,9 @@ fn c5_a_daemon_that_is_killed_during_a_restore_completes_it_or_has_not_begun() {
             fs::read_dir(scene.app("")).unwrap().map(|it| it.unwrap().file_name()).collect();
         assert_eq!(left, ["notes.txt"], "killed at {word}");
     }
-    until("the restore is told", || !scene.notices(&session, "restore_completed").is_empty());
+    until("the notice of the completed restore", || {
+        !scene.notices(&session, "restore_completed").is_empty()
+    });
     let told = scene.notices(&session, "restore_completed");
     assert_eq!(
         (told.len(), &told[0]["files"], &told[0]["left"]),

@@ -200,7 +200,7 @@ fn c7_conflicts_are_listed_given_to_the_agent_and_never_left_half_done() {
     assert_eq!(fs::read_to_string(app.join("notes.txt")).unwrap(), "both\n");
 }
 
-/// A program that speaks the command line of `gh`, and writes down what it is told.
+/// A program that speaks the command line of `gh`, and writes its arguments to a file.
 const GH: &str = r#"#!/bin/sh
 printf '%s\n' "$@" > "$HOME/gh-said"
 [ -e "$HOME/gh-fails" ] && { echo 'not logged in' >&2; exit 4; }

@@ -1,4 +1,4 @@
-//! A daemon with a project that is a git repository, and an agent that runs what it is told in its sandbox.
+//! A daemon with a project that is a git repository, and an agent that runs its prompts as shell commands in its sandbox.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,195 @@
+//! Which command line, environment and confinement an agent is launched with.
+
+use super::*;
+use crate::catalogue::built_in;
+use crate::sandbox::{Available, Exceptions};
+
+fn surroundings() -> Surroundings {
+    let variables =
+        [("PATH", "/bin"), ("HOME", "/home/me"), ("CONVOKE_TOKEN", "secret"), ("KEY", "k")];
+    let folder = tempfile::tempdir().unwrap().keep();
+    let temp = TempFolder::create(&folder, [7; 16]);
+    let mut available = Available::nothing("not here");
+    available.bubblewrap = Ok(PathBuf::from("/usr/bin/bwrap"));
+    available.seccomp = Ok(());
+    Surroundings {
+        environment: variables.map(|(name, value)| (name.into(), value.into())).into(),
+        convoke: PathBuf::from("/usr/bin/convoke"),
+        home: PathBuf::from("/home/me/.convoke"),
+        temp: Arc::new(temp.unwrap()),
+        sandbox: Settings::with(available),
+    }
+}
+
+fn occasion() -> Occasion {
+    Occasion {
+        workspace: PathBuf::from("/srv/app"),
+        start: Start::New { id: "id".to_owned() },
+        mcp_servers: Vec::new(),
+        worktree: None,
+    }
+}
+
+fn shell() -> Agent {
+    let mut agent = built_in(Path::new("/usr/bin/convoke")).swap_remove(0);
+    agent.command = "sh".to_owned();
+    agent.args = vec!["--workspace".to_owned(), "{workspace}".to_owned()];
+    agent.env = BTreeMap::from([("KEY".to_owned(), "own".to_owned())]);
+    agent
+}
+
+#[test]
+fn s6_an_agent_is_given_its_workspace_and_none_of_our_secrets() {
+    let around = surroundings();
+    let launch = Launch::of(&shell(), &around, occasion()).unwrap();
+    assert_eq!(launch.program, Path::new("/bin/sh"));
+    assert_eq!(launch.args, ["--workspace", "/srv/app"]);
+    let variables: Vec<String> = launch
+        .environment
+        .iter()
+        .map(|(name, value)| format!("{}={}", name.display(), value.display()))
+        .collect();
+    let temp = format!("TMPDIR={}", around.temp.path().display());
+    assert_eq!(variables, ["HOME=/home/me", "KEY=own", "PATH=/bin", &temp]);
+}
+
+fn policy(agent: &Agent, around: &Surroundings) -> (Policy, Vec<Missing>) {
+    match confinement(agent, around, &occasion()).unwrap() {
+        (Confinement::Supervised { policy, .. }, missing) => (*policy, missing),
+        (Confinement::Off, _) => panic!("it is not supervised"),
+    }
+}
+
+#[test]
+fn s6_a_confined_agent_writes_its_own_folders_and_does_not_see_our_home() {
+    let around = surroundings();
+    let (policy, missing) = policy(&shell(), &around);
+    let own = ["/home/me/.claude", "/home/me/.claude.json"].map(PathBuf::from);
+    assert_eq!(policy.writable, own);
+    assert_eq!(policy.temp.as_deref(), Some(around.temp.path()));
+    assert_eq!(policy.hidden, [PathBuf::from("/home/me/.convoke")]);
+    assert!(policy.protected.contains(&PathBuf::from("/home/me/.claude/settings.json")));
+    let hides = |path: &str| policy.secrets.contains(&PathBuf::from(path));
+    assert!(hides("/home/me/.ssh") && hides("/home/me/.codex") && !hides("/home/me/.claude"));
+    let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    assert_eq!(missing, ["landlock is off: not here"]);
+}
+
+#[test]
+fn k2_a_layer_that_is_demanded_and_missing_keeps_the_agent_from_starting() {
+    let mut around = surroundings();
+    around.sandbox.require = vec![Layer::Landlock];
+    let error = Launch::of(&shell(), &around, occasion()).err().unwrap();
+    insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.require lists landlock, which does not work here: not here");
+    around.sandbox.require = vec![Layer::Bubblewrap, Layer::Seccomp];
+    assert!(Launch::of(&shell(), &around, occasion()).is_ok());
+    around.sandbox.layers = vec![Layer::Bubblewrap];
+    let error = Launch::of(&shell(), &around, occasion()).err().unwrap();
+    insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.require lists seccomp, which does not work here: sandbox.layers does not include it");
+}
+
+#[test]
+fn k2_an_agent_with_its_own_sandbox_is_confined_by_bubblewrap() {
+    let mut around = surroundings();
+    around.sandbox.available.landlock = Ok(7);
+    let agent = Agent { nested_sandbox: NestedSandbox::Bubblewrap, ..shell() };
+    let (with, _) = policy(&agent, &around);
+    assert_eq!((with.layers.landlock, with.layers.seccomp), (Use::Off, Seccomp::Nested));
+    let variables = |around: &Surroundings| {
+        let agent = Agent {
+            unnested_env: BTreeMap::from([("MODE".to_owned(), "full".to_owned())]),
+            ..agent.clone()
+        };
+        let launch = Launch::of(&agent, around, occasion()).unwrap();
+        (launch.own_sandbox, launch.environment.contains_key(OsStr::new("MODE")))
+    };
+    assert_eq!(variables(&around), (OwnSandbox::Nested, false));
+    around.sandbox.available.bubblewrap = Err("not here".to_owned());
+    assert_eq!(variables(&around), (OwnSandbox::Off, true));
+    let (without, _) = policy(&agent, &around);
+    assert_eq!((without.layers.landlock, without.layers.seccomp), (Use::On, Seccomp::Strict));
+}
+
+#[test]
+fn k10_a_project_opens_what_its_agents_may_read() {
+    let mut around = surroundings();
+    let readable = vec![PathBuf::from("/home/me/.aws")];
+    let exceptions = Exceptions { readable, ..Exceptions::default() };
+    around.sandbox.projects.insert(PathBuf::from("/srv/app"), exceptions);
+    let (policy, _) = policy(&shell(), &around);
+    let hides = |path: &str| policy.secrets.contains(&PathBuf::from(path));
+    assert!(!hides("/home/me/.aws") && hides("/home/me/.kube"));
+}
+
+#[test]
+fn k9_a_closed_network_needs_bubblewrap_and_an_open_one_does_not() {
+    let mut around = surroundings();
+    around.sandbox.available.bubblewrap = Err("not here".to_owned());
+    assert!(Launch::of(&shell(), &around, occasion()).is_ok());
+    around.sandbox.network = Network::Off;
+    let error = Launch::of(&shell(), &around, occasion()).err().unwrap();
+    insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.network = off needs bubblewrap, which does not work here: not here");
+    let unconfined = Agent { sandbox: Sandbox::Off, ..shell() };
+    let launch = Launch::of(&unconfined, &around, occasion()).unwrap();
+    assert_eq!(launch.confinement.network(), Network::Open, "it is not sandboxed at all");
+}
+
+#[test]
+fn k9_a_proxied_agent_reaches_its_model_what_is_listed_and_the_tools() {
+    let mut around = surroundings();
+    around.sandbox.network = Network::Proxy;
+    around.sandbox.domains = vec!["example.com".parse().unwrap()];
+    let domains = vec!["*.internal.test:8443".parse().unwrap()];
+    let exceptions = Exceptions { domains, ..Exceptions::default() };
+    around.sandbox.projects.insert(PathBuf::from("/srv/app"), exceptions);
+    let url = "http://127.0.0.1:7717/mcp".to_owned();
+    let server = McpServer {
+        name: "convoke".to_owned(),
+        command: around.convoke.clone(),
+        args: Vec::new(),
+        env: BTreeMap::from([("CONVOKE_MCP_URL".to_owned(), url)]),
+        http: None,
+    };
+    let occasion = Occasion { mcp_servers: vec![server], ..occasion() };
+    let (confinement, _) = confinement(&shell(), &around, &occasion).unwrap();
+    let Confinement::Supervised { policy, .. } = confinement else { panic!("not supervised") };
+    let domains: Vec<String> = policy.domains.iter().map(ToString::to_string).collect();
+    let model = ["*.anthropic.com", "claude.ai", "*.claude.com"];
+    assert_eq!(domains, [&model[..], &["example.com", "*.internal.test:8443"]].concat());
+    assert_eq!(policy.tools, Some("127.0.0.1:7717".parse().unwrap()));
+}
+
+#[test]
+fn l1_package_managers_of_a_confined_agent_write_a_cache_of_its_project() {
+    let mut around = surroundings();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join(".cargo")).unwrap();
+    std::fs::write(folder.path().join(".cargo/config.toml"), "[net]").unwrap();
+    around.environment.insert("HOME".into(), folder.path().into());
+    around.sandbox.caches = Caches::Project;
+    let launch = Launch::of(&shell(), &around, occasion()).unwrap();
+    let npm = PathBuf::from(&launch.environment[OsStr::new("npm_config_cache")]);
+    let cache = npm.parent().unwrap();
+    assert_eq!(cache.parent(), Some(folder.path().join(".cache/convoke").as_path()));
+    let cargo = PathBuf::from(&launch.environment[OsStr::new("CARGO_HOME")]);
+    assert_eq!(std::fs::read_to_string(cargo.join("config.toml")).unwrap(), "[net]");
+    assert!(policy(&shell(), &around).0.writable.contains(&cache.to_owned()));
+    let elsewhere = Occasion { workspace: PathBuf::from("/srv/other"), ..occasion() };
+    let other = Launch::of(&shell(), &around, elsewhere).unwrap();
+    assert_ne!(other.environment[OsStr::new("npm_config_cache")], npm.as_os_str());
+    let unconfined = Agent { sandbox: Sandbox::Off, ..shell() };
+    let launch = Launch::of(&unconfined, &around, occasion()).unwrap();
+    assert!(!launch.environment.contains_key(OsStr::new("CARGO_HOME")));
+}
+
+#[test]
+fn an_agent_that_is_not_installed_is_named() {
+    let agent = built_in(Path::new("/usr/bin/convoke")).swap_remove(1);
+    let Err(error) = Launch::of(&agent, &surroundings(), occasion()) else {
+        panic!("it was found");
+    };
+    assert_eq!(
+        error.to_string(),
+        "the agent codex is not installed: there is no codex-acp on the search path"
+    );
+}
