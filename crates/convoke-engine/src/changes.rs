@@ -18,6 +18,7 @@ use convoke_git::{Change as FileChange, FileDiff, LeftOut};
 use convoke_store::StoredSession;
 
 use crate::error::{Error, Result};
+use crate::session;
 use crate::sessions::Sessions;
 use crate::settings::Checkpointing;
 
@@ -128,6 +129,10 @@ impl Changes {
         let stored = self.stored(id).await?;
         let work_tree = self.work_tree(&stored).await?;
         let running = self.sessions.live(id).running.map(|turn| turn.seq);
+        if running.is_none() {
+            // What the last turn changed is not captured yet when its end is reported.
+            session::captured(&self.sessions, id).await?;
+        }
         let is_removed = stored.worktree.is_some_and(|own| own.removed.is_some());
         Ok(Place { id, project: stored.project_id, work_tree, running, is_removed })
     }

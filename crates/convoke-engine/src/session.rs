@@ -73,6 +73,8 @@ pub(crate) enum Request {
     Grow { growth: Box<HistoryGrowth>, reply: Answer<u64> },
     /// Show what the session has changed, which is stored.
     ShowChanges { totals: ChangeTotals, reply: Answer<()> },
+    /// Reply when the checkpoint that is being made is done.
+    Captured { reply: Answer<()> },
     /// Stop the agent, if it does not work, and accept no prompts until the sender is dropped.
     Hold { until: oneshot::Receiver<()>, reply: Answer<()> },
     /// Record what became of the session's work tree.
@@ -101,6 +103,7 @@ impl Request {
             | Self::Verdict { reply, .. }
             | Self::Withdraw { reply, .. }
             | Self::ShowChanges { reply, .. }
+            | Self::Captured { reply }
             | Self::Erase { reply }
             | Self::Settle { reply } => drop(reply.send(Err(error))),
             Self::Stop { .. } => {}
@@ -176,6 +179,24 @@ pub(crate) async fn ask<T>(
         Err(_) if shared.registry.is_stopping() => Err(Error::Stopping),
         Err(_) => Err(shared.gone_or_broken(id).await),
     }
+}
+
+/// Waits for the checkpoint that a session is making. A session without a task makes none.
+pub(crate) async fn captured(shared: &Sessions, id: SessionId) -> Result<()> {
+    let (reply, answer) = oneshot::channel();
+    let mut request = Request::Captured { reply };
+    loop {
+        request = match shared.registry.post(id, request) {
+            Posted::Yes => break,
+            Posted::NoTask(_) => return Ok(()),
+            Posted::Full(request, mailbox) => {
+                drop(mailbox.reserve().await);
+                request
+            }
+        };
+    }
+    // The task drops the request when it ends, and its session makes no other checkpoint then.
+    answer.await.unwrap_or(Ok(()))
 }
 
 /// Starts the task of a session, if it is not running.

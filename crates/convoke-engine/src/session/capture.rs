@@ -16,6 +16,7 @@ use convoke_git::Place;
 use convoke_store::SessionKind;
 use tokio::task::JoinHandle;
 
+use super::Answer;
 use super::seating::Freshness;
 use super::start::{ProcessUpdate, Seating, explain};
 use super::task::{AbortOnDrop, Process, Task};
@@ -138,6 +139,19 @@ impl Task {
             news.send(ProcessUpdate::Captured(outcome)).await.ok();
         }));
         Some(Captured { made: captured, patience })
+    }
+
+    /// Replies when the checkpoint that is being made is done.
+    pub(super) fn reply_when_captured(&mut self, reply: Answer<()>) {
+        let before = self.capture.last.take();
+        self.capture.last = Some(tokio::spawn(async move {
+            if let Some(before) = before {
+                // A checkpoint that panicked is done, too.
+                before.await.ok();
+            }
+            // The caller may have stopped waiting.
+            reply.send(Ok(())).ok();
+        }));
     }
 
     /// Sends a prompt to a warm process as soon as the checkpoint before the turn is made.

@@ -312,6 +312,7 @@ impl Task {
                 self.captured(Ok(totals)).await;
                 reply.send(Ok(())).ok();
             }
+            Request::Captured { reply } => self.reply_when_captured(reply),
             Request::Hold { until, reply } => {
                 reply.send(self.hold(until).await).ok();
             }

@@ -278,3 +278,18 @@ fn c8_a_fork_has_the_conversation_up_to_its_turn_and_goes_on_alone() {
     let unknown = daemon.post(&format!("/api/sessions/{session}/fork"), &json!({"turn": 2}));
     assert_eq!(unknown.status, 404, "{unknown:?}");
 }
+
+#[test]
+fn c5_a_restore_right_after_a_turn_knows_what_the_turn_changed() {
+    let daemon = daemon();
+    let session = daemon.session_with("demo");
+    for turn in 0..5 {
+        let name = format!("{turn}.txt");
+        let messages = daemon.turn(&session, &format!("/write {name} x"));
+        let prompt = messages.iter().rfind(|message| message["role"] == "user").unwrap();
+        let seq = prompt["seq"].clone();
+        let body = json!({"turn": seq, "what": "files"});
+        let restored = daemon.post(&format!("/api/sessions/{session}/restore"), &body);
+        assert_eq!(restored.json()["removed"], json!([name]), "{restored:?}");
+    }
+}

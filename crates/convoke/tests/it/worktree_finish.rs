@@ -89,11 +89,11 @@ fn restored_after(how: &str) {
     let app = app(&daemon);
     let (session, path) = session(&daemon);
     run(&daemon, &session, "echo a > a.txt; git add -A; git commit -qm 'add a'; echo b > b.txt");
-    let status = match how {
-        "remove" => daemon.call("DELETE", &format!("/api/worktrees/{session}"), &json!({})).status,
-        how => finish(&daemon, &session, &json!({"how": how})).status,
+    let ended = match how {
+        "remove" => daemon.call("DELETE", &format!("/api/worktrees/{session}"), &json!({})),
+        how => finish(&daemon, &session, &json!({"how": how})),
     };
-    assert_eq!((status, path.exists()), (200, false), "{how}");
+    assert_eq!((ended.status, path.exists()), (200, false), "{how}: {ended:?}");
     let branches = git(&app, &["branch", "--format=%(refname:short)"]);
     assert_eq!(branches.contains("convoke/"), how != "discard", "{how}: {branches}");
     let listed = daemon.get("/api/worktrees").json();
@@ -104,7 +104,8 @@ fn restored_after(how: &str) {
     assert!(git(&path, &["log", "--format=%s"]).ends_with("add a\nfirst"), "{how}");
     // The session goes on there.
     daemon.post(&format!("/api/sessions/{session}/resume"), &json!({}));
-    assert!(run(&daemon, &session, "cat b.txt").ends_with("\nb\n"), "{how}");
+    let read = run(&daemon, &session, "cat b.txt");
+    assert!(read.ends_with("\nb\n"), "{how}: {read:?} of {:#?}", daemon.messages(&session));
     let again = daemon.post(&format!("/api/worktrees/{session}/restore"), &json!({}));
     assert_eq!(again.status, 409, "{again:?}");
 }
