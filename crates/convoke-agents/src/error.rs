@@ -69,6 +69,14 @@ pub enum Error {
         /// Why bubblewrap does not hold.
         why: String,
     },
+    /// No folder for the agent's temporary files.
+    #[error("cannot make a folder for temporary files in {}", path.display())]
+    Temporary {
+        /// Where it was to be.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
     /// A path cannot be part of the rules for a confined agent.
     #[error("cannot add a Landlock rule for {}", path.display())]
     Confine {

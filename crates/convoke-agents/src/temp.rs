@@ -6,7 +6,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, open, openat};
+use rustix::fd::OwnedFd;
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, open, openat};
 
 /// How the names of the folders begin; nothing else is removed.
 const PREFIX: &str = "convoke-";
@@ -15,6 +16,8 @@ const PREFIX: &str = "convoke-";
 #[derive(Debug)]
 pub struct TempFolder {
     path: PathBuf,
+    /// Locked, so that a supervisor can tell a folder in use from one that a killed daemon left.
+    _lock: OwnedFd,
 }
 
 impl TempFolder {
@@ -24,7 +27,9 @@ impl TempFolder {
         // Links in the way to it are resolved now: rules for it are made by its real path.
         let path = around.canonicalize()?.join(format!("{PREFIX}{number:016x}"));
         DirBuilder::new().mode(0o700).create(&path)?;
-        Ok(Self { path })
+        let lock = open_folder(&path)?;
+        flock(&lock, FlockOperation::LockShared)?;
+        Ok(Self { path, _lock: lock })
     }
 
     /// Makes a folder inside of this one.
@@ -38,8 +43,7 @@ impl TempFolder {
         let number = u128::from_ne_bytes(random) >> 64;
         let folder = self.path.join(format!("{PREFIX}{number:016x}"));
         DirBuilder::new().mode(0o700).create(&folder)?;
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = open(&folder, flags, Mode::empty())?;
+        let opened = open_folder(&folder)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
         let file = openat(&opened, name, flags | OFlags::CLOEXEC, Mode::from_raw_mode(0o600))?;
         fs::File::from(file).write_all(bytes)?;
@@ -60,6 +64,36 @@ impl Drop for TempFolder {
     }
 }
 
+/// Opens a folder, and nothing that a link leads to.
+fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(open(path, flags, Mode::empty())?)
+}
+
+/// Whether a process has this folder as a [`TempFolder`].
+fn is_in_use(path: &Path) -> io::Result<bool> {
+    let opened = match open_folder(path) {
+        // An agent took the rights from itself before it ended.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(false),
+        opened => opened?,
+    };
+    match flock(opened, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(false),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Removes the folder around an abandoned one, unless others are left in it or a process still uses it.
+pub(crate) fn remove_around(path: &Path) {
+    if let Some(around) = path.parent()
+        && is_in_use(around).is_ok_and(|is_in_use| !is_in_use)
+    {
+        // Other agents of the daemon may still end.
+        fs::remove_dir(around).ok();
+    }
+}
+
 /// Removes a folder that a killed process left, if it is one of ours.
 pub fn remove_abandoned(path: &Path) -> io::Result<()> {
     let is_named_so =
@@ -69,7 +103,8 @@ pub fn remove_abandoned(path: &Path) -> io::Result<()> {
         Err(error) => Err(error),
         Ok(found) => {
             let is_ours = found.uid() == rustix::process::geteuid().as_raw();
-            if is_named_so && is_ours && found.is_dir() { remove(path) } else { Ok(()) }
+            let is_folder = is_named_so && is_ours && found.is_dir();
+            if is_folder && !is_in_use(path)? { remove(path) } else { Ok(()) }
         }
     }
 }
@@ -129,10 +164,18 @@ mod tests {
         fs::set_permissions(path.join("locked"), mode).unwrap();
         drop(inner);
         assert!(!path.exists() && folder.path().exists());
-        let left = folder.path().to_owned();
-        std::mem::forget(folder);
-        remove_abandoned(&left).unwrap();
-        assert!(!left.exists());
+        // A folder in use stays, also while no agent has files in it.
+        let used = folder.path().to_owned();
+        remove_abandoned(&used).unwrap();
+        remove_around(&path);
+        assert!(used.exists());
+        drop(folder);
+        // A killed daemon leaves its folder, and no lock.
+        fs::create_dir_all(&path).unwrap();
+        remove_abandoned(&path).unwrap();
+        assert!(!path.exists() && used.exists());
+        remove_around(&path);
+        assert!(!used.exists());
         fs::create_dir(around.path().join("theirs")).unwrap();
         remove_abandoned(&around.path().join("theirs")).unwrap();
         assert!(around.path().join("theirs").exists());

@@ -10,7 +10,6 @@ mod limits;
 mod proxy;
 mod tree;
 
-use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -103,10 +102,7 @@ fn clear_temporary_files(temp: Option<&Path>) {
     if let Err(error) = temp::remove_abandoned(temp) {
         say(&format!("cannot remove {}: {error}", temp.display()));
     }
-    if let Some(around) = temp.parent() {
-        // Other agents of the daemon may still end.
-        fs::remove_dir(around).ok();
-    }
+    temp::remove_around(temp);
 }
 
 /// Starts the last stage, and hands it the plan.

@@ -267,7 +267,9 @@ pub(crate) async fn launch(
         let where_to = format!("its links lead to {}", workspace.display());
         return Err(not_there(std::io::Error::other(where_to)));
     }
-    let temp = processes.temp.inside((processes.around.random)())?;
+    let temp = processes.temp.inside((processes.around.random)()).map_err(|source| {
+        convoke_agents::Error::Temporary { path: processes.temp.path().to_owned(), source }
+    })?;
     let around = Surroundings {
         environment: processes.around.environment.clone(),
         convoke: processes.around.program.clone(),

@@ -185,6 +185,9 @@ fn agent_hint(error: &convoke_agents::Error) -> Option<String> {
             "install bubblewrap and see `convoke doctor`, or set sandbox.network = \"open\" in config.toml"
                 .to_owned(),
         ),
+        Error::Temporary { path, .. } => {
+            Some(format!("check free space and permissions: df -h '{}'", path.display()))
+        }
         Error::Spawn { .. }
         | Error::Workspace { .. }
         | Error::Confine { .. }
