@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::message::Seq;
-use convoke_git::{Change as FileChange, FileDiff, LeftOut};
+use convoke_git::{Change as FileChange, Checkpoints, FileDiff, LeftOut, Limits};
 use convoke_store::StoredSession;
 
 use crate::error::{Error, Result};
@@ -24,6 +24,7 @@ use crate::settings::Checkpointing;
 
 pub use error::ChangesError;
 pub use range::DiffRange;
+use range::Range;
 pub use restore::{Restoration, RestoreGuard};
 
 /// Files that are listed; a longer list is cut off.
@@ -110,10 +111,9 @@ impl Changes {
                 Ok(found) => found,
                 Err(refusal) => return Ok(Err(refusal)),
             };
-            let list = checkpoints.changes(&found.from, &found.to, FILES_MAX, limits)?;
-            // A path that is no text is shown with replacement characters.
-            let change = list.changes.into_iter().find(|it| it.path.to_string_lossy() == path);
-            let Some(change) = change else { return Ok(Err(ChangesError::Unchanged { path })) };
+            let Some(change) = change_at(checkpoints, &found, &path, limits)? else {
+                return Ok(Err(ChangesError::Unchanged { path }));
+            };
             let diff =
                 checkpoints.file_diff(&found.from, &found.to, &change, DIFF_BYTES_MAX, limits)?;
             Ok(Ok(ChangedFile { change, diff }))
@@ -152,4 +152,19 @@ impl Changes {
         let unknown = || Error::UnknownProject { text: stored.project_id.to_string() };
         Ok(project.ok_or_else(unknown)?.path)
     }
+}
+
+/// What differs at a path as it is shown.
+fn change_at(
+    checkpoints: &Checkpoints,
+    range: &Range,
+    path: &str,
+    limits: &Limits,
+) -> convoke_git::Result<Option<FileChange>> {
+    // A path that is no text is shown with replacement characters, so git cannot be asked for it.
+    if !path.contains(char::REPLACEMENT_CHARACTER) {
+        return checkpoints.change(&range.from, &range.to, path, limits);
+    }
+    let list = checkpoints.changes(&range.from, &range.to, FILES_MAX, limits)?;
+    Ok(list.changes.into_iter().find(|it| it.path.to_string_lossy() == path))
 }

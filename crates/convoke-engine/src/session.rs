@@ -39,6 +39,7 @@ use crate::histories::HistoryGrowth;
 use crate::sessions::Sessions;
 use crate::sessions::{Import, ImportedInto, Prompted};
 use crate::view::{Live, SessionView};
+pub(crate) use holding::HeldProcess;
 use registry::{Entered, Mailbox, Posted};
 
 /// The capacity of a task's mailbox; further senders wait.
@@ -75,8 +76,8 @@ pub(crate) enum Request {
     ShowChanges { totals: ChangeTotals, reply: Answer<()> },
     /// Reply when the checkpoint that is being made is done.
     Captured { reply: Answer<()> },
-    /// Stop the agent, if it does not work, and accept no prompts until the sender is dropped.
-    Hold { until: oneshot::Receiver<()>, reply: Answer<()> },
+    /// Accept no prompts until the sender is dropped; refused while the agent works.
+    Hold { until: oneshot::Receiver<()>, process: HeldProcess, reply: Answer<()> },
     /// Record what became of the session's work tree.
     SetWorktree { worktree: Box<OwnWorktree>, reply: Answer<()> },
     /// Erase the session, and end the task.
@@ -179,6 +180,20 @@ pub(crate) async fn ask<T>(
         Err(_) if shared.registry.is_stopping() => Err(Error::Stopping),
         Err(_) => Err(shared.gone_or_broken(id).await),
     }
+}
+
+/// Keeps a session from working; it goes on when this is dropped.
+pub(crate) struct Held(#[expect(dead_code, reason = "its end is what counts")] oneshot::Sender<()>);
+
+/// Keeps prompts away from a session; fails while its agent works.
+pub(crate) async fn hold(
+    shared: &Arc<Sessions>,
+    id: SessionId,
+    process: HeldProcess,
+) -> Result<Held> {
+    let (held, until) = oneshot::channel();
+    ask(shared, id, |reply| Request::Hold { until, process, reply }).await?;
+    Ok(Held(held))
 }
 
 /// Waits for the checkpoint that a session is making. A session without a task makes none.

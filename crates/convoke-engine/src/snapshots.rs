@@ -247,7 +247,7 @@ pub(crate) fn totals(
     last: &Checkpoint,
     limits: &Limits,
 ) -> convoke_git::Result<ChangeTotals> {
-    let names = checkpoints.list(session, limits)?;
+    let names = checkpoints.list(session)?;
     let first = names.iter().filter(|name| matches!(name.place(), Place::Before(_))).min();
     let Some(first) = first else { return Ok(ChangeTotals::default()) };
     let Some(first) = checkpoints.find(first, limits)? else {

@@ -22,7 +22,6 @@ use convoke_core::id::SessionId;
 use convoke_core::notice::{FilesEvent, Notice};
 use convoke_core::session::{Command, Report};
 use convoke_store::{Project, StoredSession};
-use tokio::sync::oneshot;
 
 use crate::error::{Error, Result};
 use crate::session::{self, Request};
@@ -58,9 +57,6 @@ impl Place {
     }
 }
 
-/// Keeps a session from working; it goes on when this is dropped.
-struct Held(#[expect(dead_code, reason = "its end is what counts")] oneshot::Sender<()>);
-
 impl Worktrees {
     pub(crate) fn new(sessions: &Arc<Sessions>) -> Self {
         Self { sessions: Arc::clone(sessions) }
@@ -74,13 +70,6 @@ impl Worktrees {
         let unknown = || Error::UnknownProject { text: stored.project_id.to_string() };
         let project = project.ok_or_else(unknown)?;
         Ok(Place { stored, own, project })
-    }
-
-    /// Stops the agent of a session, unless it works, and keeps prompts away.
-    async fn hold(&self, id: SessionId) -> Result<Held> {
-        let (held, until) = oneshot::channel();
-        session::ask(&self.sessions, id, |reply| Request::Hold { until, reply }).await?;
-        Ok(Held(held))
     }
 
     /// Records what became of a work tree.

@@ -15,6 +15,7 @@ mod excludes;
 mod keep;
 mod left_out;
 pub(crate) mod lock;
+mod loose;
 mod name;
 mod nested;
 mod scan;
@@ -220,6 +221,8 @@ fn create(git: &Git, repository: &Path, limits: &Limits) -> Result<()> {
         return Ok(());
     }
     let init = isolated(git, "init", repository).folder(repository);
+    // Refs are read and written as files, which will not be what git makes by default for ever.
+    let init = init.env("GIT_DEFAULT_REF_FORMAT", "files");
     // Without a template there are no hooks and no description; the permissions are those of the folder.
     init.args(["-q", "--bare", "--template=", "--object-format=sha1"]).run(limits)?;
     make(&repository.join("info"))?;

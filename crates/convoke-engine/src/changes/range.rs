@@ -33,7 +33,7 @@ pub(super) fn find(
     range: DiffRange,
     limits: &Limits,
 ) -> convoke_git::Result<Result<Range, ChangesError>> {
-    let names = checkpoints.list(&place.id.to_string(), limits)?;
+    let names = checkpoints.list(&place.id.to_string())?;
     let turns = turns(&names);
     let (from, to) = match range {
         DiffRange::Session => match (turns.first(), turns.last()) {

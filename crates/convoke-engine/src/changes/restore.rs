@@ -11,9 +11,9 @@ use convoke_git::{
     Blocked, Checkpoint, Checkpoints, Guard, Limits, Name, Place as Point, Restored, Scope, Status,
 };
 
-use super::{Changes, ChangesError, DIFF_BYTES_MAX, DiffRange, FILES_MAX, Place, numbers, range};
+use super::{Changes, ChangesError, DIFF_BYTES_MAX, DiffRange, Place, change_at, numbers, range};
 use crate::error::Result;
-use crate::session::{self, Request};
+use crate::session::{self, HeldProcess, Request};
 use crate::snapshots;
 use crate::view::Change;
 use crate::worktrees::WorktreeError;
@@ -99,9 +99,9 @@ impl Changes {
                 Ok(found) => found,
                 Err(refusal) => return Ok(Err(refusal)),
             };
-            let list = checkpoints.changes(&found.from, &found.to, FILES_MAX, limits)?;
-            let change = list.changes.into_iter().find(|it| it.path.to_string_lossy() == path);
-            let Some(change) = change else { return Ok(Err(ChangesError::Unchanged { path })) };
+            let Some(change) = change_at(checkpoints, &found, &path, limits)? else {
+                return Ok(Err(ChangesError::Unchanged { path }));
+            };
             let Some(hunk) = hunk else {
                 let first = match range {
                     DiffRange::Session => range::turns(names).first().copied(),
@@ -150,8 +150,9 @@ impl Changes {
         run: impl FnOnce(&Checkpoints, &[Name], &Limits) -> Refusable<Outcome> + Send + 'static,
     ) -> Result<Restoration> {
         let (id, project, work_tree) = (place.id, place.project, place.work_tree.clone());
+        let _held = session::hold(&self.sessions, id, HeldProcess::Keep).await?;
         let done = self.sessions.snapshots.with(project, work_tree, move |checkpoints, limits| {
-            let names = checkpoints.list(&place.id.to_string(), limits)?;
+            let names = checkpoints.list(&place.id.to_string())?;
             run(checkpoints, &names, limits)
         });
         let (Restored { written, removed, blocked, .. }, totals) = done.await??;

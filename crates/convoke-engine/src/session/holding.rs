@@ -31,16 +31,31 @@ impl Hold {
     }
 }
 
+/// What becomes of the agent's process while a session is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HeldProcess {
+    /// It stays, and gets no prompt.
+    Keep,
+    /// It is stopped: its folder may be removed.
+    Stop,
+}
+
 impl Task {
-    /// Stops the agent and refuses prompts until the other end of `until` is dropped.
-    pub(super) async fn hold(&mut self, until: oneshot::Receiver<()>) -> Result<()> {
+    /// Refuses prompts until the other end of `until` is dropped.
+    pub(super) async fn hold(
+        &mut self,
+        until: oneshot::Receiver<()>,
+        process: HeldProcess,
+    ) -> Result<()> {
         if self.hold.is_on() {
             return Err(WorktreeError::Busy.into());
         }
         if !self.session.is_idle() || self.capture.is_setting_up() {
             return Err(ChangesError::Working.into());
         }
-        self.stop_process().await;
+        if process == HeldProcess::Stop {
+            self.stop_process().await;
+        }
         self.finish_checkpoints().await;
         self.hold = Hold(Some(until));
         Ok(())

@@ -313,8 +313,8 @@ impl Task {
                 reply.send(Ok(())).ok();
             }
             Request::Captured { reply } => self.reply_when_captured(reply),
-            Request::Hold { until, reply } => {
-                reply.send(self.hold(until).await).ok();
+            Request::Hold { until, process, reply } => {
+                reply.send(self.hold(until, process).await).ok();
             }
             Request::SetWorktree { worktree, reply } => {
                 reply.send(self.set_worktree(*worktree).await).ok();

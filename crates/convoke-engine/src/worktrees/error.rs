@@ -43,8 +43,8 @@ pub enum WorktreeError {
         /// The branch.
         branch: String,
     },
-    /// The work tree is being finished, removed or restored.
-    #[error("the work tree of the session is being finished")]
+    /// Files of the session are being restored, or its work tree is being finished, removed or made again.
+    #[error("the files of the session are being restored or finished")]
     Busy,
     /// There is no remote repository.
     #[error("the repository has no remote `origin`")]

@@ -18,6 +18,7 @@ use super::repository::Repository;
 use super::{Place, WorktreeError, Worktrees};
 use crate::changes::ChangesError;
 use crate::error::{Error, Result};
+use crate::session::{self, HeldProcess};
 use crate::sessions::{Prompted, Sessions};
 use crate::view::SessionView;
 
@@ -149,7 +150,7 @@ impl Worktrees {
         if place.own.removed.is_some() {
             return Err(WorktreeError::Removed.into());
         }
-        let held = self.hold(id).await?;
+        let held = session::hold(&self.sessions, id, HeldProcess::Stop).await?;
         if order.way == FinishWay::PullRequest {
             let address = self.pull_request(&place, &order).await?;
             drop(held);
@@ -281,7 +282,7 @@ impl Finisher {
             own.commit_all(&self.message, limits)?;
             let base = self.place.own.base.as_deref();
             if let (Some(how), Some(base)) = (self.order.way.combined(), base) {
-                let saved = self.next_name(&checkpoints, limits)?;
+                let saved = self.next_name(&checkpoints)?;
                 let message = &self.message;
                 let (checkpoints, saved) = (&checkpoints, &saved);
                 let request = FinishRequest { how, base, message, checkpoints, saved };
@@ -294,7 +295,7 @@ impl Finisher {
             LostFiles::Refuse => Discard::CapturedOnly,
             LostFiles::Delete => Discard::Everything,
         };
-        let name = self.next_name(&checkpoints, limits)?;
+        let name = self.next_name(&checkpoints)?;
         let removed = main.remove_worktree(&checkpoints, &name, discard, limits)?;
         let deletes = !matches!(self.order.way, FinishWay::Keep | FinishWay::Remove);
         if let Some((branch, commit)) = removed.branch.as_ref().filter(|_| deletes) {
@@ -304,8 +305,8 @@ impl Finisher {
         Ok(Done::Removed { commit: removed.branch.map(|(_, commit)| commit) })
     }
 
-    fn next_name(&self, checkpoints: &Checkpoints, limits: &Limits) -> convoke_git::Result<Name> {
-        next_removal(checkpoints, self.place.id(), limits)
+    fn next_name(&self, checkpoints: &Checkpoints) -> convoke_git::Result<Name> {
+        next_removal(checkpoints, self.place.id())
     }
 }
 
@@ -321,13 +322,11 @@ pub(super) fn message(place: &Place, order: &FinishOrder) -> String {
 pub(super) fn next_removal(
     checkpoints: &Checkpoints,
     session: SessionId,
-    limits: &Limits,
 ) -> convoke_git::Result<Name> {
     let session = session.to_string();
-    let numbers =
-        checkpoints.list(&session, limits)?.into_iter().filter_map(|name| match name.place() {
-            Point::Removal(number) => Some(number),
-            Point::Before(_) | Point::After(_) | Point::Restore(_) => None,
-        });
+    let numbers = checkpoints.list(&session)?.into_iter().filter_map(|name| match name.place() {
+        Point::Removal(number) => Some(number),
+        Point::Before(_) | Point::After(_) | Point::Restore(_) => None,
+    });
     Name::new(&session, Point::Removal(numbers.max().unwrap_or_default() + 1))
 }

@@ -17,6 +17,7 @@ use super::repository::Repository;
 use super::{Place, WorktreeError, Worktrees};
 use crate::changes::ChangesError;
 use crate::error::Result;
+use crate::session::{self, HeldProcess};
 use crate::sessions::Sessions;
 use crate::view::SessionView;
 
@@ -76,7 +77,7 @@ impl Worktrees {
         if place.own.removed.is_none() && place.path().exists() {
             return Err(WorktreeError::NotRemoved.into());
         }
-        let _held = self.hold(id).await?;
+        let _held = session::hold(&self.sessions, id, HeldProcess::Stop).await?;
         let folder = work_trees(&self.sessions, &place.project)?;
         let repository = Repository::of(&self.sessions, &place.project.path, &folder);
         let restorer = Restorer {
@@ -125,9 +126,9 @@ impl Restorer {
         main.add_worktree(&NewWorktree { path: path.clone(), branch }, limits)?;
         main.copy_included(&path, limits)?;
         let checkpoints = self.sessions.snapshots.checkpoints(git, project.id, &path, limits)?;
-        let names = checkpoints.list(&self.place.id().to_string(), limits)?;
+        let names = checkpoints.list(&self.place.id().to_string())?;
         if let Some(to) = self.newest(&checkpoints, &names, limits)? {
-            let undo = next_removal(&checkpoints, self.place.id(), limits)?;
+            let undo = next_removal(&checkpoints, self.place.id())?;
             checkpoints.restore(&to, Scope::All, Guard::Force, &undo, limits)?;
         }
         Ok(Ok(()))

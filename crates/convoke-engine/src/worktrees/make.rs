@@ -237,7 +237,7 @@ impl Maker {
             return Ok(());
         }
         let checkpoints = self.shared.snapshots.checkpoints(git, self.project.id, path, limits)?;
-        let names = checkpoints.list(&origin.session.id.to_string(), limits)?;
+        let names = checkpoints.list(&origin.session.id.to_string())?;
         let is_in = |name: &&Name| match name.place() {
             Point::After(turn) => origin.turn.is_none_or(|last| turn <= last.get()),
             Point::Before(_) | Point::Restore(_) | Point::Removal(_) => false,

@@ -140,7 +140,7 @@ impl Worktrees {
         let put_right = self.sessions.snapshots.run(move |git, limits| {
             let own = repository.open(git, &path, limits)?;
             let checkpoints = snapshots.checkpoints(git, place.project.id, &path, limits)?;
-            let name = next_removal(&checkpoints, place.id(), limits)?;
+            let name = next_removal(&checkpoints, place.id())?;
             own.recover_finish(&checkpoints, &name, limits)?;
             Ok(())
         });

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::name::{REFS, folder_of};
+use super::name::REFS;
 use super::{Checkpoint, Checkpoints, LeftOut, Name, id_of, lock};
 use crate::{Error, Limits, ObjectId, Result};
 
@@ -14,17 +14,17 @@ const INDEX_REFS: &str = "refs/convoke-index";
 impl Checkpoints {
     /// Finds a checkpoint by its name.
     pub fn find(&self, name: &Name, limits: &Limits) -> Result<Option<Checkpoint>> {
+        if let Some(found) = self.read_loose(name) {
+            return Ok(Some(found));
+        }
         let found = self.read_refs(&name.to_ref(), limits)?;
         let found = found.into_iter().find(|(found, ..)| found == name);
         found.map(|(name, commit, tree)| self.read(name, commit, tree, limits)).transpose()
     }
 
     /// The names of all checkpoints of a session, in order of their names.
-    pub fn list(&self, session: &str, limits: &Limits) -> Result<Vec<Name>> {
-        let found = self.read_refs(&folder_of(session)?, limits)?;
-        let mut names: Vec<Name> = found.into_iter().map(|(name, ..)| name).collect();
-        names.sort();
-        Ok(names)
+    pub fn list(&self, session: &str) -> Result<Vec<Name>> {
+        Ok(self.read_names(session)?.into_iter().collect())
     }
 
     /// The names of all checkpoints that a commit is kept under, in order.
@@ -38,7 +38,7 @@ impl Checkpoints {
 
     /// Forgets all checkpoints of a session; their content goes with the next `collect`.
     pub fn forget_session(&self, session: &str, limits: &Limits) -> Result<usize> {
-        let names = self.list(session, limits)?;
+        let names = self.list(session)?;
         let input: String =
             names.iter().map(|name| format!("delete {}\0\0", name.to_ref())).collect();
         if !names.is_empty() {
@@ -93,7 +93,7 @@ impl Checkpoints {
             Err(Error::Failed { .. }) => return Ok(()),
             Err(error) => return Err(error),
         };
-        let commit = id_of(self.bare("commit-tree").arg(tree.as_str()).input(b"index\n"), limits)?;
+        let commit = self.commit(&tree, "index\n", limits)?;
         let key = index.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         self.point(&format!("{INDEX_REFS}/{key}"), &commit, limits)
     }

@@ -182,19 +182,12 @@ impl Checkpoints {
         {
             return Ok(Checkpoint { name: name.clone(), commit, tree, left_out });
         }
-        // Without parents, so that checkpoints can be forgotten one by one.
-        let command = self.bare("commit-tree").arg(tree.as_str()).input(message.as_bytes());
-        let commit = id_of(command, limits)?;
+        let commit = self.commit(&tree, &message, limits)?;
         self.point(&name.to_ref(), &commit, limits)?;
         state.commit = Some(commit.clone());
         state.holds = Some(holds);
         state.write(&self.file("state"))?;
         Ok(Checkpoint { name: name.clone(), commit, tree, left_out })
-    }
-
-    pub(super) fn point(&self, to: &str, commit: &ObjectId, limits: &Limits) -> Result<()> {
-        let command = self.bare("update-ref").args(["--no-deref", to, commit.as_str()]);
-        command.run(limits).map(drop)
     }
 }
 

@@ -1,9 +1,10 @@
 //! The list of files that differ between two trees.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use super::parse::ListParser;
-use super::{Change, ChangeList, Lines, Origin};
+use super::{Change, ChangeList, Lines, Origin, Status};
 use crate::checkpoint::Checkpoints;
 use crate::git::Command;
 use crate::{Error, Limits, ObjectId, Result};
@@ -29,7 +30,37 @@ impl Checkpoints {
         self.drop_uncaptured(from, list, limits)
     }
 
-    /// The same without counts, and with renames as a new and a deleted file; fails when there are more than `max`.
+    /// Finds what differs at one path, which is text; `None` when nothing does.
+    ///
+    /// Only a new file makes git look at the others, one of which may be where it was before.
+    pub fn change(
+        &self,
+        from: &ObjectId,
+        to: &ObjectId,
+        path: &str,
+        limits: &Limits,
+    ) -> Result<Option<Change>> {
+        let at = |paths: &[&Path]| -> Result<Option<Change>> {
+            let command = self.bare("diff-tree").args(["-r", "-z", "--raw", "--numstat", "-M"]);
+            let command = command.args(PLAIN).args([from.as_str(), to.as_str(), "--"]);
+            let command = paths.iter().fold(command, |command, path| command.arg(path));
+            let found = list(command, usize::MAX, limits)?;
+            Ok(found.changes.into_iter().find(|change| change.path == Path::new(path)))
+        };
+        let found = at(&[Path::new(path)])?;
+        if found.as_ref().is_none_or(|change| change.status != Status::Added) {
+            return Ok(found);
+        }
+        let command = self.bare("diff-tree").args(["-r", "-z", "--raw", "-M", "--diff-filter=R"]);
+        let renamed = list(command.args([from.as_str(), to.as_str(), "--"]), usize::MAX, limits)?;
+        let renamed = renamed.changes.into_iter().find(|it| it.path == Path::new(path));
+        match renamed.map(|change| change.status) {
+            Some(Status::Renamed { from }) => at(&[&from, Path::new(path)]),
+            Some(_) | None => Ok(found),
+        }
+    }
+
+    /// Lists what differs without counts, and with renames as a new and a deleted file; fails when there are more than `max`.
     pub(crate) fn changes_without_renames(
         &self,
         from: &ObjectId,

@@ -266,7 +266,7 @@ fn c9_checkpoints_of_one_project_at_the_same_time_wait_for_each_other() {
             });
         }
     });
-    assert_eq!(checkpoints.list("s", &limits()).unwrap().len(), 20);
+    assert_eq!(checkpoints.list("s").unwrap().len(), 20);
     assert_exact(&scene, 99);
 }
 

@@ -13,16 +13,16 @@ use serde_json::{Value, json};
 use crate::convoke::Convoke;
 use crate::serve_scene::Daemon;
 
-const ID: &str = "11111111-1111-4111-8111-111111111111";
+pub(crate) const ID: &str = "11111111-1111-4111-8111-111111111111";
 /// How long the daemon may take to notice a change. The goal is 300 ms; on a busy machine a test must not fail for that.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A machine with a small store of Claude Code's.
-struct Store {
-    machine: Convoke,
+pub(crate) struct Store {
+    pub(crate) machine: Convoke,
 }
 
-fn line(uuid: &str, role: &str, text: &str, second: u32) -> String {
+pub(crate) fn line(uuid: &str, role: &str, text: &str, second: u32) -> String {
     let at = format!("2026-11-01T10:00:{second:02}.000Z");
     let content = json!([{"type": "text", "text": text}]);
     let message = match role {
@@ -38,7 +38,7 @@ fn line(uuid: &str, role: &str, text: &str, second: u32) -> String {
 }
 
 impl Store {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let store = Self { machine: Convoke::new() };
         let file = store.file(ID);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -48,7 +48,7 @@ impl Store {
         store
     }
 
-    fn file(&self, id: &str) -> PathBuf {
+    pub(crate) fn file(&self, id: &str) -> PathBuf {
         self.machine.path().join(format!(".claude/projects/-gone-app/{id}.jsonl"))
     }
 
@@ -57,14 +57,14 @@ impl Store {
         file.write_all(text.as_bytes()).unwrap();
     }
 
-    fn daemon(self) -> (Daemon, PathBuf) {
+    pub(crate) fn daemon(self) -> (Daemon, PathBuf) {
         let file = self.file(ID);
         (Daemon::on(self.machine, &Script::new(), ""), file)
     }
 }
 
 /// Imports, and waits for the end.
-fn import(daemon: &Daemon, body: &Value) -> Value {
+pub(crate) fn import(daemon: &Daemon, body: &Value) -> Value {
     let begun = daemon.post("/api/histories/import", body);
     assert_eq!(begun.status, 202, "{begun:?}");
     until(|| {
@@ -73,7 +73,7 @@ fn import(daemon: &Daemon, body: &Value) -> Value {
     })
 }
 
-fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {
         if let Some(found) = look() {
@@ -84,13 +84,13 @@ fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-fn sessions(daemon: &Daemon) -> Vec<Value> {
+pub(crate) fn sessions(daemon: &Daemon) -> Vec<Value> {
     let listed = daemon.get("/api/sessions").json();
     listed["sessions"].as_array().unwrap().clone()
 }
 
 /// What is said in a session, without notices.
-fn words(daemon: &Daemon, session: &Value) -> Vec<String> {
+pub(crate) fn words(daemon: &Daemon, session: &Value) -> Vec<String> {
     let messages = daemon.messages(session["id"].as_str().unwrap());
     let said = messages.iter().filter(|message| message["role"] != "system");
     said.map(|message| message["content"]["text"].as_str().unwrap().to_owned()).collect()

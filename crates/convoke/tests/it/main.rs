@@ -87,6 +87,9 @@ mod mentions;
 mod network;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod opened;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod owner_channel;
 #[cfg(target_os = "linux")]
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 mod agents;
 mod cells;
+mod imported;
 mod page;
 
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ const KNOWN: [(&str, &str, &str); 2] = [
 type Column = (&'static str, fn(&mut Scene<'_>) -> Cell);
 
 /// The columns, in their order.
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 13] = [
     ("prompt", |it| it.prompt()),
     ("stream, cancel", |it| it.stream()),
     ("tool", |it| it.tool()),
@@ -36,6 +37,8 @@ const COLUMNS: [Column; 11] = [
     ("modes", |it| it.modes()),
     ("models", |it| it.models()),
     ("image", |it| it.image()),
+    ("import", |it| it.import()),
+    ("fork", |it| it.fork()),
 ];
 
 /// One agent at a time: some take a gigabyte, and all write the same page.

