@@ -36,7 +36,7 @@ const ATTRIBUTES: &str =
     "* -text !eol !crlf -filter -ident -working-tree-encoding !diff !merge !whitespace\n";
 
 /// Settings of our repository, besides those of every command.
-const CONFIG: [&str; 14] = [
+const CONFIG: [&str; 15] = [
     "core.autocrlf=false",
     "core.safecrlf=false",
     "core.symlinks=true",
@@ -48,6 +48,8 @@ const CONFIG: [&str; 14] = [
     "core.protectHFS=false",
     "core.sparseCheckout=false",
     "core.splitIndex=false",
+    // Our index is made anew when it is damaged.
+    "index.skipHash=true",
     "core.attributesFile=/dev/null",
     "core.logAllRefUpdates=false",
     "core.trustctime=true",
