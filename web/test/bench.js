@@ -2,8 +2,9 @@
 //
 // Every figure is a median beside a reference of the same run; `--quick` only shows that this works.
 
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { Daemon, idle, openBrowser, openPage, say, until } from "./e2e/harness.js";
@@ -169,6 +170,40 @@ async function changes(browser, daemon, repo, bare) {
   row("page: longest frame while scrolling up through a diff of 20,000 lines", longest, ["a plain list", bare], 50);
 }
 
+/** A conversation that goes on in another program, and is open on the page. */
+async function followed(browser) {
+  const daemon = new Daemon();
+  try {
+    const person = join(daemon.folder, "person");
+    const store = join(person, ".claude/projects/-bench");
+    mkdirSync(store, { recursive: true });
+    const [sessionId, cwd] = [randomUUID(), daemon.root];
+    const line = (type, text) => `${JSON.stringify({
+      type, uuid: randomUUID(), parentUuid: null, isSidechain: false, cwd, sessionId, timestamp: new Date().toISOString(),
+      message: type === "user" ? { role: "user", content: text } : { id: randomUUID(), role: "assistant", model: "opus", content: [{ type: "text", text }] },
+    })}\n`;
+    const file = join(store, `${sessionId}.jsonl`);
+    writeFileSync(file, line("user", "Go on") + line("assistant", "I do."));
+    await daemon.start({ env: { HOME: person, CLAUDE_CONFIG_DIR: join(person, ".claude") } });
+    const page = await openPage(browser, daemon);
+    daemon.signedIn = await page.context().storageState();
+    await daemon.api("POST", "/histories/import", {});
+    let session;
+    await until(page, "it is imported", async () => ([session] = (await daemon.api("GET", "/sessions")).sessions).length > 0);
+    const found = await fresh(browser, daemon, `${daemon.origin}/s/${session.id}`, async (view) => {
+      await view.getByText("I do.").waitFor();
+      for (let count = 1; count <= ROUNDS; count += 1) {
+        appendFileSync(file, line("assistant", `@${Date.now()};`));
+        await until(view, "the line is on screen", () => view.evaluate((wanted) => Object.keys(window.stamps.screen).length === wanted, count));
+      }
+      return view.evaluate(() => window.stamps);
+    });
+    row("page: a line that another program appended, until it is on the screen", Object.values(found.screen), ["to the page's socket", Object.values(found.socket)], 300);
+  } finally {
+    await daemon.remove();
+  }
+}
+
 const daemon = await new Daemon().start();
 const browser = await openBrowser();
 try {
@@ -179,6 +214,7 @@ try {
   await chunks(browser, daemon, repo);
   const bare = await long(browser, daemon, repo);
   await changes(browser, daemon, repo, bare);
+  await followed(browser);
 } finally {
   await browser.close();
   await daemon.remove();

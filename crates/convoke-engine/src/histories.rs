@@ -12,6 +12,7 @@ mod scan;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use convoke_core::content::Usage;
 use convoke_core::id::AgentName;
@@ -41,11 +42,14 @@ pub struct HistorySettings {
     pub import: ImportMode,
     /// What agents may recall of earlier sessions.
     pub recall: Recall,
+    /// How long after its last change a conversation counts as open in another program.
+    pub open_for: Duration,
 }
 
 impl Default for HistorySettings {
     fn default() -> Self {
-        Self { import: ImportMode::Ask, recall: Recall::Project }
+        let open_for = Duration::from_secs(5 * 60);
+        Self { import: ImportMode::Ask, recall: Recall::Project, open_for }
     }
 }
 

@@ -4,6 +4,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use convoke_core::time::Timestamp;
 
@@ -12,8 +13,6 @@ use crate::importer;
 use crate::item::Identity;
 use crate::store::History;
 
-/// A conversation that changed within this time is taken to be in use.
-const RECENT_MS: i64 = 5 * 60 * 1000;
 /// Words of a command line that may name the program: a runtime, its options, the script.
 const WORDS_MAX: usize = 4;
 
@@ -103,11 +102,12 @@ fn locked_inode(line: &str) -> Option<u64> {
     file.rsplit(':').next()?.parse().ok()
 }
 
-/// Whether a conversation may be open in another program.
+/// Whether a conversation may be open in another program, as it is for `open_for` after its last change.
 pub fn liveness(
     history: &History,
     identity: &Identity,
     processes: Option<&Processes>,
+    open_for: Duration,
     now: Timestamp,
 ) -> Liveness {
     let Some(processes) = processes else { return Liveness::Unknown };
@@ -126,9 +126,10 @@ pub fn liveness(
     if let Some(process) = working {
         return Liveness::Process { pid: process.pid };
     }
+    let open_for = i64::try_from(open_for.as_millis()).unwrap_or(i64::MAX);
     let changed = history.stamp.changed_at().max(identity.updated_at);
     match changed {
-        Some(changed) if now.millis_since(changed) < RECENT_MS => Liveness::Recent,
+        Some(changed) if open_for > 0 && now.millis_since(changed) < open_for => Liveness::Recent,
         Some(_) | None => Liveness::Closed,
     }
 }

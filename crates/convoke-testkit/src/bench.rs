@@ -5,6 +5,7 @@
 
 pub mod build;
 pub mod direct;
+pub mod histories;
 pub mod instructions;
 pub mod measure;
 mod plot;

@@ -193,6 +193,8 @@ pub(crate) struct History {
     pub(crate) import: String,
     /// What agents may recall: `off`, `project` or `all`.
     pub(crate) recall: String,
+    /// How long a changed conversation counts as open elsewhere; `None` for not at all.
+    pub(crate) open_for: Option<Duration>,
 }
 
 /// Backups that the daemon makes by itself.

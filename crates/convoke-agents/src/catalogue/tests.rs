@@ -18,6 +18,18 @@ fn l1_the_catalogue_has_a_badge_and_a_command_for_every_agent() {
 }
 
 #[test]
+fn l1_variables_keep_cline_from_its_hub_and_let_codex_work_where_its_sandbox_cannot() {
+    let agents = built_in(Path::new("/usr/bin/convoke"));
+    let agent = |name: &str| agents.iter().find(|agent| agent.name.as_str() == name).unwrap();
+    // The hub of the user runs outside of every sandbox and would run the agent's commands there.
+    assert_eq!(agent("cline").env["CLINE_SESSION_BACKEND_MODE"], "local");
+    let codex = agent("codex");
+    assert_eq!(codex.nested_sandbox, NestedSandbox::Bubblewrap);
+    assert_eq!(codex.unnested_env["INITIAL_AGENT_MODE"], "agent-full-access");
+    assert!(!codex.env.contains_key("INITIAL_AGENT_MODE"));
+}
+
+#[test]
 fn a_new_agent_gets_its_badge_from_its_name() {
     let badges = ["my-agent", "qwen", "x", "a.b.c", "-"].map(badge_of);
     assert_eq!(badges, ["MA", "QW", "X", "AB", ""]);

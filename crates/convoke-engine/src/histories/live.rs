@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use convoke_core::id::SessionId;
 use convoke_core::time::Timestamp;
@@ -34,7 +35,8 @@ pub(crate) async fn is_open_elsewhere(
     let records = processes.store.agent_session_records(session, Window::first(1)).await?;
     let is_untouched = records.first().is_some_and(|record| record.why == IMPORTED);
     let (key, now) = (history.key, processes.around.now());
-    let found = blocking(move || look(&key, &cursor, now)).await?;
+    let open_for = processes.settings.history.open_for;
+    let found = blocking(move || look(&key, &cursor, open_for, now)).await?;
     Ok(match found {
         // The last change may be that of an agent which Convoke started.
         Some(Liveness::Recent) => is_untouched,
@@ -44,7 +46,7 @@ pub(crate) async fn is_open_elsewhere(
     })
 }
 
-fn look(key: &HistoryKey, cursor: &str, now: Timestamp) -> Option<Liveness> {
+fn look(key: &HistoryKey, cursor: &str, open_for: Duration, now: Timestamp) -> Option<Liveness> {
     let agent = HistoryAgent::ALL.into_iter().find(|agent| name_of(*agent) == key.agent)?;
     let cursor: Cursor = serde_json::from_str(cursor).ok()?;
     let mut store = Store::open_at(agent, Path::new(&key.root)).ok()??;
@@ -53,7 +55,7 @@ fn look(key: &HistoryKey, cursor: &str, now: Timestamp) -> Option<Liveness> {
         history.path == key.path && history.session.as_deref().unwrap_or_default() == key.entry
     })?;
     let running = Running::read(Path::new("/proc"), &own_processes()).ok();
-    Some(liveness(&history, cursor.identity(), running.as_ref(), now))
+    Some(liveness(&history, cursor.identity(), running.as_ref(), open_for, now))
 }
 
 /// This process and all that it started, also indirectly.

@@ -30,6 +30,13 @@ fn c3_the_list_has_status_modes_renames_and_counts() {
     let to = scene.checkpoint(2).tree;
     let list = scene.checkpoints().changes(&from, &to, 100, &limits()).unwrap();
     assert!(list.is_complete);
+    // One of them is found alone as it is in the list.
+    for change in list.changes.iter().filter(|change| change.path.to_str().is_some()) {
+        let path = change.path.to_str().unwrap();
+        let found = scene.checkpoints().change(&from, &to, path, &limits()).unwrap();
+        assert_eq!(found.as_ref(), Some(change));
+    }
+    assert_eq!(scene.checkpoints().change(&from, &to, "unchanged", &limits()).unwrap(), None);
     let brief: Vec<_> = list
         .changes
         .iter()

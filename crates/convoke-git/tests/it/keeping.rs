@@ -26,7 +26,12 @@ fn c1_a_deleted_sessions_checkpoints_are_forgotten_and_collected() {
         output.unwrap().status.success()
     };
     assert!(!is_there(first.commit.as_str()));
+    // Its ref and its commit are packed now.
+    assert_eq!(checkpoints.list("other").unwrap(), std::slice::from_ref(&other));
     assert_eq!(checkpoints.find(&other, &limits()).unwrap(), Some(kept.clone()));
+    let next = Name::new("other", Place::After(2)).unwrap();
+    assert_eq!(checkpoints.checkpoint(&next, &limits()).unwrap().commit, kept.commit);
+    assert_eq!(checkpoints.list("other").unwrap(), [other, next]);
     assert_eq!(scene.files_in(&kept.tree), scene.files());
 }
 

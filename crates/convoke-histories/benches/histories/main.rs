@@ -1,6 +1,5 @@
 //! Reading the histories of other agents, beside what reading and parsing their files takes without understanding them.
 
-mod corpus;
 mod memory;
 mod parsing;
 mod scanning;

@@ -5,9 +5,7 @@ use std::path::Path;
 
 use convoke_histories::{Agent, Reading, Store};
 use convoke_testkit::bench::process::peak_bytes;
-use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit, subtask};
-
-use crate::corpus::Corpus;
+use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit, histories, subtask};
 
 pub(crate) const ROWS: [&str; 1] = ["memory: one transcript of 1 GB, at most"];
 
@@ -17,8 +15,9 @@ const BYTES: (usize, usize) = (1 << 30, 8 << 20);
 pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     let [name] = ROWS;
     bench.progress(name)?;
-    let corpus = Corpus::of_one(bench.size(BYTES.0, BYTES.1))?;
-    let peak: f64 = subtask(&corpus.root().to_string_lossy())?.trim().parse()?;
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    histories::write_one(folder.path(), bench.size(BYTES.0, BYTES.1))?;
+    let peak: f64 = subtask(&folder.path().to_string_lossy())?.trim().parse()?;
     bench.add(Row::new(name, Unit::Bytes, peak).goal(Goal::AtMost(60e6)))
 }
 

@@ -1,13 +1,10 @@
 //! Reading many histories whole.
 
-use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 
 use convoke_histories::{Agent, Reading, Store};
 use convoke_testkit::bench::measure::{in_turn, seconds};
-use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
-
-use crate::corpus::Corpus;
+use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit, histories};
 
 pub(crate) const ROWS: [&str; 1] = ["import: read 10,000 Claude histories of 16 kB"];
 
@@ -19,11 +16,12 @@ const ROUNDS: (usize, usize) = (5, 1);
 pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     let [name] = ROWS;
     bench.progress(name)?;
-    let corpus = Corpus::of_many(bench.size(HISTORIES.0, HISTORIES.1))?;
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    histories::write_many(folder.path(), bench.size(HISTORIES.0, HISTORIES.1))?;
     let (ours, bare) = in_turn(
         bench.size(ROUNDS.0, ROUNDS.1),
-        || seconds(|| import(&corpus)),
-        || seconds(|| parse(&corpus)),
+        || seconds(|| import(folder.path())),
+        || seconds(|| histories::parse(folder.path())),
     )?;
     bench.add(
         Row::new(name, Unit::Seconds, ours.median())
@@ -33,8 +31,8 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
 }
 
 /// Finds all histories, reads them, and takes a cursor of each, as an import does.
-fn import(corpus: &Corpus) -> Result<usize> {
-    let mut store = Store::open_at(Agent::Claude, &corpus.root())?.ok_or("there is no store")?;
+fn import(root: &Path) -> Result<usize> {
+    let mut store = Store::open_at(Agent::Claude, root)?.ok_or("there is no store")?;
     let mut messages = 0;
     for history in store.scan()? {
         let Reading::Whole(mut reader) = store.read(&history, None)? else { continue };
@@ -44,20 +42,4 @@ fn import(corpus: &Corpus) -> Result<usize> {
         drop(reader.cursor()?);
     }
     if messages == 0 { Err("nothing was read".into()) } else { Ok(messages) }
-}
-
-/// Reads and parses the same bytes.
-fn parse(corpus: &Corpus) -> Result<usize> {
-    let mut store = Store::open_at(Agent::Claude, &corpus.root())?.ok_or("there is no store")?;
-    let mut lines = 0;
-    for history in store.scan()? {
-        let mut file = BufReader::with_capacity(256 << 10, File::open(history.file())?);
-        let mut line = Vec::new();
-        while file.read_until(b'\n', &mut line)? > 0 {
-            let value: serde_json::Value = serde_json::from_slice(&line)?;
-            lines += usize::from(value.is_object());
-            line.clear();
-        }
-    }
-    Ok(lines)
 }

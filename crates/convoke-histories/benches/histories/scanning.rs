@@ -1,12 +1,11 @@
 //! Looking for changes where there are none.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use convoke_histories::{Agent, Store};
 use convoke_testkit::bench::measure::{in_turn, seconds};
-use convoke_testkit::bench::{Bench, Error, Goal, Result, Row, Unit};
-
-use crate::corpus::Corpus;
+use convoke_testkit::bench::{Bench, Error, Goal, Result, Row, Unit, histories};
 
 pub(crate) const ROWS: [&str; 1] = ["rescan: 10,000 files, nothing changed"];
 
@@ -19,8 +18,9 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     let [name] = ROWS;
     bench.progress(name)?;
     let files = bench.size(FILES.0, FILES.1);
-    let corpus = Corpus::of_many(files)?;
-    let mut store = Store::open_at(Agent::Claude, &corpus.root())?.ok_or("there is no store")?;
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    histories::write_many(folder.path(), files)?;
+    let mut store = Store::open_at(Agent::Claude, folder.path())?.ok_or("there is no store")?;
     let known: HashMap<_, _> =
         store.scan()?.into_iter().map(|history| (history.path, history.stamp)).collect();
     let (ours, bare) = in_turn(
@@ -36,7 +36,7 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
                 }
             })
         },
-        || seconds(|| look(&corpus)),
+        || seconds(|| look(folder.path())),
     )?;
     bench.add(
         Row::new(name, Unit::Seconds, ours.median())
@@ -45,9 +45,9 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     )
 }
 
-fn look(corpus: &Corpus) -> Result<u64> {
+fn look(root: &Path) -> Result<u64> {
     let mut bytes = 0;
-    for project in std::fs::read_dir(corpus.root().join("projects"))? {
+    for project in std::fs::read_dir(root.join("projects"))? {
         for file in std::fs::read_dir(project?.path())? {
             bytes += file?.metadata()?.len();
         }

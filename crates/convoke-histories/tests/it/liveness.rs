@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::Path;
+use std::time::Duration;
 
 use convoke_core::time::Timestamp;
 use convoke_histories::{Agent, Liveness, Processes, liveness};
@@ -10,6 +11,9 @@ use tempfile::TempDir;
 
 use crate::scene::Scene;
 use crate::stories::story;
+
+/// How long a changed conversation counts as open.
+const OPEN_FOR: Duration = Duration::from_secs(300);
 
 /// A folder of the shape of `/proc`.
 struct Proc(TempDir);
@@ -42,7 +46,7 @@ impl Proc {
         let identity = store.identify(&history).unwrap();
         let processes = Processes::read(self.0.path(), &[999]).unwrap();
         let later = history.stamp.changed_at().unwrap().as_millis() + 86_400_000;
-        liveness(&history, &identity, Some(&processes), Timestamp::from_millis(later))
+        liveness(&history, &identity, Some(&processes), OPEN_FOR, Timestamp::from_millis(later))
     }
 }
 
@@ -104,8 +108,10 @@ fn h4_in_doubt_it_is_open() {
     let changed = history.stamp.changed_at().unwrap();
     let soon = Timestamp::from_millis(changed.as_millis() + 60_000);
     let none = Processes::default();
-    assert_eq!(liveness(&history, &identity, Some(&none), soon), Liveness::Recent);
-    let unknown = liveness(&history, &identity, None, soon);
+    assert_eq!(liveness(&history, &identity, Some(&none), OPEN_FOR, soon), Liveness::Recent);
+    let never = liveness(&history, &identity, Some(&none), Duration::ZERO, soon);
+    assert_eq!(never, Liveness::Closed);
+    let unknown = liveness(&history, &identity, None, OPEN_FOR, soon);
     assert!(unknown.may_be_open());
 }
 

@@ -1,5 +1,6 @@
 //! The whole program, as people and scripts start it.
 
+mod import;
 mod listing;
 mod page;
 mod repl;
@@ -15,7 +16,8 @@ use tempfile::TempDir;
 fn main() -> Result<()> {
     let mut bench = Bench::from_args()?;
     let rows =
-        [&start::ROWS[..], &listing::ROWS, &repl::ROWS, &waiting::ROWS, &page::ROWS].concat();
+        [&start::ROWS[..], &listing::ROWS, &repl::ROWS, &waiting::ROWS, &import::ROWS, &page::ROWS]
+            .concat();
     if bench.wants(&rows) {
         bench.progress("building convoke")?;
         let program = build::release("convoke")?;
@@ -23,6 +25,7 @@ fn main() -> Result<()> {
         listing::measure(&mut bench, &program)?;
         repl::measure(&mut bench, &program)?;
         waiting::measure(&mut bench, &program)?;
+        import::measure(&mut bench, &program)?;
         page::measure(&mut bench, &program)?;
     }
     bench.finish()

@@ -285,6 +285,7 @@ fn settings(config: &Config, world: &World) -> engine::Settings {
                 "all" => Recall::All,
                 _ => Recall::Project,
             },
+            open_for: config.history.open_for.unwrap_or_default(),
         },
     }
 }

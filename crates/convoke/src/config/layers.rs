@@ -197,7 +197,7 @@ fn unset() -> Config {
         },
         notify: Notify { command: Vec::new() },
         editor: Editor { open: String::new(), command: Vec::new() },
-        history: History { import: String::new(), recall: String::new() },
+        history: History { import: String::new(), recall: String::new(), open_for: None },
         backup: Backup { every: None, keep: 0, dir: PathBuf::new() },
         spawner: Spawner { session_expiry_days: 0, max_tokens: 0 },
         teams_file: PathBuf::new(),

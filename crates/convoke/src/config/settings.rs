@@ -70,7 +70,7 @@ const CENTURY_DAYS: u64 = 36_500;
 const LAYERS: [&str; 3] = ["bwrap", "landlock", "seccomp"];
 
 /// Every setting outside of `[agents]`, in the order in which it is shown.
-pub(super) static SETTINGS: [Setting; 40] = [
+pub(super) static SETTINGS: [Setting; 41] = [
     Setting::new(
         "teams_file",
         "the file that describes the teams, relative to the home",
@@ -317,6 +317,11 @@ pub(super) static SETTINGS: [Setting; 40] = [
             choices: &["off", "project", "all"],
             field: |c| &mut c.history.recall,
         },
+    ),
+    Setting::new(
+        "history.open_for",
+        "how long after its last change a conversation counts as open in another program, so that a prompt continues a copy of it; with \"off\", only programs that run and locks count",
+        Kind::Interval { default: "5m", field: |c| &mut c.history.open_for },
     ),
     Setting::new(
         "backup.every",

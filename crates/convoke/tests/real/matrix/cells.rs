@@ -49,7 +49,7 @@ impl<'a> Scene<'a> {
         let table = agent.table(installed, machine.path(), &model.url());
         let outside = machine.path().join("outside.txt");
         let config = format!(
-            "{table}[pool]\nspare = false\nmax_processes = 20\n[sessions]\nmax_active = 100\n"
+            "{table}[pool]\nspare = false\nmax_processes = 20\n[sessions]\nmax_active = 100\n[history]\nopen_for = \"off\"\n"
         );
         let daemon = Daemon::on_path(machine, &Script::new(), &config, &path);
         Self { agent, model, daemon, installed: installed.to_owned(), path, outside }

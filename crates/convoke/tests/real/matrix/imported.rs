@@ -1,9 +1,9 @@
 //! Conversations that were held with an agent's own program in a terminal, and go on in Convoke.
 
 use std::fs::{self, File};
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant, SystemTime};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -11,40 +11,38 @@ use super::cells::{Cell, Scene};
 
 /// How long the program may take for one prompt, and the daemon for an import.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Older than what counts as open elsewhere.
-const AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Scene<'_> {
-    /// The conversation ended a day ago.
+    /// The conversation has ended.
     pub(crate) fn import(&self) -> Cell {
-        let Some(session) = self.imported(Some(SystemTime::now() - AGE))? else {
+        let Some(session) = self.imported()? else {
             return Ok("no program of its own".to_owned());
         };
         self.remembers(&session)
     }
 
-    /// The conversation may still be open in a terminal.
+    /// The agent's program is at work in the same folder, so that the conversation may be open there.
     pub(crate) fn fork(&self) -> Cell {
-        let Some(session) = self.imported(None)? else {
+        let Some(session) = self.imported()? else {
             return Ok("no program of its own".to_owned());
         };
-        match self.remembers(&session)?.as_str() {
+        let words = self.agent.words(&self.installed, "[[slow]]").unwrap_or_default();
+        let mut working = self.spawn(&words)?;
+        let how = self.remembers(&session);
+        working.kill().and_then(|()| working.wait()).map_err(|error| error.to_string())?;
+        match how?.as_str() {
             "by forked" => Ok("yes".to_owned()),
             "by forked_replay" => Ok("by transcript".to_owned()),
-            how => Err(format!("it was resumed {how}, although it may be open elsewhere")),
+            how => Err(format!("it was resumed ({how}), although it may be open elsewhere")),
         }
     }
 
     /// Holds a conversation in a terminal, and imports it; none if the agent has no program for that.
-    fn imported(&self, ended: Option<SystemTime>) -> Result<Option<String>, String> {
-        let home = self.daemon.machine.path();
+    fn imported(&self) -> Result<Option<String>, String> {
         let Some(words) = self.agent.words(&self.installed, "remember the harbour") else {
             return Ok(None);
         };
         self.hold(&words)?;
-        if let Some(ended) = ended {
-            entries(home).iter().try_for_each(|path| date(path, ended))?;
-        }
         self.daemon.post("/api/histories/import", &json!({}));
         let begun = Instant::now();
         loop {
@@ -64,12 +62,12 @@ impl Scene<'_> {
         }
     }
 
-    /// Runs the agent's program for one prompt, as a user would in a terminal.
-    fn hold(&self, words: &[std::path::PathBuf]) -> Result<(), String> {
+    /// Starts the agent's program for one prompt, as a user would in a terminal.
+    fn spawn(&self, words: &[PathBuf]) -> Result<Child, String> {
         let [program, args @ ..] = words else { return Err("no program".to_owned()) };
         let home = self.daemon.machine.path();
         let said = File::create(home.join("said.txt")).map_err(|error| error.to_string())?;
-        let mut child = Command::new(program)
+        let spawned = Command::new(program)
             .args(args)
             .env_clear()
             .envs(self.agent.configure(home, &self.model.url()))
@@ -82,8 +80,14 @@ impl Scene<'_> {
             .stdin(Stdio::null())
             .stdout(said.try_clone().map_err(|error| error.to_string())?)
             .stderr(said)
-            .spawn()
-            .map_err(|error| error.to_string())?;
+            .spawn();
+        spawned.map_err(|error| error.to_string())
+    }
+
+    /// Runs it to its end.
+    fn hold(&self, words: &[PathBuf]) -> Result<(), String> {
+        let home = self.daemon.machine.path();
+        let mut child = self.spawn(words)?;
         let begun = Instant::now();
         let status = loop {
             match child.try_wait().map_err(|error| error.to_string())? {
@@ -100,32 +104,11 @@ impl Scene<'_> {
         if status.success() && said.contains("harbour") {
             return Ok(());
         }
-        Err(format!("its program ended with {status}: {said}"))
+        let start: String = said.chars().take(300).collect();
+        Err(format!("its program ended with {status}: {start}"))
     }
 }
 
 fn said_in(home: &Path) -> String {
-    let said = fs::read_to_string(home.join("said.txt")).unwrap_or_default();
-    said.chars().take(300).collect()
-}
-
-/// Makes a file look as if it was written then.
-fn date(path: &Path, then: SystemTime) -> Result<(), String> {
-    let opened = File::options().write(true).open(path);
-    let dated = opened.and_then(|file| file.set_modified(then));
-    dated.map_err(|error| format!("{}: {error}", path.display()))
-}
-
-/// All files below a folder, without those of Convoke.
-fn entries(folder: &Path) -> Vec<std::path::PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() && entry.file_name() == "convoke" => {}
-            Ok(kind) if kind.is_dir() => found.extend(entries(&entry.path())),
-            Ok(kind) if kind.is_file() => found.push(entry.path()),
-            Ok(_) | Err(_) => {}
-        }
-    }
-    found
+    fs::read_to_string(home.join("said.txt")).unwrap_or_default()
 }

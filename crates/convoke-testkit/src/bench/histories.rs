@@ -1,56 +1,58 @@
-//! Histories in the shape of Claude Code's, made up here.
+//! Conversations in the shape of Claude Code's, made up here.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::io::{BufRead as _, BufReader, BufWriter, Write};
+use std::path::Path;
 
-use convoke_testkit::bench::Result;
-use tempfile::TempDir;
-
-/// A store in a temporary folder, deleted on drop.
-pub(crate) struct Corpus {
-    folder: TempDir,
-}
+use super::Result;
 
 /// Files in one project's folder.
 const FILES_A_PROJECT: usize = 100;
 
-impl Corpus {
-    /// So many histories of about 16 kB.
-    pub(crate) fn of_many(histories: usize) -> Result<Self> {
-        let corpus = Self { folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))? };
-        for number in 0..histories {
-            let project = corpus.root().join(format!("projects/-p-{}", number / FILES_A_PROJECT));
-            fs::create_dir_all(&project)?;
-            let mut file = File::create(project.join(format!("{}.jsonl", id(number))))?;
-            file.write_all(history(number, 16 << 10).as_bytes())?;
-        }
-        Ok(corpus)
-    }
-
-    /// One history of this size.
-    pub(crate) fn of_one(bytes: usize) -> Result<Self> {
-        let corpus = Self { folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))? };
-        let project = corpus.root().join("projects/-p");
+/// Writes so many conversations of about 16 kB into the folder that Claude Code would have.
+pub fn write_many(root: &Path, count: usize) -> Result<()> {
+    for number in 0..count {
+        let project = root.join(format!("projects/-p-{}", number / FILES_A_PROJECT));
         fs::create_dir_all(&project)?;
-        let file = File::create(project.join(format!("{}.jsonl", id(0))))?;
-        let mut file = BufWriter::new(file);
-        let mut written = 0;
-        for number in 0.. {
-            if written >= bytes {
-                break;
-            }
-            let piece = history(number, 256 << 10);
-            file.write_all(piece.as_bytes())?;
-            written += piece.len();
-        }
-        file.flush()?;
-        Ok(corpus)
+        let mut file = File::create(project.join(format!("{}.jsonl", id(number))))?;
+        file.write_all(history(number, 16 << 10).as_bytes())?;
     }
+    Ok(())
+}
 
-    pub(crate) fn root(&self) -> PathBuf {
-        self.folder.path().join("claude")
+/// Writes one conversation of this size.
+pub fn write_one(root: &Path, bytes: usize) -> Result<()> {
+    let project = root.join("projects/-p");
+    fs::create_dir_all(&project)?;
+    let file = File::create(project.join(format!("{}.jsonl", id(0))))?;
+    let mut file = BufWriter::new(file);
+    let mut written = 0;
+    for number in 0.. {
+        if written >= bytes {
+            break;
+        }
+        let piece = history(number, 256 << 10);
+        file.write_all(piece.as_bytes())?;
+        written += piece.len();
     }
+    Ok(file.flush()?)
+}
+
+/// Reads all of them, and parses each line without understanding it; returns how many there are.
+pub fn parse(root: &Path) -> Result<usize> {
+    let mut lines = 0;
+    for project in fs::read_dir(root.join("projects"))? {
+        for file in fs::read_dir(project?.path())? {
+            let mut file = BufReader::with_capacity(256 << 10, File::open(file?.path())?);
+            let mut line = Vec::new();
+            while file.read_until(b'\n', &mut line)? > 0 {
+                let value: serde_json::Value = serde_json::from_slice(&line)?;
+                lines += usize::from(value.is_object());
+                line.clear();
+            }
+        }
+    }
+    Ok(lines)
 }
 
 fn id(number: usize) -> String {

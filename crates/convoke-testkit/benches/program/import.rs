@@ -1,0 +1,90 @@
+//! Conversations of Claude Code, imported by a daemon on one command, until all are stored and can be searched.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use convoke_testkit::bench::measure::{Samples, seconds};
+use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit, histories, process};
+use tempfile::TempDir;
+
+use crate::start::run;
+
+pub(crate) const ROWS: [&str; 3] = [
+    "import: convoke import --all, 10,000 Claude histories of 16 kB",
+    "import: the same again, nothing changed",
+    "import: resident daemon, one transcript of 1 GB, at most",
+];
+
+/// Conversations.
+const HISTORIES: (usize, usize) = (10_000, 100);
+/// Bytes of the one transcript.
+const BYTES: (usize, usize) = (1 << 30, 8 << 20);
+/// Times everything is imported.
+const ROUNDS: (usize, usize) = (3, 1);
+
+/// A user with conversations, whose daemon runs.
+struct User {
+    home: TempDir,
+    daemon: Child,
+}
+
+impl User {
+    fn new(program: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
+        let home = crate::new_home()?;
+        write(&home.path().join(".claude"))?;
+        fs::create_dir(home.path().join("convoke"))?;
+        let mut command = Command::new(program);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--home"]);
+        command.arg(home.path().join("convoke")).env("HOME", home.path());
+        let mut daemon = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        // It says where it listens when it does.
+        let output = daemon.stdout.take().ok_or("the daemon has no output")?;
+        BufReader::new(output).read_line(&mut String::new())?;
+        Ok(Self { home, daemon })
+    }
+
+    fn import(&self, program: &Path) -> Result<f64> {
+        let mut command = Command::new(program);
+        command.args(["import", "--all", "--home"]).arg(self.home.path().join("convoke"));
+        run(command.env("HOME", self.home.path()).stderr(Stdio::null()))
+    }
+}
+
+impl Drop for User {
+    fn drop(&mut self) {
+        // A daemon that has ended cannot be killed, and needs not be.
+        self.daemon.kill().and_then(|()| self.daemon.wait()).ok();
+    }
+}
+
+pub(crate) fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
+    let [first, again, memory] = ROWS;
+    if bench.wants(&[first, again]) {
+        bench.progress(first)?;
+        let count = bench.size(HISTORIES.0, HISTORIES.1);
+        let (mut whole, mut rescans, mut bare) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..bench.size(ROUNDS.0, ROUNDS.1) {
+            let user = User::new(program, |root| histories::write_many(root, count))?;
+            bare.push(seconds(|| histories::parse(&user.home.path().join(".claude")))?);
+            whole.push(user.import(program)?);
+            rescans.push(user.import(program)?);
+        }
+        let [whole, rescans, bare] = [whole, rescans, bare].map(Samples::from_iter);
+        let beside = "each line into a serde_json::Value, 1 thread";
+        let row = Row::new(first, Unit::Seconds, whole.median()).against(beside, bare.median());
+        bench.add(row.goal(Goal::AtMost(5.0)))?;
+        let row = Row::new(again, Unit::Seconds, rescans.median());
+        bench.add(row.goal(Goal::AtMost(0.150)))?;
+    }
+    if bench.wants(&[memory]) {
+        bench.progress(memory)?;
+        let bytes = bench.size(BYTES.0, BYTES.1);
+        let user = User::new(program, |root| histories::write_one(root, bytes))?;
+        user.import(program)?;
+        let peak = process::peak_bytes(user.daemon.id())?;
+        bench.add(Row::new(memory, Unit::Bytes, peak as f64).goal(Goal::AtMost(60e6)))?;
+    }
+    Ok(())
+}
