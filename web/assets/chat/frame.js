@@ -2,12 +2,12 @@
 
 import { duration } from "../lib/words.js";
 import { fill, h, icon, setText } from "../ui/dom.js";
-import { editTitle, menuButton } from "../ui/parts.js";
+import { menuButton, toastError } from "../ui/parts.js";
 import { styles } from "../ui/styles.js";
 
 /** @param {(title: string) => void} onrename @param {() => MenuItem[]} items @param {HTMLElement} changes @returns {Header} */
 export function makeHeader(onrename, items, changes) {
-	const rename = () => editTitle(title, title.textContent ?? "", onrename);
+	const rename = () => import("../ui/edit-title.js").then(({ editTitle }) => editTitle(title, title.textContent ?? "", onrename), toastError);
 	const title = h("button.title-button", { title: "Rename", onclick: rename });
 	const badge = h("span.badge");
 	const place = h("span.muted.place");
