@@ -318,6 +318,8 @@ type Surroundings = {
   rules: { has(ruleId: string): boolean; remove(ruleId: string): void };
   /** Undoes the last restore of files. */
   undo(): void;
+  /** Goes to another session. */
+  open(uid: string): void;
 };
 /** What can be done with a message. */
 type MessageWishes = {

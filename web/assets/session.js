@@ -56,6 +56,7 @@ const log = makeLog({
 	canFork: (seq) => turnOf(seq) > 0,
 	fork: (seq) => act(({ fork }) => fork(sessionId(), turnOf(seq), goOn)),
 	undo: () => act(({ undo }) => undo(sessionId())),
+	open: (uid) => goOn(uid),
 	edit: (text, enclosed) => (giveBack(text, enclosed), composer.focus()),
 	resend: post,
 	link: (seq) => `${location.origin}/?open=${encodeURIComponent(session?.uid ?? "")}&at=${seq}`,
