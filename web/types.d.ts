@@ -556,6 +556,8 @@ type FinishOptions = {
   /** Whether files that no snapshot holds can be deleted. */
   canForce: boolean;
   send(body: Api.FinishWorktree): Promise<Api.FinishedWorktree>;
+  /** Restores the work tree, whose folder was deleted by hand; returns whether it was done. */
+  restore(): Promise<boolean>;
 };
 type TreeActs = {
   /** Asks how the work tree of a session ends, and does it. */

@@ -25,7 +25,7 @@ export function makeComparison({ store, wishes, changed }) {
 		const { branch = "", base } = session.worktree ?? {};
 		const intro = [h("p", others ? `The ${others > 1 ? `other ${others} are` : "other one is"} discarded: folder and branch are removed after a snapshot. “Work trees” restores them.` : "There is no other one to discard.")];
 		const found = await askFinish({
-			heading: "Keep this one", intro, title: session.title, branch, base, canForce: false, ways: WAYS.filter((how) => how !== "discard"),
+			heading: "Keep this one", intro, title: session.title, branch, base, canForce: false, restore: () => trees.restore(session.id), ways: WAYS.filter((how) => how !== "discard"),
 			async send({ how, message, resolve }) {
 				// Nothing is discarded before the conflicts are resolved and this is asked again.
 				if (resolve) return finishTree(session.id, { how, message, resolve });
@@ -38,10 +38,10 @@ export function makeComparison({ store, wishes, changed }) {
 	}
 
 	/** @param {Api.Comparison} comparison @param {Api.ComparisonEntry} entry */
-	function actions(comparison, { session, agent = "" }) {
+	function actions(comparison, { session, agent = "" }, at = 0) {
 		if (!session) return [];
 		const { worktree, id } = session;
-		const name = store.agent(agent).title;
+		const name = `agent ${at + 1}, ${store.agent(agent).title}`;
 		const button = (words = "", style = "", onclick = () => {}) => h(`button.button.small${style}`, { label: `${words} (${name})`, onclick }, words);
 		const again = () => rest(`/api/comparisons/${comparison.id}`).then(changed, () => {});
 		return [
@@ -62,7 +62,7 @@ export function makeComparison({ store, wishes, changed }) {
 	}
 
 	/** @param {Api.Comparison} comparison @param {Api.ComparisonEntry} entry */
-	function row(comparison, entry) {
+	function row(comparison, entry, at = 0) {
 		const { session, model, durationMs } = entry;
 		const [words, mark] = entryState(entry, comparison.kept);
 		const dot = makeMark();
@@ -81,33 +81,34 @@ export function makeComparison({ store, wishes, changed }) {
 		};
 		const isKept = comparison.kept !== undefined && session?.id === comparison.kept;
 		return [
-			h(isKept ? "tr.kept" : "tr", ...COLUMNS.map(([key, title]) => h("td", { "data-title": title, className: key }, ...cells[key])), h("td.row-buttons", ...actions(comparison, entry))),
+			h(isKept ? "tr.kept" : "tr", ...COLUMNS.map(([key, title]) => h("td", { "data-title": title, className: key }, ...cells[key])), h("td.row-buttons", ...actions(comparison, entry, at))),
 			entry.error && h("tr.entry-error", h("td", { colSpan: COLUMNS.length + 1 }, entry.error)),
 		];
+	}
+
+	/** Makes the rows again; what is open stays open, and what has the focus keeps it. @param {Api.Comparison} comparison */
+	function paint(comparison) {
+		const open = [...body.querySelectorAll("details")].map((one) => one.open);
+		const focused = body.contains(document.activeElement) ? document.activeElement?.ariaLabel : null;
+		fill(body, ...comparison.entries.flatMap((entry, at) => row(comparison, entry, at)));
+		body.querySelectorAll("details").forEach((one, at) => (one.open = open[at] ?? false));
+		if (focused) [...body.querySelectorAll("button")].find(({ ariaLabel }) => ariaLabel === focused)?.focus();
 	}
 
 	return Object.assign(element, {
 		/** @param {Api.Comparison} comparison */
 		show(comparison) {
 			const project = store.projects.find(({ id }) => id === comparison.repoId)?.name;
-			setText(about, [project, plural(comparison.entries.length, "agent"), timeAgo(comparison.createdAt, Date.now()), comparison.test && `test: ${comparison.test}`].filter(Boolean).join(" · "));
-			const isTicking = comparison.entries.some(({ state }) => state === "working" || state === "waiting");
-			const wanted = JSON.stringify(comparison);
-			if (wanted === shown && !isTicking) return;
-			// What is open stays open, and what has the focus keeps it.
-			const isSame = wanted === shown;
-			shown = wanted;
 			setText(prompt, comparison.prompt);
-			if (isSame) return tick(comparison);
-			const open = [...body.querySelectorAll("details")].map((one) => one.open);
-			const focused = [...body.querySelectorAll("button, summary")].indexOf(/** @type {any} */ (document.activeElement));
-			fill(body, ...comparison.entries.flatMap((entry) => row(comparison, entry)));
-			body.querySelectorAll("details").forEach((one, at) => (one.open = open[at] ?? false));
-			if (focused >= 0) /** @type {HTMLElement | undefined} */ ([...body.querySelectorAll("button, summary")][focused])?.focus();
+			setText(about, [project, plural(comparison.entries.length, "agent"), timeAgo(comparison.createdAt, Date.now()), comparison.test && `test: ${comparison.test}`].filter(Boolean).join(" · "));
+			const wanted = JSON.stringify(comparison);
+			if (wanted === shown) return tick(comparison);
+			shown = wanted;
+			paint(comparison);
 		},
 	});
 
-	/** @param {Api.Comparison} comparison */
+	/** How long the agents have been working. @param {Api.Comparison} comparison */
 	function tick({ entries }) {
 		const rows = [...body.querySelectorAll("tr:not(.entry-error)")];
 		entries.forEach(({ durationMs, session }, at) => {

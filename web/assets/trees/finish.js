@@ -15,7 +15,7 @@ styles("trees").catch(() => {});
  * Asks how a work tree ends, and has it done. Conflicts and refusals stay in the dialog, with what can be done about them.
  * @param {FinishOptions} options @returns {Promise<[Api.FinishWay, Api.FinishedWorktree] | null>} nothing where nothing was done
  */
-export function askFinish({ heading, intro, title, branch, base, ways, canForce, send }) {
+export function askFinish({ heading, intro, title, branch, base, ways, canForce, send, restore }) {
 	const offered = ways.filter((how) => base || !needsBase(how));
 	let how = offered.find((one) => one === kept("finish")) ?? offered[0];
 	let found = /** @type {Api.FinishedWorktree | null} */ (null);
@@ -70,6 +70,12 @@ export function askFinish({ heading, intro, title, branch, base, ways, canForce,
 		trouble.scrollIntoView({ block: "nearest" });
 	}
 
+	async function bringBack() {
+		setBusy();
+		if (await restore()) fill(trouble);
+		setBusy(false);
+	}
+
 	/** @param {Api.WorktreeConflict[]} files */
 	function conflicts(files) {
 		const onto = base ?? "the base branch";
@@ -89,6 +95,7 @@ export function askFinish({ heading, intro, title, branch, base, ways, canForce,
 			h("p.trouble-title", icon("warning"), isLost ? `${plural(files.length, "file")} would be lost. Nothing was done.` : problem(error)),
 			isLost && h("p", "No snapshot has these files, so that they could not be restored. Move them away, or delete them for good."),
 			files.length > 0 && pathList(files.map((path) => [path])),
+			error.code === "worktree_missing" && h("button.button.primary", { onclick: bringBack }, "Restore work tree"),
 			isLost && h("button.button.danger", { onclick: () => submit({ force: true }) }, "Delete them and go on"),
 		];
 	}

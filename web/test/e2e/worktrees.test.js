@@ -1,7 +1,7 @@
 // Sessions in work trees of their own: chosen on Home, finished in a dialog, listed, removed and restored.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { chat, Daemon, git, idle, openBrowser, openPage, repository, say, search, startSession, until } from "./harness.js";
@@ -214,6 +214,19 @@ test("c7 files that no snapshot has are named, and deleted only after a yes; wha
   await page.locator(".toast", { hasText: "The work tree is restored" }).waitFor();
   assert.equal(readFileSync(join(tree, "notes.txt"), "utf8"), "theirs\n");
   assert.equal(existsSync(join(tree, "big.bin")), false);
+  await page.context().close();
+});
+
+test("c7 a folder that was deleted by hand is restored where it is missed", async () => {
+  const { page, folder, tree } = await session([write({ "notes.txt": "theirs\n" })]);
+  rmSync(tree, { recursive: true });
+  await choose(page, "Merge");
+  await dialog(page).getByRole("button", { name: "Merge", exact: true }).click();
+  await dialog(page).getByRole("button", { name: "Restore work tree" }).click();
+  await page.locator(".toast", { hasText: "The work tree is restored" }).waitFor();
+  await dialog(page).getByRole("button", { name: "Merge", exact: true }).click();
+  await page.locator(".toast", { hasText: "Merged into main." }).waitFor();
+  assert.equal(readFileSync(join(folder, "notes.txt"), "utf8"), "theirs\n");
   await page.context().close();
 });
 

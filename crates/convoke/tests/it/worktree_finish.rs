@@ -273,6 +273,7 @@ fn c7_files_that_no_snapshot_holds_are_named_and_a_folder_that_was_deleted_by_ha
     assert_eq!(listed["worktrees"][0]["state"], "missing", "{listed}");
     let refused = finish(&daemon, &session, &json!({"how": "merge"}));
     assert!(refused.body.contains("convoke worktree restore"), "{refused:?}");
+    assert_eq!(refused.json()["code"], "worktree_missing");
     let restored = daemon.post(&format!("/api/worktrees/{session}/restore"), &json!({}));
     assert_eq!(restored.status, 200, "{restored:?}");
     assert!(path.join("a.txt").exists());
