@@ -9,9 +9,9 @@ test("c7 every way to finish says what it does, and which branch it is about", (
     const { title, text, action, done } = wayOf(how, "fix", "main");
     for (const words of [title, text, action, done]) assert.ok(words, how);
   }
-  assert.match(wayOf("merge", "fix", "main").text, /into main/);
-  assert.match(wayOf("keep", "fix", "main").text, /committed to fix/);
-  assert.doesNotMatch(wayOf("discard", "fix", "").text, /undefined|^ /);
+  assert.match(wayOf("merge", "fix", "main").text, /to main/);
+  assert.match(wayOf("keep", "fix", "main").done, /branch fix/);
+  assert.match(wayOf("squash", "fix", "").text, /the base branch/);
   assert.deepEqual(WAYS.filter(needsBase), ["merge", "squash", "rebase"]);
   assert.deepEqual(WAYS.filter((how) => !takesMessage(how)), ["discard"]);
 });

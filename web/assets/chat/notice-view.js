@@ -53,6 +53,10 @@ function wordsOf(entry, isCrash = false, around) {
 			const what = isCrash ? `The agent crashed${code}.` : `The agent's process ended${code}. It starts again with the next message.`;
 			return [h("span", what), last && lastWords(last, "Last output of the agent")];
 		}
+		case "worktree_made":
+			// Files that could not be copied are in the server's words.
+			if (entry.leftOut?.length) break;
+			return [h("span", { title: entry.path }, "This session has a work tree on the branch ", h("code", entry.branch))];
 		case "worktree_set_up": {
 			const last = entry.code === 0 ? "" : tail(entry.output, LAST_WORDS).trim();
 			return [h("span", ...quoted(entry.text)), last && lastWords(last, "Output of the set-up command")];
@@ -73,9 +77,8 @@ function wordsOf(entry, isCrash = false, around) {
 			return [h("span", "Archived")];
 		case "unarchived":
 			return [h("span", "Restored from the archive")];
-		default:
-			return [h("span", entry.text)];
 	}
+	return [h("span", ...quoted(entry.text))];
 }
 
 const lastWords = (text = "", label = "") => h("pre.last-words", { tabIndex: 0, role: "group", label }, text);

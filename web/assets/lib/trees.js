@@ -14,17 +14,17 @@ export function wayOf(how, branch = "", base = "") {
 	const onto = base || "the base branch";
 	switch (how) {
 		case "merge":
-			return { title: "Merge", text: `A merge commit brings the branch into ${onto}.`, action: "Merge", done: `Merged into ${onto}.` };
+			return { title: "Merge", text: `Adds a merge commit to ${onto}.`, action: "Merge", done: `Merged into ${onto}.` };
 		case "squash":
-			return { title: "Squash", text: `All changes become one commit on ${onto}.`, action: "Squash", done: `Squashed into ${onto}.` };
+			return { title: "Squash", text: `Adds all changes to ${onto} as one commit.`, action: "Squash", done: `Squashed into ${onto}.` };
 		case "rebase":
-			return { title: "Rebase", text: `The commits are put on top of ${onto}, one by one.`, action: "Rebase", done: `Rebased onto ${onto}.` };
+			return { title: "Rebase", text: `Puts the commits on top of ${onto}.`, action: "Rebase", done: `Rebased onto ${onto}.` };
 		case "pr":
-			return { title: "Pull request", text: "The branch is pushed, and gh opens a pull request. The work tree stays.", action: "Open a pull request", done: "The pull request is open." };
+			return { title: "Pull request", text: "Opens one with gh. The work tree stays.", action: "Open a pull request", done: "The pull request is open." };
 		case "keep":
-			return { title: "Keep the branch", text: `The changes are committed to ${branch}. Only the folder is removed.`, action: "Keep the branch", done: `The branch ${branch} has the changes.` };
+			return { title: "Keep the branch", text: "Removes the folder. The branch stays.", action: "Keep the branch", done: `The branch ${branch} has the changes.` };
 		case "discard":
-			return { title: "Discard", text: `Branch and folder are removed. ${base ? `${base} stays` : "Other branches stay"} as before.`, action: "Discard", done: "The work tree is discarded." };
+			return { title: "Discard", text: "Removes the folder and the branch.", action: "Discard", done: "The work tree is discarded." };
 	}
 }
 

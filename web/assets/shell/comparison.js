@@ -42,13 +42,13 @@ export function makeComparison({ store, wishes, changed }) {
 		if (!session) return [];
 		const { worktree, id } = session;
 		const name = `agent ${at + 1}, ${store.agent(agent).title}`;
-		const button = (words = "", style = "", onclick = () => {}) => h(`button.button.small${style}`, { label: `${words} (${name})`, onclick }, words);
+		const button = (words = "", onclick = () => {}) => h("button.button.small", { label: `${words} (${name})`, onclick }, words);
 		const again = () => rest(`/api/comparisons/${comparison.id}`).then(changed, () => {});
 		return [
-			button("Open", "", () => wishes.openById(id)),
-			button("Changes", "", () => wishes.openChanges(id)),
-			worktree?.removed && comparison.kept !== id && button("Restore", "", () => trees.restore(id).then(again)),
-			canKeep(comparison) && worktree && !worktree.removed && button("Keep this one…", ".primary", () => keepOne(comparison, session)),
+			button("Open", () => wishes.openById(id)),
+			button("Changes", () => wishes.openChanges(id)),
+			worktree?.removed && comparison.kept !== id && button("Restore", () => trees.restore(id).then(again)),
+			canKeep(comparison) && worktree && !worktree.removed && button("Keep this one…", () => keepOne(comparison, session)),
 		];
 	}
 
@@ -81,7 +81,7 @@ export function makeComparison({ store, wishes, changed }) {
 		};
 		const isKept = comparison.kept !== undefined && session?.id === comparison.kept;
 		return [
-			h(isKept ? "tr.kept" : "tr", ...COLUMNS.map(([key, title]) => h("td", { "data-title": title, className: key }, ...cells[key])), h("td.row-buttons", ...actions(comparison, entry, at))),
+			h(isKept ? "tr.kept" : "tr", ...COLUMNS.map(([key, title]) => h("td", { "data-title": title, "data-cell": key }, ...cells[key])), h("td.row-buttons", ...actions(comparison, entry, at))),
 			entry.error && h("tr.entry-error", h("td", { colSpan: COLUMNS.length + 1 }, entry.error)),
 		];
 	}
@@ -112,7 +112,7 @@ export function makeComparison({ store, wishes, changed }) {
 	function tick({ entries }) {
 		const rows = [...body.querySelectorAll("tr:not(.entry-error)")];
 		entries.forEach(({ durationMs, session }, at) => {
-			if (durationMs === undefined && session?.runningSince) setText(/** @type {Element} */ (rows[at].querySelector(".time")), duration(Date.now() - Date.parse(session.runningSince)));
+			if (durationMs === undefined && session?.runningSince) setText(/** @type {Element} */ (rows[at].querySelector("[data-cell=time]")), duration(Date.now() - Date.parse(session.runningSince)));
 		});
 	}
 }

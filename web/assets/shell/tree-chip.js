@@ -21,7 +21,7 @@ export function makeTreeChip({ store, drafts, project, onchange }) {
 		return [
 			["Off: work in the project's folder", mark(!isOn()), () => choose(false)],
 			["On: a work tree with a new branch", mark(isOn() && !branch()), () => choose(true)],
-			["On: a work tree with this branch…", mark(isOn() && branch() !== ""), askBranch],
+			["On: a work tree with a named branch…", mark(isOn() && branch() !== ""), askBranch],
 		];
 	}
 
@@ -52,12 +52,12 @@ export function makeTreeChip({ store, drafts, project, onchange }) {
 		get wanted() { return isOn() ? { ...(branch() && { branch: branch() }) } : undefined; },
 		used: () => drafts.set(`branch.${project().id}`, ""),
 		paint() {
-			const text = isOn() ? branch() || "On" : "Off";
+			const text = `Work tree: ${isOn() ? branch() || "on" : "off"}`;
 			chip.hidden = !project();
-			chip.ariaLabel = `Work tree: ${text}`;
+			chip.ariaLabel = text;
 			chip.title = isOn() ? "The session has a git work tree of its own" : "The session works in the project's folder";
 			chip.classList.toggle("on", isOn());
-			fill(chip, icon("branch"), h("span.title", isOn() ? branch() || "Work tree" : "No work tree"), icon("chevron"));
+			fill(chip, icon("branch"), h("span.title", (isOn() && branch()) || text), icon("chevron"));
 			const other = isOn() ? undefined : neighbour();
 			note.hidden = !other;
 			if (other) fill(words, "“", h("b", other.title), "” is working in this folder.");

@@ -38,12 +38,13 @@ export const makeWorktrees = component("convoke-worktrees", (element, { store, w
 	/** @param {HTMLElement} row @param {Api.ListedWorktree} tree */
 	function paintRow(row, tree) {
 		const { title, branch, base, repo, path, state, sessionId } = tree;
-		const wanted = JSON.stringify(tree);
+		const session = store.sessions.get(sessionId);
+		const wanted = `${JSON.stringify(tree)} ${session?.cliType}`;
 		if (row.dataset.shown === wanted) return;
 		row.dataset.shown = wanted;
 		fill(row,
 			h("div.tree-text",
-				h("button.link.name", { onclick: () => wishes.openById(sessionId) }, title),
+				h("div.tree-title", h("button.link.name", { onclick: () => wishes.openById(sessionId) }, title), session && h("span.badge", { title: store.agent(session.cliType).title }, store.agent(session.cliType).badge)),
 				h("p.muted", { title: path }, h("code", branch), base ? ` from ${base}` : "", repo && ` · ${repo}`)),
 			h("span.tree-state", { "data-state": state }, treeState(tree)),
 			...buttons(tree));
@@ -53,7 +54,7 @@ export const makeWorktrees = component("convoke-worktrees", (element, { store, w
 		const words = field.value.trim();
 		const shown = found.filter(({ title, branch, repo }) => matching(`${title} ${branch} ${repo}`, words));
 		keyed(list, shown, ({ sessionId }) => sessionId, () => h("li"), paintRow);
-		setText(told, !found.length ? "No work trees. The chip “No work tree” of the message box on Home gives a new session one." : shown.length ? plural(shown.length, "work tree") : "No work tree matches.");
+		setText(told, !found.length ? "No work trees. “Work tree: off” below the message box on Home is where a new session is given one." : shown.length ? plural(shown.length, "work tree") : "No work tree matches.");
 	}
 
 	async function load() {

@@ -41,7 +41,8 @@ export function askFinish({ heading, intro, title, branch, base, ways, canForce,
 		written.hidden = !takesMessage(how);
 		setText(label, how === "pr" ? "Title and description" : "Commit message");
 		setText(go, isBusy ? "Working…" : wayOf(how, branch, base).action);
-		go.className = `button ${how === "discard" ? "danger" : "primary"}`;
+		// What helps out of trouble comes before another try.
+		go.className = `button ${trouble.querySelector("button") ? "" : how === "discard" ? "danger" : "primary"}`;
 		for (const element of [go, message, ...trouble.querySelectorAll("button")]) element.disabled = isBusy;
 	}
 

@@ -68,8 +68,8 @@ test("c6 a new session is given a work tree by a chip, which is remembered for t
   const page = await openPage(browser, daemon);
   await start(page).getByRole("button", { name: "Project: " }).click();
   await start(page).getByRole("menuitem", { name, exact: true }).click();
-  await chipIs(page, "Off");
-  await chooseTree(page, "with this branch");
+  await chipIs(page, "off");
+  await chooseTree(page, "with a named branch");
   const ask = dialog(page, "Branch of the work tree");
   await ask.getByRole("textbox", { name: "Branch" }).fill("fix-notes");
   assert.deepEqual(await findings(page, "branch"), []);
@@ -83,11 +83,11 @@ test("c6 a new session is given a work tree by a chip, which is remembered for t
   assert.match(git(folder, "worktree", "list"), /fix-notes/);
   // The choice stays, the branch is used up.
   await page.keyboard.press("Alt+0");
-  await chipIs(page, "On");
+  await chipIs(page, "on");
   await page.reload();
-  await chipIs(page, "On");
+  await chipIs(page, "on");
   await chooseTree(page, "Off");
-  await chipIs(page, "Off");
+  await chipIs(page, "off");
   assert.deepEqual(problems(page), []);
   await page.context().close();
 });
@@ -120,7 +120,7 @@ test("c6 the composer says that another session works in the same folder, and of
   await note.getByText("is working in this folder").waitFor();
   assert.deepEqual(await findings(page, "shared folder"), []);
   await note.getByRole("button", { name: "Use a work tree" }).click();
-  await chipIs(page, "On");
+  await chipIs(page, "on");
   await note.waitFor({ state: "hidden" });
   // Without one, the conversation says it, too.
   await chooseTree(page, "Off");
