@@ -318,6 +318,8 @@ type Surroundings = {
   rules: { has(ruleId: string): boolean; remove(ruleId: string): void };
   /** Undoes the last restore of files. */
   undo(): void;
+  /** Goes to another session. */
+  open(uid: string): void;
 };
 /** What can be done with a message. */
 type MessageWishes = {
@@ -472,7 +474,7 @@ type StopWishes = {
   cancel(queue?: Api.QueueChoice): void;
   hint(words: string): void;
 };
-type StripWishes = { onresume(): void; onunarchive(): void; onask(): void; queue: HTMLElement };
+type StripWishes = { onresume(): void; onunarchive(): void; onask(): void; /** Restores the work tree. */ onrestore(): void; queue: HTMLElement };
 type Strip = {
   element: HTMLElement;
   /** What the agent does, since when, and whether it waits for the human; nothing when `doing` is empty. */
@@ -492,6 +494,7 @@ type QueueWishes = {
   lost(text: string): void;
 };
 type QueueView = { element: HTMLElement; show(prompts: Api.QueuedEntry[], held: boolean): void };
+type HeaderWishes = { rename(title: string): void; items(): MenuItem[]; /** Asks how the work tree ends. */ finish(): void };
 type Header = { element: HTMLElement; rename(): void; show(session: Session, project: Project | undefined, agent: { badge: string; title: string }): void };
 
 // The changes of a session.
@@ -538,6 +541,35 @@ type ChangeActs = {
   restore(uid: string, turn: number, open: (uid: string, said: string) => void): void;
   fork(uid: string, turn: number, open: (uid: string, said: string) => void): Promise<void>;
 };
+// Work trees.
+
+/** How a way to finish is offered, and what is said afterwards. */
+type Way = { title: string; text: string; action: string; done: string };
+type FinishOptions = {
+  heading: string;
+  /** What is to be known before. */
+  intro: Child[];
+  title: string;
+  branch: string;
+  base?: string;
+  ways: Api.FinishWay[];
+  /** Whether files that no snapshot holds can be deleted. */
+  canForce: boolean;
+  send(body: Api.FinishWorktree): Promise<Api.FinishedWorktree>;
+  /** Restores the work tree, whose folder was deleted by hand; returns whether it was done. */
+  restore(): Promise<boolean>;
+};
+type TreeActs = {
+  /** Asks how the work tree of a session ends, and does it. */
+  finish(session: { uid: string; title: string; worktree?: Api.OwnWorktree; changes?: Api.ChangeTotals }): Promise<void>;
+  /** Returns whether it was done. */
+  restore(uid: string): Promise<boolean>;
+  /** Asks before the folder of a work tree is removed; returns whether it was. */
+  remove(tree: Api.ListedWorktree): Promise<boolean>;
+};
+/** An agent of a comparison that is to begin. */
+type Rival = { agent: string; model: string };
+
 /** Some rows of a long list. */
 type Chunk = {
   element: HTMLElement;
@@ -683,8 +715,10 @@ type Panels = {
   jump(uid: string, at: number): void;
   /** Puts words before those in the message box of a session. */
   write(uid: string, text: string): void;
-  /** Opens or closes the changes of a session. */
-  changes(uid: string): void;
+  /** Opens or closes the changes of a session; with `wants` they are open in any case, as soon as it is loaded. */
+  changes(uid: string, wants?: boolean): void;
+  /** Asks how the work tree of a session ends. */
+  finish(uid: string): void;
   /** Puts the focus into the message box of a session, or into a place. */
   focus(uid: string): void;
   /** A frame has its session on the page. */
@@ -712,15 +746,29 @@ type Board = HTMLElement & {
   /** Puts the focus on the first thing that can be answered or opened; returns whether there is one. */
   focusFirst(): boolean;
 };
-type StartOptions = { store: Store; line: Line; drafts: Drafts; oncreated(session: Session): void; onadd(): void };
+type StartOptions = { store: Store; line: Line; drafts: Drafts; oncreated(session: Session): void; onadd(): void; /** Shows the comparisons. */ oncompare(): void };
+/** Where a new session works. */
+type TreeChip = {
+  chip: HTMLElement;
+  /** That another session works in the same folder. */
+  note: HTMLElement;
+  /** The work tree to ask for, if one is wanted. */
+  readonly wanted: Api.NewWorktree | undefined;
+  /** Its branch is used up. */
+  used(): void;
+  paint(): void;
+};
+type CompareOptions = { store: Store; project: Project; prompt: string; hasFiles: boolean; onstarted(): void; onlist(): void };
 type Start = HTMLElement & {
   paint(): void;
+  /** Asks which agents are to be compared. */
+  compare(): void;
   /** Puts the focus into the prompt of a new session, in this project if one is given. */
   write(projectId?: string): void;
 };
 /** What shows conversations of other programs. */
 type HistoryView = { element: HTMLElement; receive(frame: Frame): void };
-type Home = HTMLElement & { offer(): Promise<void>; receive(frame: Frame): void; paint(): void; tick(): void; write(projectId?: string): void; focusFirst(): boolean };
+type Home = HTMLElement & { compare(): void; offer(): Promise<void>; receive(frame: Frame): void; paint(): void; tick(): void; write(projectId?: string): void; focusFirst(): boolean };
 type Inbox = HTMLElement & { paint(): void; focusFirst(): void };
 type News = {
   /** Title, icon and counts; `place` is what the window shows. */
@@ -731,7 +779,7 @@ type News = {
 type PlaceOptions = {
   store: Store;
   line: Line;
-  wishes: { open(session: Opened): void; openById(uid: string): void; erase(session: Session): void; setTheme(theme: string): void };
+  wishes: { open(session: Opened): void; openById(uid: string): void; /** Opens a session with its changes beside it. */ openChanges(uid: string): void; erase(session: Session): void; setTheme(theme: string): void };
 };
 /** The inside of a tab that is not a session. */
 type PlaceView = HTMLElement & { receive(frame: Frame): void; focusFirst(): void };
@@ -773,6 +821,10 @@ type Shell = {
   setTabs(next: TabsState): void;
   showInbox(isShown: boolean): void;
   create(projectId?: string): void;
+  /** Asks on Home which agents are to be compared. */
+  compare(): void;
+  /** Opens a session with its changes beside it. */
+  openChanges(uid: string): Promise<void>;
   addProject(): void;
   archive(session: Session): Promise<void>;
   retry(session: Session): Promise<void>;

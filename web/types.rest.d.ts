@@ -177,4 +177,92 @@ declare namespace Api {
     /** The session with the conversation up to there, if that was restored. */
     session?: { id: string };
   };
+
+  /** A session as REST answers with it, as far as the page reads it. */
+  type FoundSession = {
+    /** Its own id. */
+    id: string;
+    title: string;
+    changes?: ChangeTotals;
+    cost?: Cost;
+    runningSince?: string;
+    worktree?: OwnWorktree;
+  };
+
+  /** How a work tree ends. */
+  type FinishWay = "merge" | "squash" | "rebase" | "pr" | "keep" | "discard";
+
+  /** What is to become of a work tree. */
+  type FinishWorktree = {
+    how: FinishWay;
+    /** The message of commits, and the title and body of a pull request; by default the session's title. */
+    message?: string;
+    /** Whether files are deleted that no snapshot holds. */
+    force?: boolean;
+    /** Whether the agent is prompted to resolve conflicts. */
+    resolve?: boolean;
+  };
+
+  /** What became of a work tree. */
+  type FinishedWorktree = {
+    outcome: "finished" | "pull_request" | "conflicts";
+    session: FoundSession;
+    /** The branch that has its commits now. */
+    base?: string;
+    commit?: string;
+    /** Files that base and branch changed differently; nothing was done then. */
+    conflicts: WorktreeConflict[];
+    /** The address of the pull request. */
+    pullRequest?: string;
+    /** The prompt to resolve conflicts, if that was asked for. */
+    prompt?: { messageId: string };
+  };
+
+  /** A file that two branches changed differently, and what each did to it. */
+  type WorktreeConflict = { path: string; base: "changed" | "deleted"; branch: "changed" | "deleted" };
+
+  /** A session's work tree in a list. */
+  type ListedWorktree = {
+    sessionId: string;
+    title: string;
+    status: SessionStatus;
+    repoId: string;
+    repo: string;
+    path: string;
+    branch: string;
+    base?: string;
+    /** `missing`: its folder was deleted by hand. */
+    state: "ready" | "missing" | "removed";
+    removed?: RemovedWorktree;
+  };
+
+  /** One prompt for several agents. */
+  type Comparison = {
+    id: string;
+    repoId: string;
+    prompt: string;
+    /** A line of shell that runs in each work tree when its agent is done. */
+    test?: string;
+    createdAt: string;
+    /** The session that was kept. */
+    kept?: string;
+    /** Whether every entry is done, with its test. */
+    done: boolean;
+    entries: ComparisonEntry[];
+  };
+
+  type ComparisonState = "working" | "waiting" | "testing" | "ended" | "failed";
+
+  /** What one agent made of the prompt. */
+  type ComparisonEntry = {
+    agent?: string;
+    /** The model that was asked for. */
+    model?: string;
+    state: ComparisonState;
+    session?: FoundSession;
+    /** Why it could not be begun, or not be discarded. */
+    error?: string;
+    durationMs?: number;
+    test?: { exitCode?: number; output: string; durationMs: number };
+  };
 }

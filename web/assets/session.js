@@ -56,6 +56,7 @@ const log = makeLog({
 	canFork: (seq) => turnOf(seq) > 0,
 	fork: (seq) => act(({ fork }) => fork(sessionId(), turnOf(seq), goOn)),
 	undo: () => act(({ undo }) => undo(sessionId())),
+	open: (uid) => goOn(uid),
 	edit: (text, enclosed) => (giveBack(text, enclosed), composer.focus()),
 	resend: post,
 	link: (seq) => `${location.origin}/?open=${encodeURIComponent(session?.uid ?? "")}&at=${seq}`,
@@ -68,7 +69,7 @@ const beside = makeBeside(main, {
 	canSend: () => isFollowing && session?.acceptsPrompts === true && !session.archived,
 	send: (text, review) => post(text, { review }),
 });
-const header = makeHeader((title) => ask("session:rename", { title }), menu, beside.button);
+const header = makeHeader({ rename: (title) => ask("session:rename", { title }), items: menu, finish }, beside.button);
 const queue = makeWaiting({
 	edit: (messageId, content) => ask("queue:edit", { messageId, content }),
 	move: (messageId, to) => ask("queue:move", { messageId, to }),
@@ -76,7 +77,7 @@ const queue = makeWaiting({
 	send: (messageId) => ask("queue:send", { messageId }),
 	lost: (text) => (giveBack(text), toast("That message was sent before your edit was saved. Your text is in the message box.")),
 });
-const strip = makeStrip({ onresume: () => ask("session:resume"), onunarchive: () => ask("session:unarchive"), onask: focusRequest, queue: queue.element });
+const strip = makeStrip({ onresume: () => ask("session:resume"), onunarchive: () => ask("session:unarchive"), onask: focusRequest, onrestore: () => withTrees(({ restore }) => restore(sessionId())), queue: queue.element });
 const composer = makeComposer({
 	drafts,
 	said: () => {
@@ -106,6 +107,17 @@ const project = () => store.projects.find(({ id }) => id === session?.projectId)
 
 /** Loads what restores, forks and reverts. @param {(acts: ChangeActs) => void} run */
 const act = (run) => void import("./changes/acts.js").then(({ acts }) => run(acts), toastError);
+
+/** Loads what finishes and restores work trees. @param {(trees: TreeActs) => void} run */
+const withTrees = (run) => void import("./trees/acts.js").then(({ trees }) => run(trees), toastError);
+
+const hasTree = () => session?.worktree !== undefined && !session.worktree.removed;
+
+/** Asks how the work tree ends. */
+function finish() {
+	if (hasTree()) withTrees((trees) => session && trees.finish(session));
+	else toast("This session has no work tree.");
+}
 
 /** The turn of a message, as the place of its prompt; 0 where that is not loaded. */
 const turnOf = (seq = 0) => entries.list.findLast((entry) => entry.type === "user" && entry.seq <= seq)?.seq ?? 0;
@@ -228,7 +240,7 @@ function goTo(at = 0) {
 }
 
 function setPlace() {
-	Object.assign(place, { root: project()?.path ?? "", editor: store.editor });
+	Object.assign(place, { root: session?.worktree?.path ?? project()?.path ?? "", editor: store.editor });
 	linkPaths(place.root, place.root && place.editor);
 }
 
@@ -415,6 +427,7 @@ function menu() {
 	/** @type {[unknown, ...MenuItem][]} */
 	const items = [
 		[true, "Rename", "edit", header.rename],
+		[hasTree(), "Finish the work tree…", "branch", finish],
 		[true, "Copy id", "copy", () => copy(id).then(() => toast("Copied."))],
 		[true, "Copy link", "link", () => copy(link).then(() => toast("Link copied."))],
 		[isEmbedded, "Open in a new page", "open", () => window.open(`/s/${uid}`, "_blank", "noopener")],
@@ -455,7 +468,8 @@ line.onframe = (frame) => {
 addEventListener("message", ({ origin, source, data }) => {
 	if (origin !== location.origin || source !== parent) return;
 	if (data?.convoke === "at") return goTo(Number(data.at) || 0);
-	if (data?.convoke === "changes") return beside.toggle();
+	if (data?.convoke === "changes") return beside.toggle(data.wants);
+	if (data?.convoke === "finish") return finish();
 	if (data?.convoke === "write") return (composer.text = `${data.text} ${composer.text}`), composer.focus();
 	if (data?.convoke !== "focus" || wanted) return;
 	// Keep the focus inside this portlet if there is one; else focus the message box.
@@ -470,6 +484,7 @@ addEventListener("keydown", (event) => {
 	if ((event.ctrlKey || event.metaKey) && event.key === ".") stopping.stop();
 	else if (event.key === "Escape" && !event.repeat && !document.querySelector("dialog[open], :popover-open")) beside.escape() || (composer.focus(), stopping.escape());
 	else if (wish?.action === "changes") beside.toggle();
+	else if (wish?.action === "finish") finish();
 	else if (wish && isEmbedded) tellShell("key", wish);
 	else if (wish?.action === "help") dialogs.help();
 	else if (dialogs.isOpen() || !choose(log, event)) return;

@@ -130,6 +130,14 @@ const shell = {
 		layout.close();
 		home.write(projectId);
 	},
+	compare() {
+		shell.create(store.sessions.get(state.active ?? "")?.projectId);
+		home.compare();
+	},
+	async openChanges(uid) {
+		panels.changes(uid, true);
+		await shell.openById(uid);
+	},
 	addProject: () => ask.addProject(line, ({ id, name }) => (toast(`Added ${name}.`), shell.create(id))),
 	async archive({ uid: sessionId, title }) {
 		const isOpen = state.tabs.some(({ uid }) => uid === sessionId);
@@ -159,11 +167,14 @@ const shell = {
 	},
 	commands() {
 		const act = (action = "") => () => shell.act({ action });
+		const tree = store.sessions.get(state.active ?? "")?.worktree;
 		return [
 			["New session", "add", act("new-session"), "Alt+N"],
 			["Home", "home", act("home"), "Alt+0"],
 			["Inbox", "inbox", act("inbox"), "Alt+I"],
 			...(store.sessions.has(state.active ?? "") ? [/** @type {PaletteCommand} */ (["Changes of the session", "changes", act("changes"), "Alt+C"])] : []),
+			...(tree && !tree.removed ? [/** @type {PaletteCommand} */ (["Finish the work tree of the session", "branch", act("finish"), "Alt+M"])] : []),
+			["Compare several agents", "columns", shell.compare],
 			...Object.entries(PLACES).map(([uid, { title, icon }]) => /** @type {PaletteCommand} */ ([title, icon, () => shell.openById(uid)])),
 			["Add a project", "folder", shell.addProject],
 			["Change the theme", "system", shell.nextTheme],
@@ -197,6 +208,7 @@ const shell = {
 				else if (hadFocus) (find("side").hidden ? find("bar-inbox") : find("open-inbox")).focus();
 			},
 			changes: () => panels.changes(active),
+			finish: () => panels.finish(active),
 			sidebar: () => {
 				layout.toggle();
 				find(layout.isShown ? "toggle" : "toggle-main").focus();
@@ -254,8 +266,8 @@ const boardOptions = {
 };
 const layout = makeLayout(() => (find("toggle-main").hidden = find("bar-inbox").hidden = !find("side").hidden));
 const news = makeNews(store, (uid) => (uid ? shell.openById(uid) : shell.go(null)));
-const panels = makePanels(find("panels"), (uid) => makePlace(uid, { store, line, wishes: { open: shell.open, openById: shell.openById, erase, setTheme: shell.setTheme } }));
-const home = makeHome(boardOptions, { store, line, drafts, oncreated: shell.open, onadd: shell.addProject }, shell.palette, () => shell.openById("@settings"));
+const panels = makePanels(find("panels"), (uid) => makePlace(uid, { store, line, wishes: { open: shell.open, openById: shell.openById, openChanges: shell.openChanges, erase, setTheme: shell.setTheme } }));
+const home = makeHome(boardOptions, { store, line, drafts, oncreated: shell.open, onadd: shell.addProject, oncompare: () => shell.openById("@comparisons") }, shell.palette, shell.openById);
 const inbox = makeInbox(boardOptions, () => shell.act({ action: "inbox" }));
 const sidebar = makeSidebar(store, {
 	open: shell.open,
@@ -282,7 +294,8 @@ const buttons = [
 	["search", "search", shell.palette],
 	["help", "keyboard", dialogs.help],
 	["theme", "system", shell.nextTheme],
-	...Object.entries(PLACES).map(([uid, { icon }]) => /** @type {[string, string, () => void]} */ ([uid.slice(1), icon, () => shell.openById(uid)])),
+	// The others are in the palette and on Home.
+	...Object.entries(PLACES).filter(([uid]) => document.getElementById(uid.slice(1))).map(([uid, { icon }]) => /** @type {[string, string, () => void]} */ ([uid.slice(1), icon, () => shell.openById(uid)])),
 ];
 for (const [id, name, run] of buttons) {
 	find(id).prepend(icon(name));

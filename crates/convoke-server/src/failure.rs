@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use convoke_api::bodies::{Problem, code};
 use convoke_core::session::{EndReason, Refusal, Status};
 use convoke_core::{Invalid, request};
-use convoke_engine::{AgentError, ChangesError, Error, GitError, Kind};
+use convoke_engine::{AgentError, ChangesError, Error, GitError, Kind, WorktreeError};
 
 use crate::health;
 
@@ -324,6 +324,9 @@ fn code_of(error: &Error) -> &'static str {
         Error::Invalid(_) => code::INVALID_ID,
         Error::RelativePath { .. } | Error::Questions(_) => code::INVALID,
         Error::NotStarted { .. } | Error::NotRunning => code::AGENT_FAILED,
+        Error::Worktree(WorktreeError::Missing { .. }) => code::WORKTREE_MISSING,
+        Error::Changes(ChangesError::Git(GitError::Dirty { .. })) => code::UNCOMMITTED_CHANGES,
+        Error::Changes(ChangesError::Git(GitError::NotCaptured { .. })) => code::FILES_NOT_CAPTURED,
         Error::Changes(error) if !error.files().is_empty() => code::FILES_CHANGED,
         Error::Stopping => code::STOPPING,
         Error::Shared(error) => code_of(error),

@@ -3,19 +3,14 @@
 import { plural } from "../lib/words.js";
 import { h } from "../ui/dom.js";
 import { dialogs, problem, toast, toastError } from "../ui/parts.js";
+import { pathList } from "../ui/path-list.js";
 import { rest } from "../ui/rest.js";
 import { styles } from "../ui/styles.js";
-
-/** Files in the way that are listed before the rest is counted. */
-const LISTED = 12;
 
 // Without them the dialogs are only less pretty.
 styles("changes").catch(() => {});
 
 const pathOf = (uid = "", act = "") => `/api/sessions/${encodeURIComponent(uid)}/${act}`;
-
-/** Paths as a list; a long one is cut. @param {string[]} paths */
-const list = (paths) => h("ul.paths", ...paths.slice(0, LISTED).map((path) => h("li", h("code", path))), paths.length > LISTED && h("li.muted", `and ${plural(paths.length - LISTED, "other file")}`));
 
 /**
  * Asks the daemon, and once more after a deliberate yes where others changed the files meanwhile.
@@ -40,7 +35,7 @@ function overwrites({ files }) {
 		let isYes = false;
 		const dialog = dialogs.open("These files were changed by someone else", (dialog) => [
 			h("p", `${files.length === 1 ? "This file was" : `${plural(files.length, "file")} were`} changed after the agent's last turn, by you or another program. Nothing has been done.`),
-			list(files),
+			pathList(files.map((path) => [path])),
 			h("p.muted", "What is overwritten is kept: undoing brings it back."),
 			h("footer",
 				h("button.button", { autofocus: true, onclick: () => dialog.close() }, "Leave them"),
@@ -61,7 +56,7 @@ function tell(uid, done, text = outcome(done)) {
 	const { blocked } = done;
 	if (blocked.length) dialogs.open("Some files were left alone", (dialog) => [
 		h("p", text),
-		h("ul.paths", ...blocked.slice(0, LISTED).map(({ path, why }) => h("li", h("code", path), " ", why)), blocked.length > LISTED && h("li.muted", `and ${plural(blocked.length - LISTED, "other file")}`)),
+		pathList(blocked.map(({ path, why }) => [path, why])),
 		h("footer", h("button.button", { autofocus: true, onclick: () => dialog.close() }, "Close")),
 	]);
 	else if (done.written.length + done.removed.length > 0) toast(text, "Undo", () => acts.undo(uid));

@@ -2,24 +2,33 @@
 
 import { duration } from "../lib/words.js";
 import { fill, h, icon, setText } from "../ui/dom.js";
-import { editTitle, menuButton } from "../ui/parts.js";
+import { menuButton, toastError } from "../ui/parts.js";
 import { styles } from "../ui/styles.js";
 
-/** @param {(title: string) => void} onrename @param {() => MenuItem[]} items @param {HTMLElement} changes @returns {Header} */
-export function makeHeader(onrename, items, changes) {
-	const rename = () => editTitle(title, title.textContent ?? "", onrename);
+/** @param {HeaderWishes} wishes @param {HTMLElement} changes @returns {Header} */
+export function makeHeader(wishes, changes) {
+	const rename = () => import("../ui/edit-title.js").then(({ editTitle }) => editTitle(title, title.textContent ?? "", wishes.rename), toastError);
 	const title = h("button.title-button", { title: "Rename", onclick: rename });
 	const badge = h("span.badge");
 	const place = h("span.muted.place");
+	const branch = h("span.title");
+	const tree = h("span.muted.branch", { hidden: true }, icon("branch"), h("span.away", "Branch "), branch);
+	const finish = h("button.button.small.finish-button", { hidden: true, title: "Finish the work tree (Alt+M)", onclick: wishes.finish }, "Finish…");
 	return {
-		element: h("header.chat-head", h("a.icon-button.home", { href: "/", label: "All sessions", title: "All sessions" }, icon("back")), badge, h("h1", title), place, changes, menuButton("Session menu", items)),
+		element: h("header.chat-head", h("a.icon-button.home", { href: "/", label: "All sessions", title: "All sessions" }, icon("back")), badge, h("h1", title), place, tree, finish, changes, menuButton("Session menu", wishes.items)),
 		rename,
 		show(session, project, agent) {
+			const { worktree } = session;
 			setText(title, session.title);
 			setText(badge, agent.badge);
 			badge.title = agent.title;
 			setText(place, project?.name ?? "");
 			place.title = project?.path ?? "";
+			tree.hidden = !worktree;
+			tree.title = worktree ? `${worktree.branch}\n${worktree.removed ? "The work tree was removed" : worktree.path}` : "";
+			tree.classList.toggle("gone", worktree?.removed !== undefined);
+			setText(branch, worktree?.branch ?? "");
+			finish.hidden = !worktree || worktree.removed !== undefined;
 		},
 	};
 }
@@ -48,7 +57,7 @@ export function makeWaiting(wishes) {
 const ENDS = { idle_timeout: "This session ended after a time without activity.", made_room: "This session ended to make room for another one.", imported: "Imported: the original lives with its agent." };
 
 /** @param {StripWishes} wishes @returns {Strip} */
-export function makeStrip({ onresume, onunarchive, onask, queue }) {
+export function makeStrip({ onresume, onunarchive, onask, onrestore, queue }) {
 	const text = h("span.strip-text");
 	const show = h("button.link", { hidden: true, onclick: onask }, "Show");
 	const time = h("span");
@@ -73,13 +82,14 @@ export function makeStrip({ onresume, onunarchive, onask, queue }) {
 			tick();
 		},
 		showHint: (words) => setText(hint, words),
-		showSession({ status, reason = "", archived }) {
-			const state = archived ? "archived" : status;
+		showSession({ status, reason = "", archived, worktree }) {
+			const state = archived ? "archived" : worktree?.removed ? "removed" : status;
 			if (state === shown) return;
 			shown = state;
 			/** @type {Record<string, [string, string, string?, (() => void)?]>} */
 			const words = {
 				archived: ["archive", "This session is archived.", "Restore", onunarchive],
+				removed: ["branch", "The work tree of this session is removed. A snapshot has its files.", "Restore work tree", onrestore],
 				completed: ["check", ENDS[reason] ?? "This session has ended.", "Resume", onresume],
 				error: ["warning", "The agent failed.", "Try again", onresume],
 				cancelled: ["close", "This session was cancelled. It can be read, but not resumed."],

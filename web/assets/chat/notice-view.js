@@ -51,8 +51,18 @@ function wordsOf(entry, isCrash = false, around) {
 			const code = entry.exitCode !== undefined ? ` (exit code ${entry.exitCode})` : entry.signal !== undefined ? ` (signal ${entry.signal})` : "";
 			const last = tail(entry.stderrTail ?? "", LAST_WORDS).trim();
 			const what = isCrash ? `The agent crashed${code}.` : `The agent's process ended${code}. It starts again with the next message.`;
-			return [h("span", what), last && h("pre.last-words", { tabIndex: 0, role: "group", label: "Last output of the agent" }, last)];
+			return [h("span", what), last && lastWords(last, "Last output of the agent")];
 		}
+		case "worktree_made":
+			// Files that could not be copied are in the server's words.
+			if (entry.leftOut?.length) break;
+			return [h("span", { title: entry.path }, "This session has a work tree on the branch ", h("code", entry.branch))];
+		case "worktree_set_up": {
+			const last = entry.code === 0 ? "" : tail(entry.output, LAST_WORDS).trim();
+			return [h("span", ...quoted(entry.text)), last && lastWords(last, "Output of the set-up command")];
+		}
+		case "folder_shared":
+			return [h("span", "Another session was working in the same folder when this one began. ", h("button.link", { onclick: () => around.open(entry.session) }, "Open it"))];
 		case "files_restored":
 			return [h("span", entry.text), isLastRestore(around.entries(), entry) && h("button.link", { onclick: around.undo }, "Undo")];
 		case "turn_ended":
@@ -67,10 +77,11 @@ function wordsOf(entry, isCrash = false, around) {
 			return [h("span", "Archived")];
 		case "unarchived":
 			return [h("span", "Restored from the archive")];
-		default:
-			return [h("span", entry.text)];
 	}
+	return [h("span", ...quoted(entry.text))];
 }
+
+const lastWords = (text = "", label = "") => h("pre.last-words", { tabIndex: 0, role: "group", label }, text);
 
 /** The rule in words, and a link that revokes it as long as it exists. @param {{ruleId?: string, rule: string}} notice @param {Surroundings} around */
 function ruleLine({ ruleId = "", rule }, { rules }, before = " · by the rule: ") {
@@ -84,6 +95,8 @@ function isWarning(notice) {
 		case "process_exited":
 		case "unconfined":
 			return true;
+		case "worktree_set_up":
+			return notice.code !== 0;
 		case "turn_ended":
 			return notice.stopReason !== "cancelled";
 		case "resumed":

@@ -124,7 +124,7 @@ export const views = {
 		const element = h("div.entry");
 		let asked = /** @type {any} */ (null);
 		let show = /** @type {(entry: any) => void} */ ((entry) => (asked = entry));
-		import("../cards/question.js").then(({ makeQuestion }) => {
+		Promise.all([import("../cards/question.js"), styles("questions")]).then(([{ makeQuestion }]) => {
 			const card = makeQuestion(around);
 			element.append(card);
 			({ show } = card);

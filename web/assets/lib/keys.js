@@ -8,6 +8,7 @@ export const SHELL_KEYS = [
 	["Alt+N", "new-session", "New session"],
 	["Alt+I", "inbox", "Inbox"],
 	["Alt+C", "changes", "Changes of the session"],
+	["Alt+M", "finish", "Finish the work tree of the session"],
 	["Mod+K", "palette", "Search sessions, messages and commands"],
 	["Alt+0", "home", "Home"],
 	["Alt+B", "sidebar", "Show or hide the sidebar"],

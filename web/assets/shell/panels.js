@@ -10,6 +10,8 @@ export function makePanels(parent, placeOf) {
 	const panels = /** @type {Map<string, HTMLElement>} */ (new Map());
 	/** The message at which a session is to be opened. */
 	const places = /** @type {Map<string, number>} */ (new Map());
+	/** Sessions whose changes are to be shown once they are loaded. */
+	const withChanges = /** @type {Set<string>} */ (new Set());
 	/** Sessions whose pages have answered. */
 	const loaded = /** @type {Set<string>} */ (new Set());
 	let wanted = "";
@@ -48,7 +50,11 @@ export function makePanels(parent, placeOf) {
 			else /** @type {HTMLIFrameElement} */ (frameOf(uid)).src = `/s/${encodeURIComponent(uid)}?at=${at}`;
 		},
 		write: (uid, text) => post(uid, "write", { text }),
-		changes: (uid) => post(uid, "changes"),
+		changes(uid, wants) {
+			if (wants && !loaded.has(uid)) withChanges.add(uid);
+			else post(uid, "changes", { wants });
+		},
+		finish: (uid) => post(uid, "finish"),
 		focus(uid) {
 			wanted = uid;
 			before = document.activeElement;
@@ -60,6 +66,7 @@ export function makePanels(parent, placeOf) {
 		},
 		ready(uid) {
 			loaded.add(uid);
+			if (withChanges.delete(uid)) post(uid, "changes", { wants: true });
 			// Do not steal the focus if it moved meanwhile.
 			const here = document.activeElement;
 			if (uid === wanted && (here === before || here === document.body)) post(uid, "focus");

@@ -7,6 +7,8 @@ import { toastError } from "../ui/parts.js";
 export const PLACES = {
 	"@teams": { title: "Teams", icon: "columns", frame: "/teams" },
 	"@archive": { title: "Archive", icon: "archive", load: () => import("./archive.js").then(({ makeArchive }) => makeArchive) },
+	"@worktrees": { title: "Work trees", icon: "branch", load: () => import("./worktrees.js").then(({ makeWorktrees }) => makeWorktrees) },
+	"@comparisons": { title: "Comparisons", icon: "columns", load: () => import("./comparisons.js").then(({ makeComparisons }) => makeComparisons) },
 	"@settings": { title: "Settings", icon: "sliders", load: () => import("./settings.js").then(({ makeSettings }) => makeSettings) },
 };
 

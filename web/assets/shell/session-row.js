@@ -2,7 +2,8 @@
 
 import { relativeTime } from "../lib/words.js";
 import { h, onLook, setText } from "../ui/dom.js";
-import { editTitle, menuButton } from "../ui/parts.js";
+import { editTitle } from "../ui/edit-title.js";
+import { menuButton } from "../ui/parts.js";
 import { makeMark, paintMarkOf, paintSums } from "./marks.js";
 
 /** @param {RowWishes} wishes @returns {Row} */

@@ -1,4 +1,4 @@
-// <convoke-start>: writes the first prompt of a session; project, agent, model and mode are chips with the choices of last time.
+// <convoke-start>: writes the first prompt of a session; project, agent, model, mode and work tree are chips with the choices of last time.
 
 import { keep, kept } from "../lib/kept.js";
 import { isComposing, isSend } from "../lib/keys.js";
@@ -6,6 +6,7 @@ import { makeAttach } from "../ui/attach.js";
 import { makeCompletion } from "../ui/completion.js";
 import { component, copy, fill, h, icon, iconButton, on, setText } from "../ui/dom.js";
 import { dialogs, openMenu, problem, toast, toastError } from "../ui/parts.js";
+import { makeTreeChip } from "./tree-chip.js";
 
 /** The agent that only shows what Convoke does; others are preferred. */
 const DEMO = "demo";
@@ -14,7 +15,7 @@ const DRAFT = "message.home";
 const CHOSEN = [["model", "Model"], ["mode", "Mode"]];
 
 /** @type {(options: StartOptions) => Start} */
-export const makeStart = component("convoke-start", (element, { store, line, drafts, oncreated, onadd }) => {
+export const makeStart = component("convoke-start", (element, { store, line, drafts, oncreated, onadd, oncompare }) => {
 	const box = h("textarea", { rows: 2, label: "What should be done?", placeholder: "What should be done?", value: drafts.get(DRAFT) ?? "", enterKeyHint: "send" });
 	const place = h("button.chip", { ariaHasPopup: "menu", ariaExpanded: "false", onclick: () => openMenu(place, projects()) });
 	const who = h("button.chip", { ariaHasPopup: "menu", ariaExpanded: "false", onclick: () => openMenu(who, agents()) });
@@ -31,7 +32,8 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 		find: (query, limit) => line.query("file:complete", { projectId: project().id, query, limit }).then(({ files }) => files),
 		write: (text) => write(text),
 	});
-	form.append(attach.element, box, h("div.start-foot", attach.button, place, who, ...settings.map(({ chip }) => chip), send), said);
+	const tree = makeTreeChip({ store, drafts, project: () => project(), onchange: () => (paint(), box.focus()) });
+	form.append(attach.element, box, h("div.start-foot", attach.button, place, who, ...settings.map(({ chip }) => chip), tree.chip, send), tree.note, said);
 	const guide = h("div.guide", h("h2", "Welcome to Convoke"), h("ol", h("li", "Add a folder as a project. Agents work in it."), h("li", "Say what should be done. That starts a session, which is kept until you delete it.")),
 		h("button.button.primary", { onclick: onadd }, "Add a project"));
 	let [isBusy, wasOpen] = [false, false];
@@ -55,6 +57,7 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 	/** @returns {MenuItem[]} */
 	const agents = () => [
 		...usable().map((one) => /** @type {MenuItem} */ ([one.title, mark(one === agent()), () => choose("agent", one.cliType)])),
+		["Compare several agents…", "columns", compare],
 		...(usable().length < store.agents.length ? [/** @type {MenuItem} */ (["More agents…", "add", () => moreAgents(store)])] : []),
 	];
 
@@ -80,6 +83,16 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 		box.focus();
 	}
 
+	/** Gives the prompt to several agents, each in a work tree of its own. */
+	function compare() {
+		if (!project() || dialogs.isOpen()) return;
+		const onstarted = () => {
+			write("");
+			oncompare();
+		};
+		import("./compare.js").then(({ openCompare }) => openCompare({ store, project: project(), prompt: box.value.trim(), hasFiles: !attach.isEmpty, onstarted, onlist: oncompare }), toastError);
+	}
+
 	async function create() {
 		paint();
 		if (send.disabled) return;
@@ -88,7 +101,8 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 		setText(said, "");
 		paint();
 		try {
-			const { session, refused } = await line.request("session:create", { projectId: project().id, cliType: agent().cliType, model: chosen("model")?.id, mode: chosen("mode")?.id, prompt, attachments, files });
+			const { session, refused } = await line.request("session:create", { projectId: project().id, cliType: agent().cliType, model: chosen("model")?.id, mode: chosen("mode")?.id, prompt, attachments, files, worktree: tree.wanted });
+			tree.used();
 			keep("project", project().id);
 			keep("agent", agent().cliType);
 			drafts.set(DRAFT, (box.value = ""));
@@ -127,6 +141,7 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 			chip.ariaLabel = `${name}: ${title}`;
 			fill(chip, icon(kind === "model" ? "think" : "sliders"), h("span.title", title), icon("chevron"));
 		}
+		tree.paint();
 		if (line.isOpen && !wasOpen) attach.wake();
 		wasOpen = line.isOpen;
 		send.disabled = isBusy || !line.isOpen || !where || !whom || !attach.isReady || (!box.value.trim() && attach.isEmpty);
@@ -146,6 +161,7 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 	completion.know(drafts.get(`${DRAFT}.files`)?.split("\n"));
 	return {
 		paint,
+		compare,
 		write(projectId) {
 			if (projectId && projectId !== project()?.id) {
 				keep("project", projectId);

@@ -2,7 +2,6 @@
 // cookie is also sent to servers on other ports of this host, while the secret is in the storage of this origin alone.
 
 import { keep, kept } from "../lib/kept.js";
-import { h, setText } from "./dom.js";
 
 const NAME = "browser";
 /** Fallback for values that the browser refuses to store. */
@@ -40,25 +39,11 @@ export function onSignIn(action) {
 	addEventListener("hashchange", () => signIn().then(action));
 }
 
-let screen = /** @type {HTMLDialogElement | null} */ (null);
-
-/** Covers the page as long as this browser is not signed in. */
+/** Covers the page as long as this browser is not signed in. A frame leaves that to the page around it. */
 export function showDenied(isDenied = true) {
-	if (!isDenied || window.top !== window) {
-		screen?.remove();
-		screen = null;
-		return;
-	}
-	if (!screen) {
-		screen = /** @type {HTMLDialogElement} */ (h("dialog.denied.centre", { label: "Not signed in" },
-			h("h1", "This browser is not signed in"),
-			h("p.problem", { role: "alert" }),
-			h("p.muted", "To sign it in, run in a terminal:"),
-			h("pre", "convoke open"),
-			h("p.muted", "If that cannot start a browser, ", h("code", "convoke open --print"), " prints a link that works once. Your drafts here are kept.")));
-		screen.addEventListener("cancel", (event) => event.preventDefault());
-		document.body.append(screen);
-		screen.showModal();
-	}
-	setText(/** @type {HTMLElement} */ (screen.querySelector(".problem")), refusal && `${refusal[0].toUpperCase()}${refusal.slice(1).replace(/\.$/, "")}.`);
+	if (window.top !== window || (!isDenied && !screen)) return;
+	screen ??= import("./denied.js").then(({ makeDenied }) => makeDenied());
+	screen.then(({ show }) => show(isDenied, refusal), () => (screen = null));
 }
+
+let screen = /** @type {Promise<{ show(isDenied: boolean, refusal: string): void }> | null} */ (null);

@@ -9,7 +9,8 @@
 // `wait` does nothing until it is stopped · `clock N` says N times what time it is ·
 // `die FILE` ends the process with a last word on standard error, unless the file is in the workspace
 //
-// A file `story.json` in the workspace says what to do for a prompt: a list of the above for the words of a person.
+// A file `story.json` in the workspace says what to do for a prompt: a list of the above for the words of a person,
+// or for those that they begin with, followed by `…`.
 
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -161,7 +162,8 @@ const answers = {
     const words = prompt.filter(({ type }) => type === "text").map((block) => block.text).join("\n");
     session.prompt = prompt;
     const file = join(session.cwd, "story.json");
-    const story = existsSync(file) ? JSON.parse(readFileSync(file, "utf8"))[words] : undefined;
+    const stories = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
+    const story = stories[words] ?? Object.entries(stories).find(([start]) => start.endsWith("…") && words.startsWith(start.slice(0, -1)))?.[1];
     for (const deed of story ?? words.split(" && ")) {
       const [name, ...rest] = deed.trim().split(" ");
       await (deeds[name] ?? deeds.say)(sessionId, deeds[name] ? rest.join(" ") : `You said: ${deed}`, session);

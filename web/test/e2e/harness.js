@@ -1,6 +1,6 @@
 // What end-to-end tests share: a daemon of their own, a browser, and a person at it.
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -105,6 +105,20 @@ ${settings}`, { mode: 0o600 });
   async createSession(repo, agent = "demo") {
     return this.api("POST", "/sessions", { repoId: repo.id, agent });
   }
+}
+
+/** Runs git in a folder, and returns what it prints. */
+export const git = (folder, ...args) => execFileSync("git", args, { cwd: folder, encoding: "utf8", env: { PATH: process.env.PATH, HOME: folder } }).trim();
+
+/** Makes a repository with these files, one commit, and someone who commits. */
+export function repository(folder, files) {
+  mkdirSync(folder, { recursive: true });
+  git(folder, "init", "-q", "-b", "main");
+  git(folder, "config", "user.name", "Ann");
+  git(folder, "config", "user.email", "ann@localhost");
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
+  git(folder, "add", "-A");
+  git(folder, "commit", "-qm", "first");
 }
 
 /** One browser for all tests of a file. */

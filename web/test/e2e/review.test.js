@@ -91,6 +91,24 @@ test("c4 comments on lines become one prompt, shown as comments in the conversat
   await page.context().close();
 });
 
+test("c4 three comments on two files are sent, the agent answers them, and the diff is renewed", async () => {
+  const story = { "please…": [write({ "lib.rs": CODE.replace("two", "second"), "new.txt": "a\n" }), "say All three are done."] };
+  const { page } = await review({ "lib.rs": CODE.replace("two", "zwei").replace("four", "vier"), "new.txt": "a\nb\nc\n", "story.json": JSON.stringify(story) });
+  for (const [path, line, text] of [["lib.rs", 2, "In English"], ["lib.rs", 4, "As it was"], ["new.txt", 2, "One line is enough"]]) {
+    await number(page, path, "new", line).click();
+    await comment(page, text);
+  }
+  await tray(page).getByText("3 comments").click();
+  await tray(page).getByRole("textbox", { name: "Message with the comments" }).fill("please");
+  await tray(page).getByRole("button", { name: "Send to the agent" }).click();
+  await page.locator(".assistant", { hasText: "All three are done." }).waitFor();
+  await fileOf(page, "lib.rs").getByText("fn second() {}").waitFor();
+  await until(page, "what was put right is gone", async () => (await fileOf(page, "lib.rs").getByText(/zwei|vier/).and(page.locator(".src, .src *")).count()) === 0);
+  await until(page, "one line is left", async () => (await fileOf(page, "new.txt").locator(".row").count()) === 1);
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
 test("c4 comments are written with the keyboard alone, edited, and removed", async () => {
   const { page } = await review({ "lib.rs": CODE.replaceAll("fn", "pub fn") });
   await page.locator(".changes-scroller").focus();

@@ -77,6 +77,12 @@ pub mod code {
     pub const STARTING: &str = "starting";
     /// Files that a restore would overwrite were changed since the last checkpoint; `files` lists them.
     pub const FILES_CHANGED: &str = "files_changed";
+    /// A checkout has uncommitted changes; `files` lists them.
+    pub const UNCOMMITTED_CHANGES: &str = "uncommitted_changes";
+    /// The folder of a work tree was deleted by hand; it can be restored.
+    pub const WORKTREE_MISSING: &str = "worktree_missing";
+    /// Files would be deleted that no snapshot holds; `files` lists them.
+    pub const FILES_NOT_CAPTURED: &str = "files_not_captured";
     /// The body exceeds the size limit.
     pub const TOO_LARGE: &str = "too_large";
     /// The daemon is about to stop.

@@ -136,6 +136,7 @@ fn c7_a_dirty_base_a_working_agent_and_a_missing_base_are_refused_and_nothing_ch
     let refused = finish(&daemon, &session, &json!({"how": "merge"}));
     let problem = refused.json();
     assert_eq!((refused.status, &problem["files"]), (409, &json!(["notes.txt"])), "{problem}");
+    assert_eq!(problem["code"], "uncommitted_changes");
     assert!(problem["hint"].as_str().unwrap().contains("commit or stash"), "{problem}");
     assert_eq!(state(&daemon), before);
     let turn = daemon.prompt(&session, "while [ ! -e go ]; do read -t 0.1 < /dev/zero; done");
@@ -265,12 +266,14 @@ fn c7_files_that_no_snapshot_holds_are_named_and_a_folder_that_was_deleted_by_ha
     let refused = finish(&daemon, &session, &json!({"how": "discard"}));
     let problem = refused.json();
     assert_eq!((refused.status, &problem["files"]), (409, &json!(["big.bin"])), "{problem}");
+    assert_eq!(problem["code"], "files_not_captured");
     assert!(path.join("big.bin").exists());
     fs::remove_dir_all(&path).unwrap();
     let listed: Value = daemon.get("/api/worktrees").json();
     assert_eq!(listed["worktrees"][0]["state"], "missing", "{listed}");
     let refused = finish(&daemon, &session, &json!({"how": "merge"}));
     assert!(refused.body.contains("convoke worktree restore"), "{refused:?}");
+    assert_eq!(refused.json()["code"], "worktree_missing");
     let restored = daemon.post(&format!("/api/worktrees/{session}/restore"), &json!({}));
     assert_eq!(restored.status, 200, "{restored:?}");
     assert!(path.join("a.txt").exists());
