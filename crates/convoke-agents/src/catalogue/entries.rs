@@ -283,6 +283,8 @@ pub(super) const BUILT_IN: [Entry; 14] = [
             install: "npm install -g @qwen-code/qwen-code",
         },
         args: &["--acp"],
+        // Without it, the first turn of a session may begin before the tools of servers are there.
+        env: &[("QWEN_CODE_LEGACY_MCP_BLOCKING", "1")],
         writable: &["~/.qwen"],
         protected: &[
             "~/.qwen/QWEN.md",

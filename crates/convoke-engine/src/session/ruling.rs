@@ -178,6 +178,11 @@ fn is_own_question(record: &PermissionRecord) -> bool {
 
 /// How agents name the tools of servers: `mcp__server__tool` most, and some in a way of their own.
 fn is_own_name(name: &str) -> bool {
+    // Kimi Code says it twice.
+    let name = match name.split_once(": Requesting approval to Approve ") {
+        Some((first, second)) if first == second => first,
+        Some(_) | None => name,
+    };
     let own = |tool: &str| {
         let joined = ["__", "_", "-", ".", "/", ": "].iter();
         let mut names = joined.map(|sign| format!("{OWN_SERVER}{sign}{tool}"));
@@ -225,12 +230,17 @@ mod tests {
             "convoke/ask_user_questions",
             "ask_user_questions (convoke MCP Server)",
             "convoke: ask user questions",
+            "mcp__convoke__ask_user_questions: Requesting approval to Approve mcp__convoke__ask_user_questions",
         ] {
             assert!(is_own_name(name), "{name}");
         }
-        for name in
-            ["ask_user_questions", "convoke_teams_ask", "evil_convoke_ask_user_questions", "Bash"]
-        {
+        for name in [
+            "ask_user_questions",
+            "convoke_teams_ask",
+            "evil_convoke_ask_user_questions",
+            "mcp__convoke__ask_user_questions: Requesting approval to Approve Bash",
+            "Bash",
+        ] {
             assert!(!is_own_name(name), "{name}");
         }
     }

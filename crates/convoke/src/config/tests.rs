@@ -256,6 +256,16 @@ fn an_agents_table_changes_a_built_in_agent_field_by_field() {
 }
 
 #[test]
+fn l1_variables_of_an_agents_table_come_on_top_of_the_catalogues() {
+    let loaded = load_with("[agents.cline]\nenv = { LEVEL = 'high' }", &[], &[]).unwrap();
+    let cline = loaded.config.agents.iter().find(|agent| agent.name.as_str() == "cline").unwrap();
+    assert_eq!(
+        (&*cline.env["LEVEL"], &*cline.env["CLINE_SESSION_BACKEND_MODE"]),
+        ("high", "local")
+    );
+}
+
+#[test]
 fn an_agents_table_adds_an_agent() {
     let file = r#"
         [agents.my-agent]

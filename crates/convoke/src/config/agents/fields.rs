@@ -54,7 +54,7 @@ pub(in crate::config) static FIELDS: [Field; 18] = [
     },
     Field {
         key: "env",
-        doc: "environment variables in addition to the inherited ones",
+        doc: "environment variables in addition to the inherited ones and to those that the catalogue sets",
         set: |agent, node, _| set_env(agent, node),
         show: |agent| json!(agent.env),
     },
@@ -223,7 +223,8 @@ fn set_env(agent: &mut Agent, node: &Node) -> Result<serde_json::Value, Problem>
         shown.insert(key, if sounds_secret(key) { MASK } else { mask_if_made(text) });
     }
     let shown = json!(shown);
-    agent.env = env;
+    // Those of the catalogue stay: some of them keep an agent inside of its sandbox.
+    agent.env.extend(env);
     Ok(shown)
 }
 

@@ -215,7 +215,6 @@ impl Agent {
                 ("CLINE_PROVIDER", "openai-compatible"),
                 ("CLINE_MODEL", "fake-model"),
                 ("CLINE_TELEMETRY_DISABLED", "1"),
-                ("CLINE_SESSION_BACKEND_MODE", "local"),
             ]),
             "kimi" => own(&[("KIMI_DISABLE_TELEMETRY", "1")]),
             "vibe" => own(&[("FAKE_KEY", "none"), ("MISTRAL_API_KEY", "none")]),

@@ -140,8 +140,10 @@ impl<'a> Scene<'a> {
             }
         };
         let answered = self.daemon.post(&format!("/api/inbox/{id}/answer"), &body);
-        let tool = item["permission"]["tool"].as_str();
-        let what = tool.map_or_else(|| format!("question {id}"), |tool| format!("for {tool}"));
+        let what = match item["kind"].as_str() {
+            Some("questions") => format!("question {id}"),
+            _ => format!("permission for {}", item["permission"]),
+        };
         (answered.status == 204).then_some(what)
     }
 

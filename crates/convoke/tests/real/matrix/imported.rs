@@ -32,7 +32,8 @@ impl Scene<'_> {
         working.kill().and_then(|()| working.wait()).map_err(|error| error.to_string())?;
         match how?.as_str() {
             "by forked" => Ok("yes".to_owned()),
-            "by forked_replay" => Ok("by transcript".to_owned()),
+            // An agent that is always given the transcript continues a copy in any case.
+            "by forked_replay" | "by replay" => Ok("by transcript".to_owned()),
             how => Err(format!("it was resumed ({how}), although it may be open elsewhere")),
         }
     }
