@@ -98,7 +98,7 @@ test("c8 two agents get one prompt; their changes, time and tests are compared, 
   await second.getByText("Discarded").waitFor();
   assert.equal(readFileSync(join(folder, "notes.txt"), "utf8"), "new\n");
   assert.equal(git(folder, "branch", "--format=%(refname:short)"), "main");
-  assert.equal(await place(page).getByRole("button", { name: /^Keep this one/ }).count(), 0, "one is enough");
+  assert.equal(await rows(page, prompt).getByRole("button", { name: /^Keep this one/ }).count(), 0, "one is enough");
 
   // The other one is not lost.
   await second.getByRole("button", { name: /^Restore/ }).click();
@@ -140,7 +140,7 @@ test("c8 none is kept while an agent works; an agent that fails its test and con
   const { session } = comparisons.find((one) => one.prompt === prompt).entries[1];
   await daemon.api("POST", `/sessions/${session.id}/prompt`, { text: "wait" });
   await rows(page, prompt).nth(1).getByText("Working").waitFor();
-  await until(page, "none can be kept", async () => (await place(page).getByRole("button", { name: /^Keep this one/ }).count()) === 0);
+  await until(page, "none can be kept", async () => (await rows(page, prompt).getByRole("button", { name: /^Keep this one/ }).count()) === 0);
   await daemon.api("POST", `/sessions/${session.id}/cancel`, {});
   await page.context().close();
 });
