@@ -1,6 +1,6 @@
 // <convoke-comparisons>: what several agents made of one prompt, the newest comparison first.
 
-import { keyed, component, fill, h, setText } from "../ui/dom.js";
+import { component, fill, h, keyed, setText } from "../ui/dom.js";
 import { problem } from "../ui/parts.js";
 import { rest } from "../ui/rest.js";
 import { styles } from "../ui/styles.js";
@@ -63,12 +63,16 @@ export const makeComparisons = component("convoke-comparisons", (element, option
 	load();
 	return {
 		receive(frame) {
-			// The connection is back, or a comparison may have begun.
-			if (frame.type === "project:list" || frame.type === "session:created") load();
+			// The connection is back.
+			if (frame.type === "project:list") load();
 			if (!["session:changed", "changes:updated", "session:erased"].includes(frame.type) || !concerns(frame)) return;
 			clearTimeout(timer);
 			timer = setTimeout(refresh, SOON_MS);
 		},
-		focusFirst: () => /** @type {HTMLElement} */ (element.querySelector(".comparison button, .page-title")).focus(),
+		focusFirst() {
+			/** @type {HTMLElement} */ (element.querySelector(".comparison button, .page-title")).focus();
+			// No frame says that a comparison has begun.
+			load();
+		},
 	};
 });

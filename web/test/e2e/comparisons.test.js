@@ -31,6 +31,8 @@ after(async () => {
   await daemon?.remove();
 });
 
+/** Several agents are started one after the other, and git works for each of them. */
+const SLOW = { timeout: 90_000 };
 const problems = (page) => page.problems.filter((text) => !/status of 409/.test(text));
 
 /** Home with a project of its own that is a repository. */
@@ -68,10 +70,10 @@ test("c8 two agents get one prompt; their changes, time and tests are compared, 
   const ask = await begin(page, prompt, "echo fine; test -e answer.txt");
   assert.deepEqual(await findings(page, "compare"), []);
   await ask.getByRole("button", { name: "Start" }).click();
-  await ask.waitFor({ state: "detached" });
+  await ask.waitFor({ state: "detached", ...SLOW });
   await page.getByRole("tab", { selected: true, name: "Comparisons" }).waitFor();
   const [first, second] = [rows(page, prompt).nth(0), rows(page, prompt).nth(1)];
-  for (const row of [first, second]) await row.getByText("Passed").waitFor();
+  for (const row of [first, second]) await row.getByText("Passed").waitFor(SLOW);
   for (const row of [first, second]) await row.getByText("+2").waitFor();
   assert.match(await first.innerText(), /Scripted <b>Agent<\/b>[\s\S]*Done[\s\S]*2 files/);
   await first.getByText("Passed").click();
@@ -90,21 +92,26 @@ test("c8 two agents get one prompt; their changes, time and tests are compared, 
   await keep.getByRole("radio", { name: /^Squash/ }).check();
   assert.deepEqual(await findings(page, "keep"), []);
   await keep.getByRole("button", { name: "Squash", exact: true }).click();
+  await keep.waitFor({ state: "detached", ...SLOW });
   await page.locator(".toast", { hasText: "Squashed into main." }).waitFor();
   await first.getByText("Kept").waitFor();
   await second.getByText("Discarded").waitFor();
   assert.equal(readFileSync(join(folder, "notes.txt"), "utf8"), "new\n");
   assert.equal(git(folder, "branch", "--format=%(refname:short)"), "main");
-  assert.equal(await place(page).getByRole("button", { name: /^Keep this one/ }).count(), 0, "one is enough");
+  assert.equal(await rows(page, prompt).getByRole("button", { name: /^Keep this one/ }).count(), 0, "one is enough");
 
   // The other one is not lost.
   await second.getByRole("button", { name: /^Restore/ }).click();
-  await page.locator(".toast", { hasText: "The work tree is restored" }).waitFor();
+  await page.locator(".toast", { hasText: "The work tree is restored" }).waitFor(SLOW);
   assert.equal(git(folder, "branch", "--format=%(refname:short)").split("\n").length, 2);
   // It is found again from Home.
   await page.keyboard.press("Alt+0");
   await page.locator(".home-links").getByRole("button", { name: "Comparisons" }).click();
   await first.getByText("Kept").waitFor();
+  // The next one is shown where this one is.
+  await page.keyboard.press("Alt+0");
+  await (await begin(page, "say again")).getByRole("button", { name: "Start" }).click();
+  for (const at of [0, 1]) await rows(page, "say again").nth(at).getByText("Done").waitFor(SLOW);
   assert.deepEqual(problems(page), []);
   await page.context().close();
 });
@@ -115,15 +122,15 @@ test("c8 none is kept while an agent works; an agent that fails its test and con
   const ask = await begin(page, prompt, "exit 3");
   await ask.getByRole("button", { name: "Start" }).click();
   const first = rows(page, prompt).nth(0);
-  await first.getByText("Failed (exit code 3)").waitFor();
-  await rows(page, prompt).nth(1).getByText("Failed (exit code 3)").waitFor();
+  await first.getByText("Failed (exit code 3)").waitFor(SLOW);
+  await rows(page, prompt).nth(1).getByText("Failed (exit code 3)").waitFor(SLOW);
   writeFileSync(join(folder, "notes.txt"), "ours\n");
   git(folder, "commit", "-qam", "ours");
   await first.getByRole("button", { name: /^Keep this one/ }).click();
   const keep = dialog(page, "Keep this one");
   await keep.getByRole("radio", { name: /^Merge/ }).check();
   await keep.getByRole("button", { name: "Merge", exact: true }).click();
-  await keep.getByText("1 file in conflict. Nothing was done.").waitFor();
+  await keep.getByText("1 file in conflict. Nothing was done.").waitFor(SLOW);
   await page.keyboard.press("Escape");
   await keep.waitFor({ state: "detached" });
   assert.equal(git(folder, "branch", "--format=%(refname:short)").split("\n").length, 3, "nothing is discarded");
@@ -133,7 +140,7 @@ test("c8 none is kept while an agent works; an agent that fails its test and con
   const { session } = comparisons.find((one) => one.prompt === prompt).entries[1];
   await daemon.api("POST", `/sessions/${session.id}/prompt`, { text: "wait" });
   await rows(page, prompt).nth(1).getByText("Working").waitFor();
-  await until(page, "none can be kept", async () => (await place(page).getByRole("button", { name: /^Keep this one/ }).count()) === 0);
+  await until(page, "none can be kept", async () => (await rows(page, prompt).getByRole("button", { name: /^Keep this one/ }).count()) === 0);
   await daemon.api("POST", `/sessions/${session.id}/cancel`, {});
   await page.context().close();
 });
@@ -145,7 +152,7 @@ test("c8 a comparison that cannot begin says why, and the prompt stays", async (
   await page.reload();
   const ask = await begin(page, "say hello");
   await ask.getByRole("button", { name: "Start" }).click();
-  await ask.getByRole("alert").getByText("git init").waitFor();
+  await ask.getByRole("alert").getByText("git init").waitFor(SLOW);
   await ask.getByRole("button", { name: "Cancel" }).click();
   assert.equal(await start(page).getByRole("textbox", { name: "What should be done?" }).inputValue(), "say hello");
   await page.context().close();
@@ -164,7 +171,7 @@ test("c8 w9 comparisons are accessible in both themes and at all widths, and age
     await ask.getByRole("button", { name: "Remove agent 3" }).press("Enter");
     await ask.getByRole("textbox", { name: "Prompt" }).press("Tab");
     await ask.getByRole("button", { name: "Start" }).press("Enter");
-    for (const at of [0, 1]) await rows(page, prompt).nth(at).getByText("Done").waitFor();
+    for (const at of [0, 1]) await rows(page, prompt).nth(at).getByText("Done").waitFor(SLOW);
     found.push(...(await findings(page, `comparison ${colorScheme} ${width}`)));
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, `${width} px are enough`);
     await page.context().close();
