@@ -182,11 +182,37 @@ impl At {
     }
 }
 
+/// Where a title would have fewer cells, the rest of its line is cut instead.
+const TITLE_MIN: usize = 12;
+
+/// A line with a title, which is cut so that everything else fits.
+fn titled_line(
+    title: Title,
+    after: Vec<Span<'static>>,
+    right: Vec<Span<'static>>,
+    width: usize,
+) -> Line<'static> {
+    let Title { mut before, title } = title;
+    let rest = cells(&before) + cells(&after) + cells(&right) + 1;
+    let room = width.checked_sub(rest).filter(|room| *room >= TITLE_MIN).unwrap_or(width);
+    before.push(Span::styled(wrap::shorten(&title.content, room), title.style));
+    before.extend(after);
+    split_line(before, right, width)
+}
+
+/// A title, and what stands before it.
+struct Title {
+    before: Vec<Span<'static>>,
+    title: Span<'static>,
+}
+
+fn cells(spans: &[Span<'static>]) -> usize {
+    spans.iter().map(|span| wrap::width(&span.content)).sum()
+}
+
 /// A line with something at its left and something at its right end, of which the left is cut if it must be.
 fn split_line(left: Vec<Span<'static>>, right: Vec<Span<'static>>, width: usize) -> Line<'static> {
-    let cells = |spans: &[Span<'static>]| spans.iter().map(|it| wrap::width(&it.content)).sum();
-    let right_width: usize = cells(&right);
-    let mut room = width.saturating_sub(right_width + 1);
+    let mut room = width.saturating_sub(cells(&right) + 1);
     let mut spans = Vec::new();
     for span in left {
         let text = wrap::shorten(&span.content, room);

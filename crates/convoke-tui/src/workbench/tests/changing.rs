@@ -165,6 +165,21 @@ fn c3_on_a_small_screen_files_and_diff_take_turns() {
 }
 
 #[test]
+fn c3_a_long_title_is_shortened_and_the_counts_stay() {
+    let mut stage = changes(80, 24);
+    stage.hear(ServerFrame::SessionTitleUpdated {
+        session_id: "claude-code:1".to_owned(),
+        uid: session_id(1),
+        title: "Fix the parser of prices so that 日本円 has no decimals and every test of it passes"
+            .to_owned(),
+    });
+    let screen = stage.screen();
+    let head = screen.lines().nth(1).unwrap();
+    assert!(head.starts_with(" Changes  Fix the parser of prices so"), "{head}");
+    assert!(head.ends_with("…  whole session  4 files  +122 −34"), "{head}");
+}
+
+#[test]
 fn c3_the_changes_of_a_turn_are_chosen_and_read_again_when_they_change() {
     let mut stage = changes(80, 24);
     stage.keys("t down down");
