@@ -324,6 +324,7 @@ fn code_of(error: &Error) -> &'static str {
         Error::Invalid(_) => code::INVALID_ID,
         Error::RelativePath { .. } | Error::Questions(_) => code::INVALID,
         Error::NotStarted { .. } | Error::NotRunning => code::AGENT_FAILED,
+        Error::Changes(ChangesError::Git(GitError::NotCaptured { .. })) => code::FILES_NOT_CAPTURED,
         Error::Changes(error) if !error.files().is_empty() => code::FILES_CHANGED,
         Error::Stopping => code::STOPPING,
         Error::Shared(error) => code_of(error),

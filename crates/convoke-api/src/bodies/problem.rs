@@ -77,6 +77,8 @@ pub mod code {
     pub const STARTING: &str = "starting";
     /// Files that a restore would overwrite were changed since the last checkpoint; `files` lists them.
     pub const FILES_CHANGED: &str = "files_changed";
+    /// A work tree has files that no snapshot holds; `files` lists them, and `force` deletes them with it.
+    pub const FILES_NOT_CAPTURED: &str = "files_not_captured";
     /// The body exceeds the size limit.
     pub const TOO_LARGE: &str = "too_large";
     /// The daemon is about to stop.

@@ -265,6 +265,7 @@ fn c7_files_that_no_snapshot_holds_are_named_and_a_folder_that_was_deleted_by_ha
     let refused = finish(&daemon, &session, &json!({"how": "discard"}));
     let problem = refused.json();
     assert_eq!((refused.status, &problem["files"]), (409, &json!(["big.bin"])), "{problem}");
+    assert_eq!(problem["code"], "files_not_captured");
     assert!(path.join("big.bin").exists());
     fs::remove_dir_all(&path).unwrap();
     let listed: Value = daemon.get("/api/worktrees").json();
