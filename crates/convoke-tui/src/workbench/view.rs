@@ -3,6 +3,8 @@
 mod card;
 mod changes;
 mod chat;
+mod comparisons;
+mod finish;
 mod fresh;
 mod help;
 mod home;
@@ -19,7 +21,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::layout::{self, SIZE_MIN};
-use super::model::{Model, Overlay, Tab};
+use super::model::{Link, Model, Overlay, Tab};
 use crate::palette::Palette;
 use crate::picture::{Picture, Strip, Target};
 use crate::rule;
@@ -92,6 +94,7 @@ fn pane(model: &Model, picture: &mut Picture, area: Rect) {
         Tab::Home => home::pane(model, picture, area),
         Tab::Teams => teams::pane(model, picture, area),
         Tab::Rules => rules::pane(model, picture, area),
+        Tab::Compare => comparisons::pane(model, picture, area),
     }
 }
 
@@ -99,7 +102,9 @@ fn main(model: &Model, picture: &mut Picture, page: Rect) {
     match (model.tab, &model.overlay) {
         (_, Some(_)) => making(model, picture, page),
         (Tab::Sessions, None) => chat::page(model, picture, page),
-        (Tab::Home | Tab::Teams | Tab::Rules, None) => home::page(model, picture, page),
+        (Tab::Home | Tab::Teams | Tab::Rules | Tab::Compare, None) => {
+            home::page(model, picture, page);
+        }
     }
 }
 
@@ -108,9 +113,12 @@ impl Overlay {
     const fn is_wide(&self) -> bool {
         match self {
             Self::Help { .. } | Self::New(_) | Self::Search(_) | Self::Changes(_) => true,
-            Self::Offers { .. } | Self::Rename { .. } | Self::Queue { .. } | Self::Stop { .. } => {
-                false
-            }
+            Self::Offers { .. }
+            | Self::Rename { .. }
+            | Self::Queue { .. }
+            | Self::Stop { .. }
+            | Self::Finish(_)
+            | Self::Refused { .. } => false,
         }
     }
 }
@@ -127,6 +135,10 @@ fn making(model: &Model, picture: &mut Picture, area: Rect) {
         }
         Some(Overlay::Stop { .. }) => overlay::stop(model, picture, area),
         Some(Overlay::Changes(changes)) => changes::page(model, changes, picture),
+        Some(Overlay::Finish(finish)) => finish::page(model, finish, picture, area),
+        Some(Overlay::Refused { title, refusal }) => {
+            overlay::refused(model, title, refusal, picture, area);
+        }
         Some(Overlay::Help { scroll }) => {
             help::page(model, picture, layout::text_area(area), *scroll);
         }
@@ -157,6 +169,14 @@ fn too_small(model: &Model, picture: &mut Picture) {
         }
     }
     picture.strip(Rect::new(0, 0, size.width, size.height), strip);
+}
+
+/// What stands in the place of a list that has not come.
+const fn not_loaded(link: &Link) -> &'static str {
+    match link {
+        Link::Down(_) => " Not connected to the daemon.",
+        Link::Opening | Link::Up => " Asking the daemon…",
+    }
 }
 
 /// Whether the human is at a row.

@@ -142,6 +142,8 @@ mod terminal;
 #[cfg(test)]
 mod tui;
 #[cfg(test)]
+mod tui_worktrees;
+#[cfg(test)]
 mod worktree_crash;
 #[cfg(test)]
 mod worktree_finish;
