@@ -11,6 +11,16 @@ pub(crate) fn cost(cost: &Cost) -> String {
     format!("{:.2} {}", cost.amount, clean::line(&cost.currency))
 }
 
+/// A span of time, from milliseconds.
+pub(crate) fn took(millis: u64) -> String {
+    let seconds = millis / 1000;
+    match seconds {
+        0..60 => format!("{seconds}.{} s", millis % 1000 / 100),
+        60..3600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
 /// What the conversation has used of the context, and what it has cost.
 pub(crate) fn usage(usage: &Usage) -> String {
     let mut parts = Vec::new();

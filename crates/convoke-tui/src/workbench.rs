@@ -5,7 +5,9 @@
 
 mod changes;
 mod chat;
+mod comparisons;
 mod enclosing;
+mod finish;
 mod home;
 mod layout;
 mod list;
@@ -13,20 +15,24 @@ mod message;
 mod model;
 mod offers;
 mod paint;
+mod refusal;
 mod request;
 mod run;
 mod search;
 mod update;
 mod view;
+mod worktrees;
 
 #[cfg(test)]
 mod tests;
 
 pub use crate::picture::{Target, Way};
 pub use crate::sheet::Place;
-pub use changes::{Call, CallRefusal, Returned};
+pub use changes::{Call, Returned};
 pub use message::{Effect, Message};
 pub use model::Model;
+pub use refusal::{CallRefusal, RefusalReason};
 pub(crate) use run::run;
 pub use update::update;
 pub use view::view;
+pub use worktrees::{When, WorktreeCall, WorktreeReturned};

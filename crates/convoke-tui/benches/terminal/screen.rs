@@ -47,6 +47,7 @@ impl Screen {
         let said = |effect| match effect {
             Effect::Say(envelope) => Some(envelope.frame),
             Effect::Call(_)
+            | Effect::CallWorktree(_)
             | Effect::FetchTeams
             | Effect::Announce(_)
             | Effect::Attach { .. }

@@ -12,7 +12,7 @@ use convoke_core::message::Seq;
 use crate::editor::Editor;
 use crate::picture::Way;
 pub(crate) use call::perform;
-pub use call::{Call, CallRefusal, Returned};
+pub use call::{Call, Returned};
 pub(crate) use diff::{DiffRow, OpenDiff};
 
 /// What the open session changed.

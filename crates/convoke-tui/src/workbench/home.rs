@@ -1,10 +1,12 @@
 //! The start screen: what needs the human, what goes on, what has ended since they looked, and what begins next.
 
+use convoke_api::bodies::NewWorktree;
 use convoke_api::frames::{AgentItem, SessionItem};
 use convoke_core::id::{AgentName, ProjectId, RequestId, SessionId};
 use convoke_core::session::Attention;
 use convoke_core::state::OfferedChoice;
 
+use super::comparisons::ComparisonDraft;
 use super::model::Model;
 use super::offers::{Offer, group};
 use crate::editor::Editor;
@@ -31,6 +33,10 @@ pub(crate) struct Composer {
     /// The mode and the model that were chosen, with the agent that offers them.
     pub(crate) mode: Option<(AgentName, OfferedChoice)>,
     pub(crate) model: Option<(AgentName, OfferedChoice)>,
+    /// The work tree that the session is to have for itself; without one, it works in the project's folder.
+    pub(crate) worktree: Option<NewWorktree>,
+    /// Several agents get the prompt, each in a work tree of its own.
+    pub(crate) comparison: Option<ComparisonDraft>,
 }
 
 /// A row of the start screen.

@@ -76,7 +76,7 @@ pub(crate) fn areas(model: &Model) -> Areas {
             let below = Rect { y: content.y + rows, height: rest, ..content };
             (Some(Rect { height: rows, ..content }), below)
         }
-        Tab::Home | Tab::Sessions | Tab::Teams | Tab::Rules => (None, content),
+        Tab::Home | Tab::Sessions | Tab::Teams | Tab::Rules | Tab::Compare => (None, content),
     };
     let (list, page) = if !has_page {
         (Some(content), None)
@@ -159,7 +159,7 @@ pub(crate) fn sheet_room(model: &Model) -> Room {
     let card = match (areas(model).page, model.tab) {
         (Some(page), Tab::Sessions) => chat(model, page).card,
         (Some(page), Tab::Home) => Some(page),
-        (Some(_), Tab::Teams | Tab::Rules) | (None, _) => None,
+        (Some(_), Tab::Teams | Tab::Rules | Tab::Compare) | (None, _) => None,
     };
     let inner = match model.request().map(|request| &request.card) {
         Some(Card::Permission(_)) => permission_area,

@@ -6,7 +6,9 @@ use convoke_core::id::{RequestId, SessionId};
 use crossterm::event::KeyEvent;
 use ratatui::layout::{Position, Size};
 
-use super::changes::{Call, CallRefusal, Returned};
+use super::changes::{Call, Returned};
+use super::refusal::CallRefusal;
+use super::worktrees::{WorktreeCall, WorktreeReturned};
 use crate::picture::{Target, Way};
 
 /// Something happened.
@@ -63,6 +65,13 @@ pub enum Message {
         /// The answer.
         returned: Result<Box<Returned>, CallRefusal>,
     },
+    /// The daemon answered something that was asked about work trees or comparisons.
+    WorktreeCalled {
+        /// What was asked.
+        call: WorktreeCall,
+        /// The answer.
+        returned: Result<Box<WorktreeReturned>, CallRefusal>,
+    },
     /// Time has passed.
     Ticked,
 }
@@ -85,6 +94,8 @@ pub enum Effect {
     FetchTeams,
     /// Ask something about changes.
     Call(Call),
+    /// Ask something about work trees or comparisons.
+    CallWorktree(WorktreeCall),
     /// Make it heard that something waits for the human; the text is harmless.
     Announce(String),
     /// Leave.

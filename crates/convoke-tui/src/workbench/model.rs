@@ -10,11 +10,14 @@ use ratatui::layout::Size;
 
 use super::changes::Changes;
 use super::chat::Chat;
+use super::comparisons::Comparisons;
 use super::enclosing::Enclosing;
+use super::finish::Finish;
 use super::home::{Home, Row};
 use super::list::List;
 use super::message::{Effect, Wish};
 use super::offers::{Offer, offers};
+use super::refusal::CallRefusal;
 use super::request::Request;
 use super::search::Search;
 use crate::Colour;
@@ -49,6 +52,7 @@ pub struct Model {
     pub(crate) home: Home,
     pub(crate) teams: Teams,
     pub(crate) rules: Rules,
+    pub(crate) comparisons: Comparisons,
     pub(crate) overlay: Option<Overlay>,
     /// The changes that were shown before the keys were, and are again after them.
     pub(crate) behind: Option<Box<Changes>>,
@@ -85,10 +89,12 @@ pub(crate) enum Tab {
     Sessions,
     Teams,
     Rules,
+    Compare,
 }
 
 impl Tab {
-    pub(crate) const ALL: [Self; 4] = [Self::Home, Self::Sessions, Self::Teams, Self::Rules];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Home, Self::Sessions, Self::Teams, Self::Rules, Self::Compare];
 }
 
 /// What the keys are for.
@@ -143,6 +149,10 @@ pub(crate) enum Overlay {
     Offers { cursor: usize },
     /// What the open session changed.
     Changes(Box<Changes>),
+    /// What becomes of a work tree.
+    Finish(Box<Finish>),
+    /// Something that was not done, and why.
+    Refused { title: &'static str, refusal: CallRefusal },
     /// Another title for a session.
     Rename { id: SessionId, title: Editor },
 }
@@ -158,6 +168,14 @@ pub(crate) enum NewSession {
     Agent { cursor: usize },
     /// In which of its modes, and with which model?
     Choices { cursor: usize },
+    /// In the project's folder, or in a work tree?
+    Place { cursor: usize },
+    /// On which branch is the work tree?
+    Branch { name: Editor },
+    /// Which agents are compared? The models of one of them may be unfolded.
+    Rivals { cursor: usize, unfolded: Option<AgentName> },
+    /// Which line of shell tests their work?
+    Test { line: Editor },
 }
 
 impl Model {
@@ -187,6 +205,7 @@ impl Model {
             home: Home::default(),
             teams: Teams::default(),
             rules: Rules::default(),
+            comparisons: Comparisons::default(),
             overlay: None,
             behind: None,
             notice: None,
@@ -245,7 +264,7 @@ impl Model {
                 Row::Request(id) => self.inbox.iter().position(|request| request.item.id == id),
                 Row::Session(_) => None,
             },
-            Tab::Teams | Tab::Rules => None,
+            Tab::Teams | Tab::Rules | Tab::Compare => None,
         }
     }
 

@@ -21,7 +21,7 @@ use super::changes;
 use super::message::{Effect, Message};
 use super::model::Model;
 use super::update::update;
-use super::view;
+use super::{view, worktrees};
 use crate::link::{self, News};
 use crate::picture::Way;
 use crate::terminal::Screen;
@@ -164,6 +164,9 @@ impl Run {
                 }
                 Effect::Call(call) => {
                     self.fetches.spawn(changes::perform(self.client.clone(), call));
+                }
+                Effect::CallWorktree(call) => {
+                    self.fetches.spawn(worktrees::perform(self.client.clone(), call));
                 }
                 Effect::FetchTeams => {
                     self.fetches.spawn(fetch_teams(self.client.clone()));

@@ -3,7 +3,9 @@
 mod asking;
 mod changing;
 mod chatting;
+mod comparing;
 mod enclosing;
+mod finishing;
 mod homing;
 mod listing;
 mod losing;

@@ -3,6 +3,8 @@
 mod card;
 mod changes;
 mod chat;
+mod comparisons;
+mod finish;
 mod fresh;
 mod heard;
 mod home;
@@ -63,6 +65,7 @@ fn take(model: &mut Model, message: Message) {
         Message::Failed(words) => model.refuse(words),
         Message::Teams { sessions, stats } => teams::take(model, sessions, stats),
         Message::Called { call, returned } => changes::take(model, &call, returned),
+        Message::WorktreeCalled { call, returned } => finish::take(model, &call, returned),
         Message::Ticked => {}
     }
 }

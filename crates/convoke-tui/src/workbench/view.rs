@@ -3,6 +3,8 @@
 mod card;
 mod changes;
 mod chat;
+mod comparisons;
+mod finish;
 mod fresh;
 mod help;
 mod home;
@@ -19,7 +21,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::layout::{self, SIZE_MIN};
-use super::model::{Model, Overlay, Tab};
+use super::model::{Link, Model, Overlay, Tab};
 use crate::palette::Palette;
 use crate::picture::{Picture, Strip, Target};
 use crate::rule;
@@ -92,6 +94,7 @@ fn pane(model: &Model, picture: &mut Picture, area: Rect) {
         Tab::Home => home::pane(model, picture, area),
         Tab::Teams => teams::pane(model, picture, area),
         Tab::Rules => rules::pane(model, picture, area),
+        Tab::Compare => comparisons::pane(model, picture, area),
     }
 }
 
@@ -99,7 +102,9 @@ fn main(model: &Model, picture: &mut Picture, page: Rect) {
     match (model.tab, &model.overlay) {
         (_, Some(_)) => making(model, picture, page),
         (Tab::Sessions, None) => chat::page(model, picture, page),
-        (Tab::Home | Tab::Teams | Tab::Rules, None) => home::page(model, picture, page),
+        (Tab::Home | Tab::Teams | Tab::Rules | Tab::Compare, None) => {
+            home::page(model, picture, page);
+        }
     }
 }
 
@@ -108,9 +113,12 @@ impl Overlay {
     const fn is_wide(&self) -> bool {
         match self {
             Self::Help { .. } | Self::New(_) | Self::Search(_) | Self::Changes(_) => true,
-            Self::Offers { .. } | Self::Rename { .. } | Self::Queue { .. } | Self::Stop { .. } => {
-                false
-            }
+            Self::Offers { .. }
+            | Self::Rename { .. }
+            | Self::Queue { .. }
+            | Self::Stop { .. }
+            | Self::Finish(_)
+            | Self::Refused { .. } => false,
         }
     }
 }
@@ -127,6 +135,10 @@ fn making(model: &Model, picture: &mut Picture, area: Rect) {
         }
         Some(Overlay::Stop { .. }) => overlay::stop(model, picture, area),
         Some(Overlay::Changes(changes)) => changes::page(model, changes, picture),
+        Some(Overlay::Finish(finish)) => finish::page(model, finish, picture, area),
+        Some(Overlay::Refused { title, refusal }) => {
+            overlay::refused(model, title, refusal, picture, area);
+        }
         Some(Overlay::Help { scroll }) => {
             help::page(model, picture, layout::text_area(area), *scroll);
         }
@@ -159,6 +171,14 @@ fn too_small(model: &Model, picture: &mut Picture) {
     picture.strip(Rect::new(0, 0, size.width, size.height), strip);
 }
 
+/// What stands in the place of a list that has not come.
+const fn not_loaded(link: &Link) -> &'static str {
+    match link {
+        Link::Down(_) => " Not connected to the daemon.",
+        Link::Opening | Link::Up => " Asking the daemon…",
+    }
+}
+
 /// Whether the human is at a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
@@ -182,11 +202,37 @@ impl At {
     }
 }
 
+/// Where a title would have fewer cells, the rest of its line is cut instead.
+const TITLE_MIN: usize = 12;
+
+/// A line with a title, which is cut so that everything else fits.
+fn titled_line(
+    title: Title,
+    after: Vec<Span<'static>>,
+    right: Vec<Span<'static>>,
+    width: usize,
+) -> Line<'static> {
+    let Title { mut before, title } = title;
+    let rest = cells(&before) + cells(&after) + cells(&right) + 1;
+    let room = width.checked_sub(rest).filter(|room| *room >= TITLE_MIN).unwrap_or(width);
+    before.push(Span::styled(wrap::shorten(&title.content, room), title.style));
+    before.extend(after);
+    split_line(before, right, width)
+}
+
+/// A title, and what stands before it.
+struct Title {
+    before: Vec<Span<'static>>,
+    title: Span<'static>,
+}
+
+fn cells(spans: &[Span<'static>]) -> usize {
+    spans.iter().map(|span| wrap::width(&span.content)).sum()
+}
+
 /// A line with something at its left and something at its right end, of which the left is cut if it must be.
 fn split_line(left: Vec<Span<'static>>, right: Vec<Span<'static>>, width: usize) -> Line<'static> {
-    let cells = |spans: &[Span<'static>]| spans.iter().map(|it| wrap::width(&it.content)).sum();
-    let right_width: usize = cells(&right);
-    let mut room = width.saturating_sub(right_width + 1);
+    let mut room = width.saturating_sub(cells(&right) + 1);
     let mut spans = Vec::new();
     for span in left {
         let text = wrap::shorten(&span.content, room);

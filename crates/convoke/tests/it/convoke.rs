@@ -156,7 +156,13 @@ impl Convoke {
 
     /// Starts a command line on a terminal.
     pub(crate) fn on_terminal(&self, line: &str) -> Terminal {
-        let pair = native_pty_system().openpty(PtySize::default()).unwrap();
+        self.on_terminal_of(80, 24, line)
+    }
+
+    /// Starts a command line on a terminal of so many columns and rows.
+    pub(crate) fn on_terminal_of(&self, cols: u16, rows: u16, line: &str) -> Terminal {
+        let size = PtySize { rows, cols, ..PtySize::default() };
+        let pair = native_pty_system().openpty(size).unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_convoke"));
         command.args(line.split_whitespace());
         command.env_clear();
@@ -168,7 +174,7 @@ impl Convoke {
         let child = pair.slave.spawn_command(command).unwrap();
         let keyboard = pair.master.take_writer().unwrap();
         let output = read_in_background(pair.master.try_clone_reader().unwrap());
-        Terminal { child, keyboard, output, screen: Vec::new(), _master: pair.master }
+        Terminal { child, keyboard, output, size, screen: Vec::new(), _master: pair.master }
     }
 
     /// What the program prints on stdout; it must succeed.
@@ -192,6 +198,7 @@ pub(crate) struct Terminal {
     child: Box<dyn Child + Send + Sync>,
     keyboard: Box<dyn Write + Send>,
     output: mpsc::Receiver<Vec<u8>>,
+    size: PtySize,
     /// Everything that was ever written to it.
     screen: Vec<u8>,
     /// The terminal is there as long as this.
@@ -206,14 +213,20 @@ impl Terminal {
 
     /// Waits until a text stands on the screen.
     pub(crate) fn sees(&mut self, text: &str) {
+        self.sees_times(1, text);
+    }
+
+    /// Waits until a text stands on the screen so many times at least, and gives the screen.
+    pub(crate) fn sees_times(&mut self, times: usize, text: &str) -> String {
         let deadline = Instant::now() + PATIENCE;
-        let [rows, columns] = [24, 80].map(|count| NonZero::new(count).unwrap());
+        let PtySize { rows, cols, .. } = self.size;
+        let [rows, columns] = [rows, cols].map(|count| NonZero::new(count).unwrap());
         loop {
             let mut screen = vt100::Parser::new(rows, columns, 0);
             screen.process(&self.screen);
             let contents = screen.screen().contents();
-            if contents.contains(text) {
-                return;
+            if contents.matches(text).count() >= times {
+                return contents;
             }
             let left = deadline.saturating_duration_since(Instant::now());
             match self.output.recv_timeout(left) {

@@ -145,6 +145,8 @@ mod terminal;
 #[cfg(test)]
 mod tui;
 #[cfg(test)]
+mod tui_worktrees;
+#[cfg(test)]
 mod worktree_crash;
 #[cfg(test)]
 mod worktree_finish;

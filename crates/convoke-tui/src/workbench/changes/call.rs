@@ -1,14 +1,14 @@
 //! What is asked of the daemon about changes, over REST.
 
+use convoke_api::Client;
 use convoke_api::bodies::{
     FileDiff, Fork, Restore, RestoreScope, Restored, Revert, Session, SessionChanges, Undo,
 };
-use convoke_api::{Client, Error};
 use convoke_core::id::SessionId;
 use convoke_core::message::Seq;
 
-use crate::link;
 use crate::workbench::message::Message;
+use crate::workbench::refusal::CallRefusal;
 
 /// Something that is asked about the changes of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,15 +70,6 @@ pub enum Returned {
     Restored(Restored),
     /// The new session.
     Forked(Session),
-}
-
-/// Why something cannot be done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallRefusal {
-    /// In words.
-    pub why: String,
-    /// The files that are in the way.
-    pub files: Vec<String>,
 }
 
 impl Call {
@@ -155,10 +146,6 @@ pub(crate) async fn perform(client: Client, call: Call) -> Message {
         Call::Undo { undo, .. } => client.undo(&id, undo).await.map(Returned::Restored),
         Call::Fork { fork, .. } => client.fork(&id, fork).await.map(Returned::Forked),
     };
-    Message::Called { call, returned: returned.map_err(|error| refusal(&error)).map(Box::new) }
-}
-
-fn refusal(error: &Error) -> CallRefusal {
-    let files = error.problem().map(|problem| problem.files.clone()).unwrap_or_default();
-    CallRefusal { why: link::words(error), files }
+    let returned = returned.map(Box::new).map_err(|error| CallRefusal::from(&error));
+    Message::Called { call, returned }
 }

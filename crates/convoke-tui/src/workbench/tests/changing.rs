@@ -11,8 +11,9 @@ use convoke_core::message::Seq;
 use convoke_core::review::DiffSide;
 
 use super::stage::{Stage, prompt, session_id, words};
-use crate::workbench::changes::{Call, CallRefusal, Returned};
+use crate::workbench::changes::{Call, Returned};
 use crate::workbench::message::{Effect, Message};
+use crate::workbench::refusal::{CallRefusal, RefusalReason};
 
 fn file(path: &str, status: FileStatus, added: u64, removed: u64) -> ChangedFile {
     ChangedFile {
@@ -132,7 +133,8 @@ fn returns(stage: &mut Stage, call: Call, returned: Returned) {
 
 fn refuses(stage: &mut Stage, call: Call, why: &str, files: &[&str]) {
     let files = files.iter().map(|file| (*file).to_owned()).collect();
-    let refusal = CallRefusal { why: why.to_owned(), files };
+    let (why, reason) = (why.to_owned(), RefusalReason::Other);
+    let refusal = CallRefusal { why, hint: None, files, reason };
     stage.send(Message::Called { call, returned: Err(refusal) });
 }
 
@@ -162,6 +164,22 @@ fn c3_on_a_small_screen_files_and_diff_take_turns() {
     insta::assert_snapshot!(stage.screen());
     stage.keys("esc");
     assert!(stage.screen().contains("❯ Use decimals"), "{}", stage.screen());
+}
+
+#[test]
+fn c3_a_long_title_is_shortened_and_the_counts_stay() {
+    let mut stage = changes(80, 24);
+    stage.hear(ServerFrame::SessionTitleUpdated {
+        session_id: "claude-code:1".to_owned(),
+        uid: session_id(1),
+        title:
+            "Fix the parser of prices so that 日本円 has no decimals and every test of it passes"
+                .to_owned(),
+    });
+    let screen = stage.screen();
+    let head = screen.lines().nth(1).unwrap();
+    assert!(head.starts_with(" Changes  Fix the parser of prices so"), "{head}");
+    assert!(head.ends_with("…  whole session  4 files  +122 −34"), "{head}");
 }
 
 #[test]

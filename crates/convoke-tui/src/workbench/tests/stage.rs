@@ -1,6 +1,8 @@
 //! A workbench without a terminal and a daemon: messages go in, and what a person would see comes out.
 
-use convoke_api::bodies::{Activity, AgentLogin, AgentLoginState, InboxItem, InboxKind, Repo};
+use convoke_api::bodies::{
+    Activity, AgentLogin, AgentLoginState, InboxItem, InboxKind, Repo, Session,
+};
 use convoke_api::entry::{
     AskedQuestion, Entry, EntryBody, Older, Permission, PromptState, Prompted, QueuedEntry, Words,
 };
@@ -23,6 +25,7 @@ use crate::workbench::message::{Effect, Message};
 use crate::workbench::model::Model;
 use crate::workbench::update::update;
 use crate::workbench::view;
+use crate::workbench::worktrees::{WorktreeCall, WorktreeReturned};
 
 pub(super) struct Stage {
     pub(super) model: Model,
@@ -161,6 +164,7 @@ impl Stage {
         let frame = |effect| match effect {
             Effect::Say(envelope) => Some(envelope.frame),
             Effect::Call(_)
+            | Effect::CallWorktree(_)
             | Effect::FetchTeams
             | Effect::Attach { .. }
             | Effect::Announce(_)
@@ -171,6 +175,17 @@ impl Stage {
 
     pub(super) fn effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.effects)
+    }
+
+    /// What was asked about work trees and comparisons since it was last looked.
+    pub(super) fn called(&mut self) -> Vec<WorktreeCall> {
+        let call = |effect| if let Effect::CallWorktree(call) = effect { Some(call) } else { None };
+        self.effects().into_iter().filter_map(call).collect()
+    }
+
+    /// The daemon answers what was asked about work trees and comparisons.
+    pub(super) fn returns(&mut self, call: WorktreeCall, returned: WorktreeReturned) {
+        self.send(Message::WorktreeCalled { call, returned: Ok(Box::new(returned)) });
     }
 
     /// Presses keys: names and single letters, separated by spaces.
@@ -270,6 +285,19 @@ pub(super) fn session(number: u8, minutes: i64, title: &str, activity: Activity)
         changes: None,
         worktree: None,
     }
+}
+
+/// A session of the shop as REST shows it.
+pub(super) fn full_session(number: u8, title: &str) -> Session {
+    let item = session(number, 0, title, Activity::Idle);
+    serde_json::from_value(serde_json::json!({
+        "id": item.uid, "repoId": item.project_id, "agent": item.cli_type, "agentSessionId": null,
+        "title": item.title, "status": item.status, "acceptsPrompts": true, "archived": false,
+        "createdAt": item.created_at, "updatedAt": item.created_at,
+        "lastActiveAt": item.last_active_at, "messageCount": 1, "metadata": {},
+        "activity": item.activity, "attention": item.attention, "unseen": false,
+    }))
+    .unwrap()
 }
 
 fn agents() -> Vec<AgentItem> {

@@ -8,16 +8,17 @@ use convoke_core::id::SessionId;
 use convoke_core::message::Seq;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::session;
+use super::{finish, session};
 use crate::editor::Editor;
 use crate::picture::{Target, Way};
 use crate::sheet::keys::is_plain;
 use crate::workbench::changes::{
-    Call, CallRefusal, Changes, Commented, Dialog, Loaded, OpenFile, Pane, Returned,
+    Call, Changes, Commented, Dialog, Loaded, OpenFile, Pane, Returned,
 };
 use crate::workbench::layout;
 use crate::workbench::message::Effect;
 use crate::workbench::model::{Link, Model, Overlay};
+use crate::workbench::refusal::CallRefusal;
 use crate::workbench::view;
 pub(super) use dialog::paste;
 
@@ -30,7 +31,14 @@ pub(super) fn begin(model: &mut Model, id: SessionId) {
     load(model);
 }
 
-/// Shows the changes again that were shown before the keys.
+/// Sets the changes aside while something else is shown.
+fn set_aside(model: &mut Model) {
+    if let Some(Overlay::Changes(changes)) = model.overlay.take() {
+        model.behind = Some(changes);
+    }
+}
+
+/// Shows the changes again that were set aside.
 pub(super) fn show_again(model: &mut Model) {
     if let Some(changes) = model.behind.take() {
         model.overlay = Some(Overlay::Changes(changes));
@@ -129,14 +137,15 @@ fn take_list(model: &mut Model, called: &Call, listed: convoke_api::bodies::Sess
 }
 
 fn refused(model: &mut Model, called: &Call, refusal: CallRefusal) {
-    let CallRefusal { why, files } = refusal;
+    let line = refusal.line();
+    let CallRefusal { why, files, .. } = refusal;
     let Some(changes) = shown_mut(model) else { return };
     match called {
         Call::List { .. } => changes.fail(None, why),
         Call::Open { path, .. } => changes.fail(Some(path), why),
         Call::Revert { .. } | Call::Restore { .. } | Call::Undo { .. } | Call::Fork { .. } => {
             if files.is_empty() {
-                model.refuse(why);
+                model.refuse(line);
             } else {
                 changes.dialog = Some(Dialog::Refused { call: called.clone(), why, files });
             }
@@ -227,10 +236,13 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
             confirm(model, Call::Fork { id, fork });
         }
         (KeyCode::Char('C' | 's'), true, _) => dialog::comments(model),
+        (KeyCode::Char('F'), true, _) => {
+            let id = changes.id;
+            set_aside(model);
+            finish::begin(model, id);
+        }
         (KeyCode::Char('?') | KeyCode::F(1), true, _) => {
-            if let Some(Overlay::Changes(changes)) = model.overlay.take() {
-                model.behind = Some(changes);
-            }
+            set_aside(model);
             model.overlay = Some(Overlay::Help { scroll: 0 });
         }
         (_, _, Pane::Files) => press_files(model, key),

@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{Taken, changes, list, offers, queue, rules, session};
+use super::{Taken, changes, finish, list, offers, queue, rules, session};
 use crate::picture::Way;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
@@ -52,7 +52,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
             let id = chat.id;
             changes::begin(model, id);
         }
-        (KeyCode::Char(letter @ ('r' | 'a' | 'x' | 'R')), false) => {
+        (KeyCode::Char(letter @ ('r' | 'a' | 'x' | 'R' | 'F')), false) => {
             let id = chat.id;
             list::with_session(model, letter, id);
         }
@@ -76,6 +76,11 @@ pub(super) fn press_input(model: &mut Model, key: KeyEvent) -> Taken {
         (KeyCode::Char('c'), false) if key.modifiers == KeyModifiers::ALT => {
             if let Some(id) = model.chat.as_ref().map(|chat| chat.id) {
                 changes::begin(model, id);
+            }
+        }
+        (KeyCode::Char('w'), false) if key.modifiers == KeyModifiers::ALT => {
+            if let Some(id) = model.chat.as_ref().map(|chat| chat.id) {
+                finish::begin(model, id);
             }
         }
         (KeyCode::Char('x'), false) => {

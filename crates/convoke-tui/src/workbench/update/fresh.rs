@@ -1,5 +1,8 @@
 //! Where and with whom the next session begins: in which project or folder, and with which agent.
 
+pub(super) mod place;
+pub(super) mod rivals;
+
 use convoke_api::frames::ClientFrame;
 use convoke_core::id::ProjectId;
 use crossterm::event::{KeyCode, KeyEvent};
@@ -44,6 +47,10 @@ pub(super) fn choose_mode_or_model(model: &mut Model) {
 pub(super) fn press(model: &mut Model, key: KeyEvent) {
     let Some(Overlay::New(new)) = &model.overlay else { return };
     match *new {
+        NewSession::Place { cursor } => place::press(model, cursor, key),
+        NewSession::Branch { .. } => place::press_branch(model, key),
+        NewSession::Rivals { .. } => rivals::press(model, key),
+        NewSession::Test { .. } => rivals::press_test(model, key),
         NewSession::Project { cursor } => press_project(model, cursor, key),
         NewSession::Folder { .. } => press_folder(model, key),
         NewSession::Agent { cursor } => press_agent(model, cursor, key),
@@ -51,11 +58,22 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
     }
 }
 
-/// A pasted text: a path.
+/// A pasted text: a path, a branch or a command.
 pub(super) fn paste(model: &mut Model, text: &str) {
-    if let Some(Overlay::New(NewSession::Folder { path, found })) = &mut model.overlay {
-        path.paste(text.trim());
-        found.clear();
+    let Some(Overlay::New(new)) = &mut model.overlay else { return };
+    match new {
+        NewSession::Folder { path, found } => {
+            path.paste(text.trim());
+            found.clear();
+        }
+        NewSession::Branch { name: field } | NewSession::Test { line: field } => {
+            field.paste(&text.trim().replace(['\n', '\r'], " "));
+        }
+        NewSession::Project { .. }
+        | NewSession::Agent { .. }
+        | NewSession::Choices { .. }
+        | NewSession::Place { .. }
+        | NewSession::Rivals { .. } => {}
     }
 }
 

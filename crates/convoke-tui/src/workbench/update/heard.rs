@@ -5,11 +5,12 @@ use convoke_api::frames::{ClientFrame, Envelope, ServerFrame, SessionItem};
 use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::message::Seq;
 
-use super::{changes, fresh, home, inbox, rules, search, session};
+use super::{changes, comparisons, fresh, home, inbox, rules, search, session};
 use crate::workbench::chat::{Chat, Phase};
 use crate::workbench::list::Shelf;
 use crate::workbench::message::{Effect, Wish};
-use crate::workbench::model::{Link, Model, Tab};
+use crate::workbench::model::{Link, Model, Overlay, Tab};
+use crate::workbench::refusal::{CallRefusal, RefusalReason};
 
 /// There is a way to the daemon: everything is asked for that may have changed meanwhile.
 pub(super) fn linked(model: &mut Model) {
@@ -25,6 +26,7 @@ pub(super) fn linked(model: &mut Model) {
     match model.tab {
         Tab::Teams => model.effects.push(Effect::FetchTeams),
         Tab::Rules => rules::ask(model),
+        Tab::Compare => comparisons::ask(model),
         Tab::Home | Tab::Sessions => {}
     }
 }
@@ -47,22 +49,33 @@ pub(super) fn unlinked(model: &mut Model, words: &str) {
 /// The daemon said something.
 pub(super) fn take(model: &mut Model, envelope: Envelope<ServerFrame>) {
     let wish = model.fulfil(envelope.request_id.as_deref());
-    if let ServerFrame::Error { message, hint } = &envelope.frame {
-        let hint = hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
-        // What is searched for is on its way to being written.
-        if let Some(Wish::Search(query)) = &wish {
-            return search::fail(model, query, message);
-        }
-        if let Some(wish) = wish {
-            fail_with(model, wish, message);
-        }
-        model.refuse(format!("{message}{hint}"));
-        return;
+    if let ServerFrame::Error { message, hint } = envelope.frame {
+        let (files, reason) = (Vec::new(), RefusalReason::Other);
+        return refused(model, wish, CallRefusal { why: message, hint, files, reason });
     }
     let news = News::of(&envelope.frame);
     hear(model, envelope.frame);
     if let Some(wish) = wish {
         done(model, wish, &news);
+    }
+}
+
+/// The daemon refused what was wished for, if anything was.
+fn refused(model: &mut Model, wish: Option<Wish>, refusal: CallRefusal) {
+    // What is searched for is on its way to being written.
+    if let Some(Wish::Search(query)) = &wish {
+        return search::fail(model, query, &refusal.why);
+    }
+    let is_creating = matches!(wish, Some(Wish::Create(_)));
+    if let Some(wish) = wish {
+        fail_with(model, wish, &refusal.why);
+    }
+    if is_creating && refusal.hint.is_some() && model.overlay.is_none() {
+        // Error and way out are too long for a line.
+        model.notice = None;
+        model.overlay = Some(Overlay::Refused { title: "The session was not started", refusal });
+    } else {
+        model.refuse(refusal.line());
     }
 }
 

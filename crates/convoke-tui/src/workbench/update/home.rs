@@ -5,7 +5,7 @@ use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::session::Attention;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{Taken, fresh, list, search, session};
+use super::{Taken, comparisons, fresh, list, search, session};
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::home::Row;
@@ -29,10 +29,12 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
         (KeyCode::Char('/'), true) => search::begin(model),
         (KeyCode::Char('o'), true) => open_session(model),
         (KeyCode::Char('u'), true) => session::undo(model),
-        (KeyCode::Char(letter @ ('r' | 'a' | 'x' | 'R')), true) => match session_at_cursor(model) {
-            Some(id) => list::with_session(model, letter, id),
-            None => model.refuse("Choose a session first."),
-        },
+        (KeyCode::Char(letter @ ('r' | 'a' | 'x' | 'R' | 'F')), true) => {
+            match session_at_cursor(model) {
+                Some(id) => list::with_session(model, letter, id),
+                None => model.refuse("Choose a session first."),
+            }
+        }
         _ => return Taken::No,
     }
     Taken::Yes
@@ -67,6 +69,8 @@ pub(super) fn press_composer(model: &mut Model, key: KeyEvent) -> Taken {
         (KeyCode::Char('p'), KeyModifiers::ALT) => fresh::choose_project(model),
         (KeyCode::Char('a'), KeyModifiers::ALT) => fresh::choose_agent(model),
         (KeyCode::Char('m'), KeyModifiers::ALT) => fresh::choose_mode_or_model(model),
+        (KeyCode::Char('w'), KeyModifiers::ALT) => fresh::place::choose(model),
+        (KeyCode::Char('c'), KeyModifiers::ALT) => fresh::rivals::choose(model),
         (KeyCode::Char('d'), KeyModifiers::ALT) => model.detach(),
         (KeyCode::Tab, _) if model.complete_mention() => {}
         (KeyCode::Tab | KeyCode::BackTab, _) => model.focus = Focus::List,
@@ -88,6 +92,9 @@ pub(super) fn press_composer(model: &mut Model, key: KeyEvent) -> Taken {
 /// Begins the session, with its prompt in the same step.
 fn start(model: &mut Model) {
     let Some(project) = model.composer_project() else { return fresh::choose_project(model) };
+    if model.home.composer.comparison.is_some() {
+        return comparisons::start(model, project);
+    }
     let Some(agent) = model.composer_agent().cloned() else {
         model.refuse("No agent is installed; see `convoke agent list`.");
         return;
@@ -106,7 +113,7 @@ fn start(model: &mut Model) {
         prompt: (!text.trim().is_empty()).then(|| text.clone()),
         attachments: model.attachments_of(None),
         files: model.files_in(&text),
-        worktree: None,
+        worktree: model.home.composer.worktree.clone(),
     };
     if model.wish(Wish::Create(text), frame) == Asked::Yes {
         model.home.composer.text = crate::editor::Editor::default();
@@ -119,6 +126,10 @@ fn start(model: &mut Model) {
 pub(super) fn begun(model: &mut Model, id: SessionId) {
     if model.notice.as_ref().is_some_and(|notice| notice.text.starts_with("Starting ")) {
         model.notice = None;
+    }
+    // No two work trees have the same branch.
+    if let Some(worktree) = &mut model.home.composer.worktree {
+        worktree.branch = None;
     }
     // The human may have gone elsewhere meanwhile.
     if model.tab == Tab::Home && model.overlay.is_none() {

@@ -2,7 +2,10 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{Taken, card, changes, chat, fresh, home, list, offers, queue, rules, search, teams};
+use super::{
+    Taken, card, changes, chat, comparisons, finish, fresh, home, list, offers, queue, rules,
+    search, teams,
+};
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::message::{Effect, Wish};
@@ -26,7 +29,13 @@ pub(super) fn paste(model: &mut Model, text: &str) {
         Some(Overlay::Search(_)) => search::paste(model, text),
         Some(Overlay::Queue { .. }) => queue::paste(model, text),
         Some(Overlay::Changes(_)) => changes::paste(model, text),
-        Some(Overlay::Help { .. } | Overlay::Offers { .. } | Overlay::Stop { .. }) => {}
+        Some(Overlay::Finish(_)) => finish::paste(model, text),
+        Some(
+            Overlay::Help { .. }
+            | Overlay::Offers { .. }
+            | Overlay::Stop { .. }
+            | Overlay::Refused { .. },
+        ) => {}
         None => match model.focus {
             Focus::Composer => model.home.composer.text.paste(text),
             Focus::Card => card::paste(model, text),
@@ -70,13 +79,15 @@ fn dispatch(model: &mut Model, key: KeyEvent) {
         Some(Overlay::Search(_)) => return search::press(model, key),
         Some(Overlay::Queue { .. }) => return queue::press(model, key),
         Some(Overlay::Changes(_)) => return changes::press(model, key),
+        Some(Overlay::Finish(_)) => return finish::press(model, key),
+        Some(Overlay::Refused { .. }) => return close(model, key),
         Some(Overlay::Stop { id }) => {
             let id = *id;
             return queue::press_stop(model, key, id);
         }
         None => {}
     }
-    if let (KeyCode::Char(digit @ '1'..='4'), KeyModifiers::ALT) = (key.code, key.modifiers) {
+    if let (KeyCode::Char(digit @ '1'..='5'), KeyModifiers::ALT) = (key.code, key.modifiers) {
         return open_tab(model, tab_of(digit));
     }
     let taken = match (model.tab, model.focus) {
@@ -91,6 +102,7 @@ fn dispatch(model: &mut Model, key: KeyEvent) {
         (Tab::Home, Focus::List) => home::press(model, key),
         (Tab::Teams, Focus::List) => teams::press(model, key),
         (Tab::Rules, Focus::List) => rules::press(model, key),
+        (Tab::Compare, Focus::List) => comparisons::press(model, key),
     };
     if taken == Taken::No {
         anywhere(model, key);
@@ -102,7 +114,7 @@ fn anywhere(model: &mut Model, key: KeyEvent) {
         (KeyCode::Char('?') | KeyCode::F(1), true) => {
             model.overlay = Some(Overlay::Help { scroll: 0 });
         }
-        (KeyCode::Char(digit @ '1'..='4'), true) => open_tab(model, tab_of(digit)),
+        (KeyCode::Char(digit @ '1'..='5'), true) => open_tab(model, tab_of(digit)),
         (KeyCode::Char('/'), true) => search::begin(model),
         (KeyCode::Char('q'), true) => leave(model),
         _ => {}
@@ -114,6 +126,7 @@ const fn tab_of(digit: char) -> Tab {
         '2' => Tab::Sessions,
         '3' => Tab::Teams,
         '4' => Tab::Rules,
+        '5' => Tab::Compare,
         _ => Tab::Home,
     }
 }
@@ -125,6 +138,7 @@ pub(super) fn open_tab(model: &mut Model, tab: Tab) {
     match tab {
         Tab::Teams => model.effects.push(Effect::FetchTeams),
         Tab::Rules => rules::ask(model),
+        Tab::Compare => comparisons::ask(model),
         Tab::Home | Tab::Sessions => {}
     }
 }
@@ -133,7 +147,7 @@ pub(super) fn open_tab(model: &mut Model, tab: Tab) {
 pub(super) fn resting(model: &Model) -> Focus {
     match model.tab {
         Tab::Sessions if model.chat.is_some() => Focus::Input,
-        Tab::Home | Tab::Sessions | Tab::Teams | Tab::Rules => Focus::List,
+        Tab::Home | Tab::Sessions | Tab::Teams | Tab::Rules | Tab::Compare => Focus::List,
     }
 }
 
@@ -172,6 +186,13 @@ fn help(model: &mut Model, key: KeyEvent, scroll: usize) {
         _ => return,
     };
     model.overlay = Some(Overlay::Help { scroll: to.min(view::scroll_max(model)) });
+}
+
+/// Closes what was only to be read.
+fn close(model: &mut Model, key: KeyEvent) {
+    if let (KeyCode::Esc | KeyCode::Enter | KeyCode::Char('q'), true) = (key.code, is_plain(key)) {
+        model.overlay = None;
+    }
 }
 
 fn rename(model: &mut Model, key: KeyEvent) {

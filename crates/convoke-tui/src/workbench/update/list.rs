@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::{Taken, changes, heard, home, queue, session};
+use super::{Taken, changes, finish, heard, home, queue, session};
 use crate::sheet::keys::is_plain;
 use crate::workbench::list::{Row, Shelf};
 use crate::workbench::model::{Focus, Model};
@@ -28,7 +28,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
         }
         (KeyCode::Char('u'), true) => session::undo(model),
         (KeyCode::Char('A'), true) => turn_shelf(model),
-        (KeyCode::Char(letter @ ('r' | 'a' | 'x' | 'R' | 'c')), true) => {
+        (KeyCode::Char(letter @ ('r' | 'a' | 'x' | 'R' | 'c' | 'F')), true) => {
             let Some(id) = model.list.session_at_cursor().map(|session| session.uid) else {
                 model.refuse("Choose a session first.");
                 return Taken::Yes;
@@ -50,6 +50,7 @@ pub(super) fn with_session(model: &mut Model, letter: char, id: convoke_core::id
             session::open(model, id);
             changes::begin(model, id);
         }
+        'F' => finish::begin(model, id),
         'R' if home::has_failed(model, id) => session::retry(model, id),
         'R' => session::resume(model, id),
         _ => {}

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Position;
 
-use super::{card, changes, chat, home, key, list, rules, teams};
+use super::{card, changes, chat, comparisons, home, key, list, rules, teams};
 use crate::card::Card;
 use crate::permission::keys as permission;
 use crate::picture::{Target, Way};
@@ -36,6 +36,7 @@ pub(super) fn click(model: &mut Model, target: Target, column: usize) {
             Tab::Home => home::choose(model, at),
             Tab::Teams => teams::choose(model, at),
             Tab::Rules => rules::choose(model, at),
+            Tab::Compare => comparisons::step(model, |_, _| at),
         },
         Target::Block(at) => {
             if let Some(chat) = &mut model.chat {
@@ -94,6 +95,7 @@ fn wheel_list(model: &mut Model, way: Way) {
     match model.tab {
         Tab::Home => home::step(model, to),
         Tab::Sessions => model.list.step(to),
+        Tab::Compare => comparisons::step(model, to),
         Tab::Teams | Tab::Rules => {}
     }
 }

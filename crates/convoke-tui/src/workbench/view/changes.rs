@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::{At, bar, split_line};
+use super::{At, Title, bar, split_line, titled_line};
 use crate::palette::Palette;
 use crate::picture::{Picture, Strip, Target};
 use crate::text::{clean, wrap};
@@ -44,16 +44,16 @@ fn heading(model: &Model, changes: &Changes, picture: &mut Picture, area: Rect) 
         Some(turn) => format!("turn {turn}"),
         None => "whole session".to_owned(),
     };
-    let mut left = vec![
-        Span::styled(" Changes  ", palette.here()),
-        Span::styled(title.unwrap_or_default(), palette.strong()),
-        Span::styled(format!("  {scope}"), palette.code()),
-    ];
+    let title = Title {
+        before: vec![Span::styled(" Changes  ", palette.here())],
+        title: Span::styled(title.unwrap_or_default(), palette.strong()),
+    };
+    let mut after = vec![Span::styled(format!("  {scope}"), palette.code())];
     if let Some(listed) = changes.listed.here() {
         let ChangeTotals { files, .. } = listed.totals;
         let words = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
-        left.push(Span::styled(format!("  {words}  "), palette.faint()));
-        left.extend(counts(Some(listed.totals.added), Some(listed.totals.removed), palette));
+        after.push(Span::styled(format!("  {words}  "), palette.faint()));
+        after.extend(counts(Some(listed.totals.added), Some(listed.totals.removed), palette));
     }
     let comments = model.reviews.get(&changes.id).map_or(0, Vec::len);
     let right = match (&changes.under_way, comments) {
@@ -62,7 +62,7 @@ fn heading(model: &Model, changes: &Changes, picture: &mut Picture, area: Rect) 
         (None, 1) => vec![Span::styled("1 comment: s sends ", palette.news())],
         (None, count) => vec![Span::styled(format!("{count} comments: s sends "), palette.news())],
     };
-    picture.line(area, split_line(left, right, usize::from(area.width)));
+    picture.line(area, titled_line(title, after, right, usize::from(area.width)));
 }
 
 /// Lines that were added and removed.

@@ -5,7 +5,7 @@ use convoke_core::session::{Attention, Status};
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::{card, list, split_line};
+use super::{Title, card, finish, list, titled_line};
 use crate::picture::{Picture, Strip, Target};
 use crate::rule;
 use crate::text::{clean, wrap};
@@ -52,13 +52,15 @@ fn heading(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
     let (mark, mark_style) = list::mark(session, palette);
     let project = model.list.project(session.project_id);
     let project = project.map(|project| clean::line(&project.name)).unwrap_or_default();
-    let left = vec![
-        Span::raw(" "),
-        Span::styled(mark, mark_style),
-        Span::raw(" "),
-        Span::styled(clean::line(&session.title), palette.strong()),
-        Span::styled(format!("  {} · {project}", session.cli_type), palette.faint()),
-    ];
+    let title = Title {
+        before: vec![Span::raw(" "), Span::styled(mark, mark_style), Span::raw(" ")],
+        title: Span::styled(clean::line(&session.title), palette.strong()),
+    };
+    let about = format!("  {} · {project}", session.cli_type);
+    let mut after = vec![Span::styled(about, palette.faint())];
+    if let Some(own) = &session.worktree {
+        after.push(Span::styled(format!("  {}", finish::branch(own)), palette.code()));
+    }
     let state = match (session.attention, session.status) {
         (Attention::Idle, _) => "",
         (Attention::Working, _) => "working",
@@ -69,7 +71,7 @@ fn heading(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
     };
     let mut right = list::totals(session, palette);
     right.push(Span::styled(format!("{state} "), mark_style));
-    picture.line(area, split_line(left, right, usize::from(area.width)));
+    picture.line(area, titled_line(title, after, right, usize::from(area.width)));
 }
 
 fn entries(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {

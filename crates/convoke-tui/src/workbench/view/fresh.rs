@@ -1,5 +1,8 @@
 //! Where and with whom the next session begins, what an agent offers, and a new title.
 
+mod place;
+mod rivals;
+
 use convoke_api::frames::AgentItem;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -24,6 +27,12 @@ pub(super) fn page(model: &Model, new: &NewSession, picture: &mut Picture, area:
         NewSession::Project { cursor } => projects(model, *cursor, width),
         NewSession::Folder { path, found } => folder(model, path, found, width),
         NewSession::Agent { cursor } => agents(model, *cursor, width),
+        NewSession::Place { cursor } => place::places(model, *cursor, width),
+        NewSession::Branch { name } => place::branch(model, name, width),
+        NewSession::Rivals { cursor, unfolded } => {
+            rivals::rivals(model, *cursor, unfolded.as_ref(), width)
+        }
+        NewSession::Test { line } => rivals::test(model, line, width),
         NewSession::Choices { cursor } => {
             let title = titled(model, "New session: in which mode, with which model?");
             choices(model, title, model.composer_offers(), *cursor, width)
@@ -161,6 +170,21 @@ pub(super) fn row(strip: &mut Strip, model: &Model, here: At, spans: Vec<Span<'s
         Span::styled(span.content, patched)
     }));
     strip.push(Line::from(line));
+}
+
+/// A paragraph.
+pub(super) fn text(strip: &mut Strip, words: &str, width: usize, style: Style) {
+    for row in wrap::spans(&[Span::styled(clean::line(words), style)], width) {
+        strip.push(row);
+    }
+}
+
+/// A key and what it does.
+pub(super) fn key(model: &Model, strip: &mut Strip, key: &str, words: &str) {
+    strip.push(Line::from(vec![
+        Span::styled(format!("{key:>5}  "), model.palette.here()),
+        Span::raw(words.to_owned()),
+    ]));
 }
 
 /// A text that is written in one row.

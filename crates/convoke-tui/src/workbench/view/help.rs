@@ -7,9 +7,9 @@ use crate::picture::Picture;
 use crate::workbench::model::Model;
 
 /// Keys and what they do; a line without a key is a heading.
-const KEYS: [Hint; 99] = [
+const KEYS: [Hint; 111] = [
     ("", "Anywhere except in a text field"),
-    ("1 2 3 4", "home, sessions, teams, rules; alt-1 … alt-4 also in a text field"),
+    ("1 … 5", "home, sessions, teams, rules, comparisons; with alt also in a text field"),
     ("/", "search titles and messages; enter goes to the message"),
     ("tab", "next part of the screen"),
     ("?", "this page; F1 also in a text field"),
@@ -21,6 +21,8 @@ const KEYS: [Hint; 99] = [
     ("enter", "answer the request, or open the session"),
     ("n", "start a session: write its first prompt, enter sends it"),
     ("alt-p alt-a alt-m", "while writing it: in which project, with which agent, mode and model"),
+    ("alt-w", "while writing it: in the project's folder, or in a work tree of its own"),
+    ("alt-c", "while writing it: compare agents, which all get the prompt"),
     ("o", "open the session that asks"),
     ("R", "retry the last prompt of a failed session"),
     ("x a", "stop the running turn, archive"),
@@ -35,6 +37,7 @@ const KEYS: [Hint; 99] = [
     ("A", "archived sessions; there, a restores one"),
     ("x", "stop the running turn"),
     ("c", "what the session changed"),
+    ("F", "finish the work tree of the session, or restore it"),
     ("R", "resume an ended session, retry a failed one"),
     ("◆ ◐ ●", "needs you, working, finished and not seen yet"),
     ("✗ ○ ·", "failed, idle, ended"),
@@ -66,6 +69,10 @@ const KEYS: [Hint; 99] = [
     ("i", "write"),
     ("Q", "queued prompts"),
     ("c", "what the session changed; alt-c while writing"),
+    (
+        "F",
+        "finish the work tree (merge, pull request, discard, …), or restore it; alt-w while writing",
+    ),
     ("m", "modes, models and other settings of the agent"),
     ("r a x R", "rename, archive, stop, resume or retry"),
     ("esc", "back to the list"),
@@ -84,7 +91,15 @@ const KEYS: [Hint; 99] = [
     ("R", "restore files, conversation or both to before a turn; asks once more"),
     ("u", "undo the last restore of files"),
     ("f", "fork: a new session with the conversation up to the turn that is shown"),
+    ("F", "finish the work tree of the session"),
     ("esc", "back"),
+    ("", ""),
+    ("", "Comparisons"),
+    ("↑ ↓  k j", "from candidate to candidate; g and G to the ends"),
+    ("enter c", "open the session of the candidate, what it changed"),
+    ("K", "keep the candidate, and discard the others; asks once more"),
+    ("n", "compare agents: choose them, then write the prompt"),
+    ("R", "refresh"),
     ("", ""),
     ("", "Answering a permission"),
     ("1 … 9", "choose an answer by its number"),
@@ -112,4 +127,47 @@ const KEYS: [Hint; 99] = [
 /// The page of keys, from a line on.
 pub(super) fn page(model: &Model, picture: &mut Picture, area: Rect, scroll: usize) {
     hints::page(&KEYS, picture, area, scroll, model.palette);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+    use std::fs;
+
+    use super::KEYS;
+
+    const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/terminal.md");
+
+    const INTRODUCTION: &str = "\
+# The terminal UI
+
+<!-- Made from the page of keys: UPDATE_DOCS=1 cargo nextest run -p convoke-tui the_keys_page -->
+
+`convoke tui` shows sessions, what they ask and what they change; `?` shows these keys.
+The line at the bottom of the screen names those that work at the moment.
+";
+
+    #[test]
+    fn the_keys_page_says_what_the_help_says() {
+        let mut page = INTRODUCTION.to_owned();
+        for (key, meaning) in KEYS {
+            match (key, meaning) {
+                ("", "") => {}
+                // The last line is no heading.
+                ("", words) if words.ends_with('.') => write!(page, "\n{words}\n").unwrap(),
+                ("", heading) => {
+                    write!(page, "\n## {heading}\n\n| key | what it does |\n|---|---|\n").unwrap();
+                }
+                (key, meaning) => writeln!(page, "| `{key}` | {meaning} |").unwrap(),
+            }
+        }
+        if std::env::vars_os().any(|(name, _)| name == "UPDATE_DOCS") {
+            fs::write(PAGE, &page).unwrap();
+        }
+        let written = fs::read_to_string(PAGE).unwrap_or_default();
+        assert!(
+            written == page,
+            "docs/terminal.md is out of date; its second line says how to make it"
+        );
+    }
 }

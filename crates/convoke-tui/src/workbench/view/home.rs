@@ -9,7 +9,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::{At, card, list, split_line};
+use super::{At, card, finish, list, split_line};
 use crate::picture::{Picture, Strip, Target};
 use crate::rule;
 use crate::text::clean;
@@ -62,30 +62,50 @@ fn chip_line(model: &Model, width: usize) -> Line<'static> {
         Some(project) => clean::line(&project.name),
         None => "no project".to_owned(),
     };
-    let agent = model.composer_agent().map(|agent| clean::line(&agent.title));
+    let draft = model.home.composer.comparison.as_ref();
+    let agent = match draft {
+        Some(draft) => {
+            let names: Vec<String> = draft.rivals.iter().map(|it| model.rival_name(it)).collect();
+            Some(format!("compare {}", names.join(", ")))
+        }
+        None => model.composer_agent().map(|agent| clean::line(&agent.title)),
+    };
     let mut left = vec![
         Span::raw("   "),
         Span::styled(project, palette.code()),
         Span::styled(" · ", palette.faint()),
         Span::styled(agent.unwrap_or_else(|| "no agent".to_owned()), palette.code()),
     ];
-    for chosen in [model.composer_mode(), model.composer_model()].into_iter().flatten() {
+    for chosen in chosen(model) {
         left.push(Span::styled(" · ", palette.faint()));
-        left.push(Span::styled(clean::line(&chosen.name), palette.code()));
+        left.push(Span::styled(clean::line(&chosen), palette.code()));
     }
     left.extend(attached(model));
+    // The other keys are in the line at the bottom.
     let right = match model.focus {
         Focus::Composer => vec![
-            Span::styled("alt-p", palette.here()),
-            Span::raw(" project  "),
-            Span::styled("alt-a", palette.here()),
-            Span::raw(" agent  "),
-            Span::styled("alt-m", palette.here()),
-            Span::raw(" model "),
+            Span::styled("alt-w", palette.here()),
+            Span::raw(" work tree  "),
+            Span::styled("alt-c", palette.here()),
+            Span::raw(" compare "),
         ],
         Focus::List | Focus::Chat | Focus::Card | Focus::Input => Vec::new(),
     };
     split_line(left, right, width)
+}
+
+/// What was chosen besides project and agent: of a comparison its test, of a session mode, model and work tree.
+fn chosen(model: &Model) -> Vec<String> {
+    let composer = &model.home.composer;
+    if let Some(draft) = &composer.comparison {
+        return draft.test.iter().map(|test| format!("test {test}")).collect();
+    }
+    let choices = [model.composer_mode(), model.composer_model()].into_iter().flatten();
+    let worktree = composer
+        .worktree
+        .as_ref()
+        .map(|worktree| format!("⎇ {}", worktree.branch.as_deref().unwrap_or("a new branch")));
+    choices.map(|choice| choice.name.clone()).chain(worktree).collect()
 }
 
 /// What is attached to what is being written.
@@ -287,6 +307,10 @@ fn preview(model: &Model, session: &SessionItem, paper: &mut Paper) {
         (Attention::Ended, false) => "Ended",
     };
     paper.text("  ", "  ", state, style, style);
+    if let Some(own) = &session.worktree {
+        let branch = finish::branch(own);
+        paper.text("  ", "    ", &branch, palette.code(), palette.code());
+    }
     if let Some(step) = &session.step {
         paper.text("  ▸ ", "    ", step, palette.here(), Style::new());
     }
@@ -314,6 +338,10 @@ fn preview(model: &Model, session: &SessionItem, paper: &mut Paper) {
         Attention::Failed => keys.push(("R", "retry the last prompt")),
         Attention::Idle | Attention::Ended => {}
     }
+    keys.extend(session.worktree.as_ref().map(|own| match own.removed {
+        None => ("F", "finish the work tree"),
+        Some(_) => ("F", "restore the work tree"),
+    }));
     keys.push(("a", "archive"));
     for (key, words) in keys {
         let spans = [Span::styled(format!("{key:>5}  "), palette.here()), Span::raw(words)];

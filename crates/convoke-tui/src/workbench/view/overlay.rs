@@ -1,15 +1,17 @@
-//! The prompts that wait, and what becomes of them when the turn stops.
+//! The prompts that wait, what becomes of them when the turn stops, and what was refused.
 
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Span;
 
 use super::At;
-use super::fresh::{field, row, titled};
+use super::finish;
+use super::fresh::{field, key, row, titled};
 use crate::editor::Editor;
 use crate::picture::Picture;
 use crate::text::{clean, wrap};
 use crate::workbench::layout;
 use crate::workbench::model::Model;
+use crate::workbench::refusal::CallRefusal;
 
 /// The prompts that wait; one may be edited.
 pub(super) fn queue(
@@ -35,9 +37,22 @@ pub(super) fn queue(
     picture.strip(area, strip);
 }
 
+/// Something that was not done, and why.
+pub(super) fn refused(
+    model: &Model,
+    title: &str,
+    refusal: &CallRefusal,
+    picture: &mut Picture,
+    area: Rect,
+) {
+    let area = layout::text_area(area);
+    let mut strip = titled(model, title);
+    finish::refused(model, refusal, &mut strip, usize::from(area.width));
+    picture.strip(area, strip);
+}
+
 /// What becomes of the prompts that wait.
 pub(super) fn stop(model: &Model, picture: &mut Picture, area: Rect) {
-    let palette = model.palette;
     let area = layout::text_area(area);
     let count = model.chat.as_ref().map_or(0, |chat| chat.entries().queue().len());
     let title = match count {
@@ -51,11 +66,8 @@ pub(super) fn stop(model: &Model, picture: &mut Picture, area: Rect) {
         ("d", "stop, and discard them"),
         ("esc", "do not stop"),
     ];
-    for (key, words) in choices {
-        strip.push(Line::from(vec![
-            Span::styled(format!("{key:>5}  "), palette.here()),
-            Span::raw(words),
-        ]));
+    for (letter, words) in choices {
+        key(model, &mut strip, letter, words);
     }
     picture.strip(area, strip);
 }

@@ -6,22 +6,18 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::{At, split_line};
+use super::{At, not_loaded, split_line};
 use crate::picture::{Picture, Strip, Target};
 use crate::text::clean;
 use crate::words;
-use crate::workbench::model::{Link, Model};
+use crate::workbench::model::Model;
 use crate::workbench::update::rules::position;
 
 pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
     let palette = model.palette;
     let head = Rect { height: 1, ..area };
     let Some(rules) = &model.rules.all else {
-        let text = match model.link {
-            Link::Down(_) => " Not connected to the daemon.",
-            Link::Opening | Link::Up => " Asking the daemon…",
-        };
-        picture.line(head, Line::styled(text, palette.faint()));
+        picture.line(head, Line::styled(not_loaded(&model.link), palette.faint()));
         return;
     };
     let words =

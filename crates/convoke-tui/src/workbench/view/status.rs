@@ -10,6 +10,7 @@ use crate::picture::Picture;
 use crate::sheet::Page;
 use crate::text::{clean, wrap};
 use crate::workbench::changes::{Changes, Dialog, Pane};
+use crate::workbench::finish::Step;
 use crate::workbench::home::Row;
 use crate::workbench::model::{Focus, Model, NewSession, Overlay, Tab};
 
@@ -62,6 +63,22 @@ fn in_overlay(overlay: &Overlay) -> Vec<Hint> {
         }
         Overlay::Offers { .. } => vec![("↑↓", "move"), ("enter", "choose"), ("esc", "back")],
         Overlay::Changes(changes) => in_changes(changes),
+        Overlay::Finish(finish) => in_finish(&finish.step),
+        Overlay::Refused { .. } => vec![("esc", "close")],
+    }
+}
+
+fn in_finish(step: &Step) -> Vec<Hint> {
+    match step {
+        Step::Choose => vec![("↑↓", "move"), ("enter", "choose"), ("esc", "back")],
+        Step::Message => vec![("enter", "finish"), ("alt-enter", "new line"), ("esc", "back")],
+        Step::Confirm => vec![("y", "yes"), ("esc", "back")],
+        Step::UnderWay => vec![("esc", "close; it goes on")],
+        Step::Conflicts(_) => vec![("g", "give them to the agent"), ("esc", "close")],
+        Step::NotCaptured(_) => vec![("d", "delete them"), ("esc", "back")],
+        Step::Refused(_) => vec![("esc", "back")],
+        Step::PullRequest(_) => vec![("esc", "close")],
+        Step::Gone(_) => vec![("enter", "restore"), ("esc", "close")],
     }
 }
 
@@ -116,31 +133,15 @@ fn in_focus(model: &Model) -> Hints {
     match (model.tab, model.focus) {
         (_, Focus::Composer) => only(vec![
             ("enter", "start"),
-            ("alt-enter", "new line"),
             ("alt-p", "project"),
             ("alt-a", "agent"),
             ("alt-m", "mode, model"),
             ("esc", "list"),
+            ("alt-enter", "new line"),
         ]),
         (_, Focus::Input) => only(writing(model)),
         (_, Focus::Card) => on_card(model),
-        (_, Focus::Chat) => Hints {
-            here: vec![
-                ("↑↓", "move"),
-                ("enter", "unfold"),
-                ("i", "write"),
-                ("esc", "list"),
-                ("x", "stop"),
-                ("G", "newest"),
-                ("c", "changes"),
-                ("z", "unfold all"),
-                ("Q", "queue"),
-                ("m", "modes"),
-                ("r", "rename"),
-                ("a", "archive"),
-            ],
-            always: vec![HELP, QUIT],
-        },
+        (_, Focus::Chat) => Hints { here: reading(model), always: vec![HELP, QUIT] },
         (Tab::Sessions, Focus::List) => Hints {
             here: vec![
                 ("enter", "open"),
@@ -163,7 +164,40 @@ fn in_focus(model: &Model) -> Hints {
             here: vec![("↑↓", "move"), ("enter", "open session"), ("R", "refresh")],
             always: vec![HELP, QUIT],
         },
+        (Tab::Compare, Focus::List) => Hints {
+            here: vec![
+                ("enter", "open session"),
+                ("K", "keep"),
+                ("n", "new"),
+                ("c", "changes"),
+                ("↑↓", "move"),
+                ("R", "refresh"),
+            ],
+            always: vec![HELP, QUIT],
+        },
     }
+}
+
+fn reading(model: &Model) -> Vec<Hint> {
+    let mut here = vec![("↑↓", "move"), ("enter", "unfold"), ("i", "write"), ("esc", "list")];
+    here.extend(finishing(model, "F"));
+    here.extend([
+        ("x", "stop"),
+        ("G", "newest"),
+        ("c", "changes"),
+        ("z", "unfold all"),
+        ("Q", "queue"),
+        ("m", "modes"),
+        ("r", "rename"),
+        ("a", "archive"),
+    ]);
+    here
+}
+
+/// What the key for the work tree of the open session does, if it has one.
+fn finishing(model: &Model, key: &'static str) -> Option<Hint> {
+    let own = model.open_session()?.worktree.as_ref()?;
+    Some((key, if own.removed.is_some() { "restore" } else { "finish" }))
 }
 
 const fn only(here: Vec<Hint>) -> Hints {
@@ -172,9 +206,21 @@ const fn only(here: Vec<Hint>) -> Hints {
 
 fn in_making(new: &NewSession) -> Vec<Hint> {
     match new {
-        NewSession::Project { .. } | NewSession::Agent { .. } | NewSession::Choices { .. } => {
-            vec![("↑↓", "move"), ("enter", "choose"), ("esc", "back")]
+        NewSession::Project { .. }
+        | NewSession::Agent { .. }
+        | NewSession::Choices { .. }
+        | NewSession::Place { .. } => vec![("↑↓", "move"), ("enter", "choose"), ("esc", "back")],
+        NewSession::Branch { .. } | NewSession::Test { .. } => {
+            vec![("enter", "accept"), ("esc", "back")]
         }
+        NewSession::Rivals { .. } => vec![
+            ("space", "choose"),
+            ("→", "models"),
+            ("t", "test"),
+            ("enter", "done"),
+            ("x", "no comparison"),
+            ("↑↓", "move"),
+        ],
         NewSession::Folder { .. } => {
             vec![("enter", "choose"), ("tab", "complete"), ("esc", "back")]
         }
@@ -217,6 +263,7 @@ fn writing(model: &Model) -> Vec<Hint> {
     if !model.offers().is_empty() {
         here.push(("ctrl-o", "modes"));
     }
+    here.extend(finishing(model, "alt-w"));
     here.extend([("PgUp", "scroll"), ("alt-c", "changes"), ("alt-1", "home"), ("F1", "help")]);
     here
 }

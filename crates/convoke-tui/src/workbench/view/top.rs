@@ -12,17 +12,16 @@ pub(super) fn row(model: &Model, picture: &mut Picture, area: Rect) {
     let palette = model.palette;
     let mut spans = Vec::new();
     let mut x = area.x;
-    for (index, tab) in Tab::ALL.into_iter().enumerate() {
-        let (name, count) = match tab {
-            Tab::Home => ("Home", model.inbox.len()),
-            Tab::Sessions => ("Sessions", 0),
-            Tab::Teams => ("Teams", 0),
-            Tab::Rules => ("Rules", 0),
+    let tabs = Tab::ALL.map(|tab| (tab, count(model, tab)));
+    let labels = tabs.into_iter().enumerate();
+    let labels = labels.map(|(index, (tab, count))| label(index, tab, count)).collect::<Vec<_>>();
+    let is_narrow = labels.iter().map(|it| wrap::width(it)).sum::<usize>() > area.width.into();
+    for (index, ((tab, count), label)) in tabs.into_iter().zip(labels).enumerate() {
+        // Where not all names fit, there is that of the open view.
+        let text = match is_narrow && tab != model.tab && count == 0 {
+            true => format!(" {} ", index + 1),
+            false => label,
         };
-        let mut text = format!(" {} {name} ", index + 1);
-        if count > 0 {
-            text = format!(" {} {name} ({count}) ", index + 1);
-        }
         let width = u16::try_from(wrap::width(&text)).unwrap_or_default();
         picture.zone(Rect { x, width, height: 1, ..area }, Target::Tab(index));
         let style = match (model.tab == tab, count > 0) {
@@ -45,6 +44,27 @@ pub(super) fn row(model: &Model, picture: &mut Picture, area: Rect) {
     if x + width <= area.right() {
         let at = Rect { x: area.right() - width, width, ..area };
         picture.line(at, right);
+    }
+}
+
+fn count(model: &Model, tab: Tab) -> usize {
+    match tab {
+        Tab::Home => model.inbox.len(),
+        Tab::Sessions | Tab::Teams | Tab::Rules | Tab::Compare => 0,
+    }
+}
+
+fn label(index: usize, tab: Tab, count: usize) -> String {
+    let name = match tab {
+        Tab::Home => "Home",
+        Tab::Sessions => "Sessions",
+        Tab::Teams => "Teams",
+        Tab::Rules => "Rules",
+        Tab::Compare => "Compare",
+    };
+    match count {
+        0 => format!(" {} {name} ", index + 1),
+        count => format!(" {} {name} ({count}) ", index + 1),
     }
 }
 

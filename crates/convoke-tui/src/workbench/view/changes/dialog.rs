@@ -13,7 +13,7 @@ use crate::workbench::changes::{Changes, Commented, Dialog};
 use crate::workbench::layout;
 use crate::workbench::model::Model;
 use crate::workbench::view::At;
-use crate::workbench::view::fresh::{field, row};
+use crate::workbench::view::fresh::{field, key, row, text};
 
 pub(super) fn page(
     model: &Model,
@@ -72,19 +72,6 @@ fn title(changes: &Changes, dialog: &Dialog) -> String {
         Dialog::Refused { .. } => "Not done: someone else changed these files".to_owned(),
         Dialog::Blocked { .. } => "These files were left alone".to_owned(),
     }
-}
-
-fn text(strip: &mut Strip, words: &str, width: usize, style: ratatui::style::Style) {
-    for row in wrap::spans(&[Span::styled(clean::line(words), style)], width) {
-        strip.push(row);
-    }
-}
-
-fn key(model: &Model, strip: &mut Strip, key: &str, words: &str) {
-    strip.push(Line::from(vec![
-        Span::styled(format!("{key:>5}  "), model.palette.here()),
-        Span::raw(words.to_owned()),
-    ]));
 }
 
 fn turns(model: &Model, changes: &Changes, cursor: usize, strip: &mut Strip, width: usize) {

@@ -1,0 +1,143 @@
+//! What becomes of a work tree: what the human is asked about it, step by step.
+
+use convoke_api::bodies::{FinishWay, FinishWorktree, KeepEntry, WorktreeConflict};
+use convoke_core::files::{OwnWorktree, RemovedWorktree};
+use convoke_core::id::SessionId;
+use convoke_core::title;
+
+use super::refusal::CallRefusal;
+use super::worktrees::WorktreeCall;
+use crate::editor::Editor;
+
+/// How a work tree can end, in the order in which it is offered.
+const WAYS: [FinishWay; 6] = [
+    FinishWay::Merge,
+    FinishWay::Squash,
+    FinishWay::Rebase,
+    FinishWay::Pr,
+    FinishWay::Keep,
+    FinishWay::Discard,
+];
+
+/// A work tree that is being finished.
+#[derive(Debug)]
+pub(crate) struct Finish {
+    pub(crate) of: Finishing,
+    pub(crate) own: OwnWorktree,
+    /// The way at the cursor.
+    pub(crate) cursor: usize,
+    /// The message of commits, or title and body of the pull request.
+    pub(crate) message: Editor,
+    pub(crate) step: Step,
+}
+
+/// Whose work tree is finished.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Finishing {
+    /// A session's.
+    Session(SessionId),
+    /// That of the session that is kept of a comparison; the others are discarded.
+    Candidate { comparison: String, id: SessionId, others: usize },
+}
+
+/// What the human is asked, or told.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// How does it end?
+    Choose,
+    /// With which message?
+    Message,
+    /// Is it meant?
+    Confirm,
+    /// The daemon finishes or restores it.
+    UnderWay,
+    /// Base and branch contradict each other in these files.
+    Conflicts(Vec<WorktreeConflict>),
+    /// No snapshot holds these files. Are they deleted?
+    NotCaptured(Vec<String>),
+    /// The daemon refused.
+    Refused(CallRefusal),
+    /// A pull request was made at this address.
+    PullRequest(String),
+    /// The folder is not there. Is it made again?
+    Gone(Gone),
+}
+
+/// Why the folder of a work tree is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Gone {
+    /// Convoke removed it, after a snapshot.
+    Removed(RemovedWorktree),
+    /// It was deleted by hand.
+    Missing,
+}
+
+impl Finish {
+    pub(crate) fn new(of: Finishing, own: OwnWorktree, title: &str) -> Self {
+        let mut message = Editor::default();
+        if title != title::UNTITLED {
+            message.paste(title);
+        }
+        let step = match &own.removed {
+            Some(removed) => Step::Gone(Gone::Removed(removed.clone())),
+            None => Step::Choose,
+        };
+        Self { of, own, cursor: 0, message, step }
+    }
+
+    pub(crate) const fn id(&self) -> SessionId {
+        match self.of {
+            Finishing::Session(id) | Finishing::Candidate { id, .. } => id,
+        }
+    }
+
+    /// The ways that are offered: what is kept is not discarded.
+    pub(crate) fn ways(&self) -> impl Iterator<Item = FinishWay> {
+        let is_session = matches!(self.of, Finishing::Session(_));
+        WAYS.into_iter().filter(move |way| is_session || *way != FinishWay::Discard)
+    }
+
+    /// The way at the cursor.
+    pub(crate) fn way(&self) -> FinishWay {
+        self.ways().nth(self.cursor).unwrap_or(FinishWay::Keep)
+    }
+
+    /// The branch that gets the commits, in words.
+    pub(crate) fn base(&self) -> &str {
+        self.own.base.as_deref().unwrap_or("its base")
+    }
+
+    /// What the daemon is asked to do.
+    pub(crate) fn call(&self, how: Insistence) -> WorktreeCall {
+        let message = self.message.text().trim();
+        let message = (!message.is_empty()).then(|| message.to_owned());
+        let way = self.way();
+        match (&self.of, how) {
+            (Finishing::Candidate { comparison, id, .. }, Insistence::None) => {
+                let comparison = comparison.clone();
+                let keep = KeepEntry { session_id: id.to_string(), how: Some(way), message };
+                WorktreeCall::Keep { comparison, keep }
+            }
+            (_, Insistence::None | Insistence::Force | Insistence::Resolve) => {
+                let finish = FinishWorktree {
+                    how: way,
+                    message: message.filter(|_| way != FinishWay::Discard),
+                    force: how == Insistence::Force,
+                    resolve: how == Insistence::Resolve,
+                };
+                WorktreeCall::Finish { id: self.id(), finish }
+            }
+        }
+    }
+}
+
+/// What the daemon does about what is in the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Insistence {
+    /// Nothing.
+    None,
+    /// It deletes files that no snapshot holds.
+    Force,
+    /// It prompts the agent to resolve conflicts.
+    Resolve,
+}

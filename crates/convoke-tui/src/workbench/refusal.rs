@@ -1,0 +1,52 @@
+//! Why the daemon refused a call over REST.
+
+use convoke_api::Error;
+use convoke_api::bodies::code;
+
+use crate::link;
+
+/// Why something cannot be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallRefusal {
+    /// In words.
+    pub why: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// The files that are in the way.
+    pub files: Vec<String>,
+    /// What is the matter with these files.
+    pub reason: RefusalReason,
+}
+
+/// Which refusals are treated differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusalReason {
+    /// No snapshot holds the files, and the call would delete them.
+    FilesNotCaptured,
+    /// Any other.
+    Other,
+}
+
+impl CallRefusal {
+    /// All of it but the files, for one line.
+    pub(crate) fn line(&self) -> String {
+        let hint = self.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        format!("{}{hint}", self.why)
+    }
+}
+
+impl From<&Error> for CallRefusal {
+    fn from(error: &Error) -> Self {
+        let problem = error.problem();
+        let is_not_captured = problem.is_some_and(|it| it.code == code::FILES_NOT_CAPTURED);
+        Self {
+            why: link::words(error),
+            hint: problem.and_then(|problem| problem.hint.clone()),
+            files: problem.map(|problem| problem.files.clone()).unwrap_or_default(),
+            reason: match is_not_captured {
+                true => RefusalReason::FilesNotCaptured,
+                false => RefusalReason::Other,
+            },
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Comparisons: listed, begun, and one candidate kept.
+
+use convoke_api::bodies::{Comparison, NewComparison};
+use convoke_core::id::{ProjectId, SessionId};
+use crossterm::event::{KeyCode, KeyEvent};
+
+use super::fresh::{moved, rivals};
+use super::{Taken, finish, home, key, list, session};
+use crate::editor::Editor;
+use crate::sheet::keys::is_plain;
+use crate::workbench::changes::Loaded;
+use crate::workbench::comparisons::{Candidate, Reading};
+use crate::workbench::finish::{Finish, Finishing};
+use crate::workbench::model::{Asked, Link, Model, Overlay, Tab};
+use crate::workbench::refusal::CallRefusal;
+use crate::workbench::worktrees::{When, WorktreeCall};
+
+/// Asks for the comparisons, unless the answer is on its way.
+pub(super) fn ask(model: &mut Model) {
+    read(model, When::Now);
+}
+
+/// The same, unless they are not shown.
+pub(super) fn ask_if_shown(model: &mut Model) {
+    if model.tab == Tab::Compare {
+        ask(model);
+    }
+}
+
+fn read(model: &mut Model, when: When) {
+    if model.link == Link::Up && model.comparisons.reading == Reading::Idle {
+        model.comparisons.reading = Reading::Asked;
+        finish::call(model, WorktreeCall::Comparisons { when });
+    }
+}
+
+/// Takes in all comparisons, and asks again as long as one is shown that is not done.
+pub(super) fn take(model: &mut Model, all: Vec<Comparison>) {
+    let goes_on = all.iter().any(|comparison| !comparison.done && comparison.kept.is_none());
+    model.comparisons.reading = Reading::Idle;
+    model.comparisons.all = Loaded::Here(all);
+    if goes_on && model.tab == Tab::Compare {
+        read(model, When::Later);
+    }
+}
+
+/// They cannot be read.
+pub(super) fn failed(model: &mut Model, refusal: &CallRefusal) {
+    model.comparisons.reading = Reading::Idle;
+    match model.comparisons.all {
+        Loaded::Here(_) => model.refuse(refusal.line()),
+        Loaded::Asked | Loaded::Failed(_) => {
+            model.comparisons.all = Loaded::Failed(refusal.line());
+        }
+    }
+}
+
+/// Handles a key in the list; returns whether it was used.
+pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
+    match (key.code, is_plain(key)) {
+        (
+            KeyCode::Up
+            | KeyCode::Down
+            | KeyCode::Home
+            | KeyCode::End
+            | KeyCode::Char('k' | 'j' | 'g' | 'G'),
+            true,
+        ) => step(model, |at, last| moved(key, at, last)),
+        (KeyCode::Char('n'), true) => {
+            home::compose(model, None);
+            rivals::choose(model);
+        }
+        (KeyCode::Char('R'), true) => ask(model),
+        (KeyCode::Char('K'), true) => keep(model),
+        (KeyCode::Enter | KeyCode::Right | KeyCode::Char('l'), true) => with_session(model, 'o'),
+        (KeyCode::Char(letter @ ('c' | 'x' | 'F')), true) => with_session(model, letter),
+        _ => return Taken::No,
+    }
+    Taken::Yes
+}
+
+/// Moves the cursor to a place that depends on where it is and on the last one.
+pub(super) fn step(model: &mut Model, to: impl Fn(usize, usize) -> usize) {
+    let comparisons = &mut model.comparisons;
+    let candidates = comparisons.candidates();
+    let Some(last) = candidates.len().checked_sub(1) else { return };
+    let to = to(comparisons.position(&candidates), last).min(last);
+    comparisons.cursor = candidates.get(to).cloned();
+}
+
+/// What letters do to the session of the candidate at the cursor.
+fn with_session(model: &mut Model, letter: char) {
+    let Some((_, entry)) = model.comparisons.here() else { return };
+    let id: Option<SessionId> = entry.session.as_ref().map(|session| session.id);
+    match (id, letter) {
+        (None, _) => model.refuse("This candidate has no session."),
+        (Some(id), 'o') => session::open(model, id),
+        (Some(id), letter) => list::with_session(model, letter, id),
+    }
+}
+
+/// Asks what becomes of the candidate at the cursor, when the others are discarded.
+fn keep(model: &mut Model) {
+    let Some((comparison, entry)) = model.comparisons.here() else { return };
+    let session = entry.session.as_ref();
+    let own = session.and_then(|session| Some((session, session.worktree.clone()?)));
+    let refusal = match (comparison.kept, own) {
+        (Some(_), _) => "One candidate of this comparison was kept already.",
+        (None, None) => "This candidate has no work tree that could be kept.",
+        (None, Some((session, own))) => {
+            let with_session = comparison.entries.iter().filter(|entry| entry.session.is_some());
+            let others = with_session.count().saturating_sub(1);
+            let comparison = comparison.id.clone();
+            let of = Finishing::Candidate { comparison, id: session.id, others };
+            let finish = Finish::new(of, own, &session.title);
+            return finish::show(model, finish);
+        }
+    };
+    model.refuse(refusal);
+}
+
+/// Begins the comparison that was drafted.
+pub(super) fn start(model: &mut Model, project: ProjectId) {
+    let text = model.home.composer.text.text().trim_end().to_owned();
+    if text.trim().is_empty() {
+        model.refuse("Write the prompt that all agents get.");
+        return;
+    }
+    if !model.attachments_of(None).is_empty() {
+        model.refuse("A comparison takes no attachments: alt-d removes them.");
+        return;
+    }
+    let Some(draft) = &model.home.composer.comparison else { return };
+    let order = rivals::order(draft, project, &text);
+    let count = order.entries.len();
+    if finish::call(model, WorktreeCall::Compare(order)) == Asked::Yes {
+        model.home.composer.text = Editor::default();
+        model.notify(format!("Starting {count} agents…"));
+    }
+}
+
+/// The comparison began.
+pub(super) fn begun(model: &mut Model, comparison: Comparison) {
+    model.notice = None;
+    model.home.composer.comparison = None;
+    model.comparisons.cursor = Some(Candidate { comparison: comparison.id.clone(), entry: 0 });
+    model.comparisons.put(comparison);
+    // The human may have gone elsewhere meanwhile.
+    if model.tab == Tab::Home && model.overlay.is_none() {
+        key::open_tab(model, Tab::Compare);
+    }
+}
+
+/// It did not begin: the prompt stays to be sent again.
+pub(super) fn not_begun(model: &mut Model, new: &NewComparison, refusal: CallRefusal) {
+    home::give_back(model, &new.prompt);
+    if model.overlay.is_none() {
+        model.notice = None;
+        model.overlay = Some(Overlay::Refused { title: "The comparison was not started", refusal });
+    } else {
+        model.refuse(refusal.line());
+    }
+}

@@ -1,0 +1,130 @@
+//! Which agents and models get the same prompt, and what tests their work.
+
+use convoke_api::bodies::{NewComparison, NewComparisonEntry};
+use convoke_core::id::{AgentName, ProjectId};
+use crossterm::event::{KeyCode, KeyEvent};
+
+use super::{moved, show};
+use crate::editor::Editor;
+use crate::sheet::keys::is_plain;
+use crate::sheet::keys::writing::{Meaning, write};
+use crate::workbench::comparisons::{ComparisonDraft, Rival};
+use crate::workbench::model::{Model, NewSession, Overlay};
+
+/// The fewest that can be compared.
+const RIVALS_MIN: usize = 2;
+
+/// Asks which agents are compared; the one that was chosen for a session is among them.
+pub(in crate::workbench::update) fn choose(model: &mut Model) {
+    let agent = model.composer_agent().filter(|agent| agent.installed);
+    let agent = agent.map(|agent| agent.cli_type.clone());
+    let Some(agent) = agent else {
+        model.refuse("No agent is installed; see `convoke agent list`.");
+        return;
+    };
+    model.home.composer.comparison.get_or_insert_with(|| ComparisonDraft {
+        rivals: vec![Rival { agent, model: None }],
+        test: None,
+    });
+    show(model, NewSession::Rivals { cursor: 0, unfolded: None });
+}
+
+pub(super) fn press(model: &mut Model, key: KeyEvent) {
+    let Some(Overlay::New(NewSession::Rivals { cursor, unfolded })) = &model.overlay else {
+        return;
+    };
+    let (cursor, unfolded) = (*cursor, unfolded.clone());
+    let rivals = model.rivals_offered(unfolded.as_ref());
+    let here = rivals.get(cursor).cloned();
+    match (key.code, is_plain(key)) {
+        (KeyCode::Char(' '), true) => {
+            if let (Some(draft), Some(rival)) = (&mut model.home.composer.comparison, here) {
+                draft.toggle(rival);
+            }
+        }
+        (KeyCode::Right | KeyCode::Char('l'), true) => {
+            unfold(model, here.map(|rival| rival.agent));
+        }
+        (KeyCode::Left | KeyCode::Char('h'), true) => unfold(model, None),
+        (KeyCode::Char('t'), true) => ask_for_test(model),
+        (KeyCode::Char('x'), true) => {
+            model.overlay = None;
+            model.home.composer.comparison = None;
+        }
+        (KeyCode::Enter, _) => done(model),
+        (KeyCode::Esc | KeyCode::Char('q'), true) => leave(model),
+        _ => {
+            let cursor = moved(key, cursor, rivals.len().saturating_sub(1));
+            show(model, NewSession::Rivals { cursor, unfolded });
+        }
+    }
+}
+
+/// Shows the models of an agent, or none; the cursor stays at its agent.
+fn unfold(model: &mut Model, unfolded: Option<AgentName>) {
+    let Some(Overlay::New(NewSession::Rivals { cursor, unfolded: before })) = &model.overlay else {
+        return;
+    };
+    let before = model.rivals_offered(before.as_ref());
+    let agent = before.get(*cursor).map(|rival| rival.agent.clone());
+    let after = model.rivals_offered(unfolded.as_ref());
+    let at = after.iter().position(|rival| Some(&rival.agent) == agent.as_ref());
+    show(model, NewSession::Rivals { cursor: at.unwrap_or_default(), unfolded });
+}
+
+fn done(model: &mut Model) {
+    let count = model.home.composer.comparison.as_ref().map_or(0, |draft| draft.rivals.len());
+    if count < RIVALS_MIN {
+        model.refuse("Choose two agents or models at least: space chooses the one at the cursor.");
+        return;
+    }
+    model.overlay = None;
+}
+
+/// Leaves; what cannot be compared is forgotten.
+fn leave(model: &mut Model) {
+    model.overlay = None;
+    model.home.composer.comparison.take_if(|draft| draft.rivals.len() < RIVALS_MIN);
+}
+
+fn ask_for_test(model: &mut Model) {
+    let mut line = Editor::default();
+    let known = model.home.composer.comparison.as_ref().and_then(|draft| draft.test.as_deref());
+    line.paste(known.unwrap_or_default());
+    show(model, NewSession::Test { line });
+}
+
+pub(super) fn press_test(model: &mut Model, key: KeyEvent) {
+    let width = usize::from(model.size.width);
+    let Some(Overlay::New(NewSession::Test { line })) = &mut model.overlay else { return };
+    match write(line, key, width) {
+        Meaning::Written | Meaning::PageUp | Meaning::PageDown => return,
+        Meaning::Leave => {}
+        Meaning::Accept => {
+            let line = line.text().trim().to_owned();
+            if let Some(draft) = &mut model.home.composer.comparison {
+                draft.test = (!line.is_empty()).then_some(line);
+            }
+        }
+    }
+    show(model, NewSession::Rivals { cursor: 0, unfolded: None });
+}
+
+/// What is to be begun, as the daemon wants to know it.
+pub(in crate::workbench::update) fn order(
+    draft: &ComparisonDraft,
+    project: ProjectId,
+    prompt: &str,
+) -> NewComparison {
+    let entry = |rival: &Rival| NewComparisonEntry {
+        agent: rival.agent.to_string(),
+        model: rival.model.as_ref().map(|model| model.id.clone()),
+        mode: None,
+    };
+    NewComparison {
+        repo_id: project.to_string(),
+        prompt: prompt.to_owned(),
+        entries: draft.rivals.iter().map(entry).collect(),
+        test: draft.test.clone(),
+    }
+}

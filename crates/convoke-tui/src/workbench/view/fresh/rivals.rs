@@ -1,0 +1,80 @@
+//! Which agents and models get the same prompt, and what tests their work.
+
+use convoke_core::id::AgentName;
+use ratatui::text::{Line, Span};
+
+use super::{At, field, row, text, titled};
+use crate::editor::Editor;
+use crate::picture::Strip;
+use crate::text::{clean, wrap};
+use crate::workbench::comparisons::Rival;
+use crate::workbench::model::Model;
+
+/// The agents and models that can be compared, with those marked that are.
+pub(super) fn rivals(
+    model: &Model,
+    cursor: usize,
+    unfolded: Option<&AgentName>,
+    width: usize,
+) -> Strip {
+    let palette = model.palette;
+    let mut strip = titled(model, "Compare: which agents get the prompt?");
+    let draft = model.home.composer.comparison.as_ref();
+    for (index, rival) in model.rivals_offered(unfolded).into_iter().enumerate() {
+        let is_chosen = draft.is_some_and(|draft| draft.is_chosen(&rival));
+        let mark = if is_chosen { "[x] " } else { "[ ] " };
+        let name = match &rival.model {
+            None => model.rival_name(&rival),
+            Some(choice) => format!("  {}", clean::line(&choice.name)),
+        };
+        let spans = vec![
+            Span::styled(mark, palette.here()),
+            Span::raw(wrap::shorten(&name, width.saturating_sub(24))),
+            Span::styled(models(model, &rival, unfolded), palette.faint()),
+        ];
+        row(&mut strip, model, At::from(index == cursor), spans);
+    }
+    strip.gap();
+    let test = draft.and_then(|draft| draft.test.as_deref());
+    strip.push(Line::from(vec![
+        Span::styled("  Test  ", palette.strong()),
+        match test {
+            Some(test) => Span::styled(
+                wrap::shorten(&clean::line(test), width.saturating_sub(8)),
+                palette.code(),
+            ),
+            None => Span::styled("none; t sets a command", palette.faint()),
+        },
+    ]));
+    strip.gap();
+    let words = "Each works in a work tree of its own. One is kept in the end, and the others are discarded.";
+    text(&mut strip, words, width, palette.faint());
+    strip
+}
+
+/// How many models an agent has to choose from, and those of them that are chosen but not shown.
+fn models(model: &Model, rival: &Rival, unfolded: Option<&AgentName>) -> String {
+    let agent = model.agents.iter().find(|agent| agent.cli_type == rival.agent);
+    let count = agent.map_or(0, |agent| agent.models.len());
+    if rival.model.is_some() || count == 0 || unfolded == Some(&rival.agent) {
+        return String::new();
+    }
+    let draft = model.home.composer.comparison.as_ref();
+    let rivals = draft.map(|draft| draft.rivals.as_slice()).unwrap_or_default();
+    let of_it = rivals.iter().filter(|it| it.agent == rival.agent && it.model.is_some());
+    match (count, of_it.count()) {
+        (1, 0) => "  → 1 model".to_owned(),
+        (count, 0) => format!("  → {count} models"),
+        (count, chosen) => format!("  → {chosen} of {count} models"),
+    }
+}
+
+/// The line of shell that tests what was made.
+pub(super) fn test(model: &Model, line: &Editor, width: usize) -> Strip {
+    let mut strip = titled(model, "Compare: which command tests the work?");
+    field(&mut strip, model, line, width);
+    strip.gap();
+    let words = "It runs in each work tree when its agent is done, and passes with exit code 0. Empty: no test.";
+    text(&mut strip, words, width, model.palette.faint());
+    strip
+}

@@ -1,0 +1,114 @@
+//! What is asked of the daemon about work trees and comparisons, over REST.
+
+use std::time::Duration;
+
+use convoke_api::bodies::{
+    Comparison, FinishWorktree, FinishedWorktree, KeepEntry, KeptEntry, NewComparison, Session,
+    WorktreeState, Worktrees,
+};
+use convoke_api::{Client, Result};
+use convoke_core::id::SessionId;
+use tokio::time::sleep;
+
+use super::message::Message;
+use super::refusal::CallRefusal;
+
+/// How long to wait before comparisons that are not done are read again; the daemon announces no test results.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Something that is asked about work trees and comparisons.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorktreeCall {
+    /// Is the work tree of a session there?
+    Look {
+        /// The session.
+        id: SessionId,
+    },
+    /// Finish the work tree of a session.
+    Finish {
+        /// The session.
+        id: SessionId,
+        /// How.
+        finish: FinishWorktree,
+    },
+    /// Make a removed or missing work tree again.
+    Restore {
+        /// The session.
+        id: SessionId,
+    },
+    /// List the comparisons.
+    Comparisons {
+        /// At once, or after a pause.
+        when: When,
+    },
+    /// Give one prompt to several agents.
+    Compare(NewComparison),
+    /// Keep one session of a comparison, and discard the others.
+    Keep {
+        /// The comparison.
+        comparison: String,
+        /// The session, and what becomes of its work tree.
+        keep: KeepEntry,
+    },
+}
+
+/// When a call is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// At once.
+    Now,
+    /// After a pause, since what is asked for changes by itself.
+    Later,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub enum WorktreeReturned {
+    /// Whether the work tree is there; `None` if the session has none.
+    State(Option<WorktreeState>),
+    /// What became of the work tree.
+    Finished(FinishedWorktree),
+    /// The session whose work tree is there again.
+    Restored(Session),
+    /// All comparisons.
+    Comparisons(Vec<Comparison>),
+    /// The comparison that began.
+    Compared(Comparison),
+    /// What became of the session that was kept, and of the comparison.
+    Kept(KeptEntry),
+}
+
+/// Asks the daemon.
+pub(crate) async fn perform(client: Client, call: WorktreeCall) -> Message {
+    let returned = returned(&client, &call).await;
+    let returned = returned.map(Box::new).map_err(|error| CallRefusal::from(&error));
+    Message::WorktreeCalled { call, returned }
+}
+
+async fn returned(client: &Client, call: &WorktreeCall) -> Result<WorktreeReturned> {
+    Ok(match call {
+        WorktreeCall::Look { id } => {
+            let Worktrees { worktrees } = client.worktrees().await?;
+            let found = worktrees.into_iter().find(|listed| listed.session_id == *id);
+            WorktreeReturned::State(found.map(|listed| listed.state))
+        }
+        WorktreeCall::Finish { id, finish } => {
+            WorktreeReturned::Finished(client.finish(&id.to_string(), finish).await?)
+        }
+        WorktreeCall::Restore { id } => {
+            WorktreeReturned::Restored(client.restore_worktree(&id.to_string()).await?)
+        }
+        WorktreeCall::Comparisons { when } => {
+            if *when == When::Later {
+                sleep(LOOK_EVERY).await;
+            }
+            WorktreeReturned::Comparisons(client.comparisons().await?.comparisons)
+        }
+        WorktreeCall::Compare(new) => {
+            WorktreeReturned::Compared(client.begin_comparison(new).await?)
+        }
+        WorktreeCall::Keep { comparison, keep } => {
+            WorktreeReturned::Kept(client.keep_entry(comparison, keep).await?)
+        }
+    })
+}
