@@ -230,7 +230,7 @@ const fn end(how: Removal) -> &'static str {
         Removal::Merge => "merged",
         Removal::Squash => "squashed",
         Removal::Rebase => "rebased",
-        Removal::Keep => "kept as a branch",
+        Removal::Keep => "kept",
         Removal::Discard => "discarded",
         Removal::Remove => "removed",
     }
