@@ -24,7 +24,10 @@ const SHELLS: [&str; 13] = [
 const WRITERS: [&str; 7] =
     ["Write", "mcp__acp__Write", "write_file", "write", "write_to_file", "Create", "WriteFile"];
 
-/// What Claude calls our question tool.
+/// What tools are called that search for other tools.
+const SEARCHES: [&str; 2] = ["ToolSearch", "tool_search"];
+
+/// What Claude and Qwen call our question tool.
 const HIDDEN_ASK: &str = "mcp__convoke__ask_user_questions";
 
 /// A tool that the model is offered.
@@ -59,8 +62,9 @@ pub(super) fn meant(verb: &str, rest: &str, tools: &Tools) -> Option<Meant> {
         "write" => write(rest, tools)?,
         "ask" => {
             let name = tools.keys().find(|name| name.ends_with("ask_user_questions")).cloned();
-            // Claude offers the tools of servers only to a model that searches for them.
-            let searched = tools.contains_key("ToolSearch").then_some(HIDDEN_ASK);
+            // Claude and Qwen offer the tools of servers only to a model that searches for them.
+            let can_search = SEARCHES.iter().any(|name| tools.contains_key(*name));
+            let searched = can_search.then_some(HIDDEN_ASK);
             (
                 name.or_else(|| searched.map(str::to_owned))?,
                 serde_json::from_str(rest).unwrap_or_else(|_| json!(rest)),
