@@ -1,9 +1,10 @@
-//! Question sessions and transcripts in files: asking, waiting and listing, beside what the file system itself needs.
+//! Question sessions, transcripts and the files of projects: asking, waiting, listing and finding, beside what the file system itself needs.
 
 mod asking;
 mod folder;
 mod instructions;
 mod listing;
+mod mentions;
 mod transcripts;
 mod waiting;
 
@@ -28,6 +29,9 @@ fn main() -> Result<()> {
     }
     if bench.wants(&listing::ROWS) {
         listing::measure(&mut bench)?;
+    }
+    if bench.wants(&mentions::ROWS) {
+        mentions::measure(&mut bench)?;
     }
     if bench.wants(&transcripts::ROWS) {
         transcripts::measure(&mut bench)?;
