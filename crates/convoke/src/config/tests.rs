@@ -391,10 +391,10 @@ fn a_mistake_in_an_agents_table_is_told_with_its_place() {
       its arguments; {workspace} is replaced by the project's absolute path
     agents.goose.env = { 'A=B' = 'c' }
     → config.toml:1:20: `agents.goose.env`: `A=B` cannot be the name of a variable
-      environment variables in addition to the inherited ones
+      environment variables in addition to the inherited ones and to those that the catalogue sets
     agents.goose.env = { A = ['c'] }
     → config.toml:1:26: `agents.goose.env`: expected a string, found a list
-      environment variables in addition to the inherited ones
+      environment variables in addition to the inherited ones and to those that the catalogue sets
     agents.goose.title = ''
     → config.toml:1:22: `agents.goose.title`: expected 1 to 60 printable characters, found 0
       the name shown to people

@@ -65,6 +65,7 @@ fn q17_every_value_is_shown_with_its_source() {
     editor.command                           default                            []
     history.import                           default                            ask
     history.recall                           default                            project
+    history.open_for                         default                            5m
     backup.every                             default                            24h
     backup.keep                              default                            3
     backup.dir                               default                            [tmp]/.convoke/backups
