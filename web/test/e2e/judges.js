@@ -10,6 +10,8 @@ export async function findings(page, where) {
   const found = [];
   for (const frame of page.frames()) {
     if (!(await frame.evaluate(() => "axe" in window))) await frame.evaluate(axe);
+    // What fades in has its colours at the end.
+    await frame.evaluate(() => Promise.allSettled(document.getAnimations().filter((one) => Number(one.effect?.getComputedTiming().endTime) < 2000).map((one) => one.finished)));
     // Frames are looked at one by one; the page's policy keeps axe from talking between them.
     const { violations } = await frame.evaluate(() => window.axe.run(document, { iframes: false, resultTypes: ["violations"] }));
     found.push(...violations.flatMap(({ id, nodes }) => nodes.map((node) => `${where}: ${id}: ${node.html.slice(0, 160)} ${node.any.map((check) => check.message).join("; ").slice(0, 200)}`)));
