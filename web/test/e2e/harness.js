@@ -156,7 +156,7 @@ function watch(page) {
   page.on("pageerror", (error) => page.problems.push(String(error.stack ?? error)));
   page.on("console", (message) => {
     // The browser also logs lost connections and refused ones while the daemon starts; tests cover the reconnecting.
-    const expected = /WebSocket connection|ERR_CONNECTION|status of (401|503)/.test(message.text());
+    const expected = /WebSocket connection|ERR_CONNECTION|ERR_SOCKET_NOT_CONNECTED|status of (401|503)/.test(message.text());
     if (message.type() === "error" && !expected) page.problems.push(message.text());
   });
   page.on("dialog", (dialog) => {
