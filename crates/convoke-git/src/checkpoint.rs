@@ -36,7 +36,7 @@ const ATTRIBUTES: &str =
     "* -text !eol !crlf -filter -ident -working-tree-encoding !diff !merge !whitespace\n";
 
 /// Settings of our repository, besides those of every command.
-const CONFIG: [&str; 15] = [
+const CONFIG: [&str; 16] = [
     "core.autocrlf=false",
     "core.safecrlf=false",
     "core.symlinks=true",
@@ -54,6 +54,8 @@ const CONFIG: [&str; 15] = [
     "core.logAllRefUpdates=false",
     "core.trustctime=true",
     "diff.renameLimit=1000",
+    // Our commits have no parents.
+    "gc.writeCommitGraph=false",
 ];
 
 /// The size over which a file without history is left out.

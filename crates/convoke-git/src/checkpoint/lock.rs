@@ -46,8 +46,8 @@ pub(crate) fn remove_stale(index: &Path) -> Result<()> {
     }
 }
 
-/// Removes the locks that a killed git left in one of our repositories before a moment: those of refs, and of the files
-/// beside them. The caller is the only program that uses it, since before that moment.
+/// Removes the locks that a killed git left in one of our repositories before a moment: those of refs, of the files
+/// beside them, and of what describes all objects. The caller is the only program that uses it, since before that moment.
 pub fn remove_stale_locks(repository: &Path, before: SystemTime) -> Result<()> {
     let mut folders = vec![repository.to_owned(), repository.join("refs")];
     // Below `refs`, folders have folders; a repository has thousands of them at most.
@@ -56,6 +56,7 @@ pub fn remove_stale_locks(repository: &Path, before: SystemTime) -> Result<()> {
         next += 1;
         folders.extend(entries(&folder)?.into_iter().filter(|path| path.is_dir()));
     }
+    folders.push(repository.join("objects/info"));
     for folder in folders {
         for path in entries(&folder)? {
             // Our own lock has no content and is not git's; the system frees it.

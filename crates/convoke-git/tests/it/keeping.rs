@@ -84,8 +84,10 @@ fn c1_locks_that_a_killed_git_left_are_removed_and_newer_ones_are_not() {
     scene.write("a.txt", "a");
     scene.checkpoint(1);
     let old =
-        [scene.ours.join("refs/convoke/s/2-before.lock"), scene.ours.join("packed-refs.lock")];
+        ["refs/convoke/s/2-before.lock", "packed-refs.lock", "objects/info/commit-graph.lock"];
+    let old = old.map(|path| scene.ours.join(path));
     for path in &old {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, "").unwrap();
         let file = std::fs::File::options().write(true).open(path).unwrap();
         file.set_modified(std::time::UNIX_EPOCH).unwrap();

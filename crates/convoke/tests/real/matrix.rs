@@ -16,11 +16,23 @@ use agents::{ALL, Agent};
 use cells::{Cell, Scene};
 
 /// What is known not to work, and why; the test fails for everything else.
-const KNOWN: [(&str, &str, &str); 7] = [
+const KNOWN: [(&str, &str, &str); 11] = [
     (
         "qwen",
         "question",
         "it asks for a permission first that does not name the tool, so that its human is asked twice",
+    ),
+    ("vibe", "question", "it shows a model the tools of servers after a search only"),
+    ("vibe", "image", "it drops pictures for a model that its own list does not have"),
+    (
+        "vibe",
+        "import",
+        "version 3 keeps conversations in a journal of its own, which is not read yet",
+    ),
+    (
+        "vibe",
+        "fork",
+        "version 3 keeps conversations in a journal of its own, which is not read yet",
     ),
     ("cline", "question", "it takes no servers of tools over ACP"),
     ("cline", "image", "it drops pictures for a model that its own list does not have"),
