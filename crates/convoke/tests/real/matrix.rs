@@ -22,8 +22,8 @@ const KNOWN: [(&str, &str, &str); 11] = [
         "question",
         "it asks for a permission first that does not name the tool, so that its human is asked twice",
     ),
-    ("vibe", "question", "it shows a model the tools of servers after a search only"),
-    ("vibe", "image", "it drops pictures for a model that its own list does not have"),
+    ("vibe", "question", "the scripted model was not shown the tool, which has to be searched for"),
+    ("vibe", "image", "the scripted model was shown no picture"),
     (
         "vibe",
         "import",
@@ -35,15 +35,15 @@ const KNOWN: [(&str, &str, &str); 11] = [
         "version 3 keeps conversations in a journal of its own, which is not read yet",
     ),
     ("cline", "question", "it takes no servers of tools over ACP"),
-    ("cline", "image", "it drops pictures for a model that its own list does not have"),
-    ("qwen", "image", "it replaces pictures by words for a model that its own list does not have"),
+    ("cline", "image", "the scripted model was shown no picture"),
+    ("qwen", "image", "the scripted model was shown words in place of the picture"),
+    ("droid", "stream, cancel", "the answer of the scripted model came in one piece"),
     (
         "droid",
-        "stream, cancel",
-        "it hands over the answer of a model that is not its own in one piece",
+        "question",
+        "the scripted model was not shown the tool, which has to be searched for",
     ),
-    ("droid", "question", "it shows a model the tools of servers after a search only"),
-    ("droid", "image", "it drops pictures for a model that is not its own"),
+    ("droid", "image", "the scripted model was shown no picture"),
 ];
 
 /// A column: its name, and what is done for it.
