@@ -12,15 +12,18 @@ use crate::git::{Command, Git};
 use crate::{Error, Limits, ObjectId, Result};
 
 mod excludes;
+mod index;
 mod keep;
 mod left_out;
 pub(crate) mod lock;
 mod loose;
 mod name;
 mod nested;
+mod packs;
 mod scan;
 mod snapshot;
 mod state;
+mod tree;
 
 pub(crate) use excludes::GitFolder;
 pub use left_out::{LeftOut, LeftOutReason};

@@ -26,6 +26,19 @@ impl ObjectId {
         Self::parse(String::from_utf8_lossy(bytes).trim_end())
     }
 
+    /// Makes it of the bytes of a SHA-1.
+    pub(crate) fn from_bytes(bytes: &[u8; 20]) -> Option<Self> {
+        Self::parse(&bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()).ok()
+    }
+
+    /// The bytes of a SHA-1.
+    pub(crate) fn to_bytes(&self) -> Option<[u8; 20]> {
+        let pairs = self.0.as_bytes().chunks(2).map(std::str::from_utf8);
+        let bytes: Option<Vec<u8>> =
+            pairs.map(|pair| u8::from_str_radix(pair.ok()?, 16).ok()).collect();
+        bytes?.try_into().ok()
+    }
+
     pub(crate) fn empty_tree() -> Self {
         Self(EMPTY_TREE.to_owned())
     }

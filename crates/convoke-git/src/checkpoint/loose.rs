@@ -1,5 +1,5 @@
-//! Commits and refs read and written as files, in the formats of gitrepository-layout(5): a checkpoint needs two processes
-//! fewer, and a diff five. What is packed is left to git.
+//! Objects and refs read and written as files, in the formats of gitrepository-layout(5): a checkpoint needs three
+//! processes fewer, and a diff five. What is packed is left to git.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -12,13 +12,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use sha1::{Digest, Sha1};
 
 use super::name::folder_of;
-use super::{Checkpoint, Checkpoints, LeftOut, Name, id_of};
+use super::{Checkpoint, Checkpoints, LeftOut, Name, id_of, packs};
 use crate::{Error, Limits, ObjectId, Result};
 
 /// A longer commit, whose message names files that were left out, is left to git.
 const COMMIT_BYTES_MAX: usize = 1 << 20;
 
-/// As fast as it gets: a commit is a few hundred bytes.
+/// As fast as it gets: a commit is a few hundred bytes, and a tree consists of hashes.
 const COMPRESSION: u8 = 1;
 
 /// How many objects this process has written, for the names of its temporary files.
@@ -32,28 +32,34 @@ impl Checkpoints {
         message: &str,
         limits: &Limits,
     ) -> Result<ObjectId> {
-        // A packed or lost tree is for git to find.
-        if !self.is_loose(tree) {
+        // A tree that is lost is for git to report.
+        if !self.is_stored(tree) {
             let command = self.bare("commit-tree").arg(tree.as_str()).input(message.as_bytes());
             return id_of(command, limits);
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let by = format!("Convoke <convoke@localhost> {now} +0000");
         let text = format!("tree {tree}\nauthor {by}\ncommitter {by}\n\n{message}");
-        let object = format!("commit {}\0{text}", text.len());
-        let digest = Sha1::digest(object.as_bytes());
+        self.store("commit", text.as_bytes())
+    }
+
+    /// Stores an object in a file of its own, unless it is there.
+    pub(super) fn store(&self, kind: &str, content: &[u8]) -> Result<ObjectId> {
+        let mut object = format!("{kind} {}\0", content.len()).into_bytes();
+        object.extend_from_slice(content);
+        let digest = Sha1::digest(&object);
         let id: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         let id = ObjectId::parse(&id)?;
         let path = self.object(&id);
-        let packed = miniz_oxide::deflate::compress_to_vec_zlib(object.as_bytes(), COMPRESSION);
+        let packed = miniz_oxide::deflate::compress_to_vec_zlib(&object, COMPRESSION);
         write_once(&path, &packed).map_err(|source| Error::io("write", &path, source))?;
         Ok(id)
     }
 
     /// Makes a ref lead to a commit that is stored.
     pub(super) fn point(&self, to: &str, commit: &ObjectId, limits: &Limits) -> Result<()> {
-        // Git checks that a packed commit is there, and waits for another process that has the ref locked.
-        if self.is_loose(commit) && self.write_ref(to, commit).is_ok() {
+        // Git reports a commit that is lost, and waits for another process that has the ref locked.
+        if self.is_stored(commit) && self.write_ref(to, commit).is_ok() {
             return Ok(());
         }
         let command = self.bare("update-ref").args(["--no-deref", to, commit.as_str()]);
@@ -116,9 +122,10 @@ impl Checkpoints {
         Ok(names)
     }
 
-    /// Whether an object is stored in a file of its own.
-    fn is_loose(&self, id: &ObjectId) -> bool {
-        self.object(id).is_file()
+    /// Whether an object is stored, in a file of its own or in a pack.
+    pub(super) fn is_stored(&self, id: &ObjectId) -> bool {
+        let packed = || id.to_bytes().is_some_and(|id| packs::have(&self.repository, &id));
+        self.object(id).is_file() || packed()
     }
 
     fn object(&self, id: &ObjectId) -> PathBuf {

@@ -147,8 +147,11 @@ impl Checkpoints {
     }
 
     fn write_tree(&self, lock: &File, limits: &Limits) -> Result<ObjectId> {
-        let command = self.command("write-tree").holding(lock);
         let inner = self.work_tree.strip_prefix(&self.top).unwrap_or(Path::new(""));
+        if let Some(tree) = self.write_few_trees(inner) {
+            return Ok(tree);
+        }
+        let command = self.command("write-tree").holding(lock);
         if inner.as_os_str().is_empty() {
             return id_of(command, limits);
         }

@@ -174,3 +174,53 @@ fn c1_files_that_become_folders_links_and_pipes_are_captured_as_they_are() {
     assert_eq!(scene.files_in(&saved.tree), scene.files());
     assert_eq!(saved.left_out, []);
 }
+
+#[test]
+fn c1_trees_are_those_that_git_would_write() {
+    let scene = Scene::with_git();
+    // Names around the slash, which decides how a folder is sorted.
+    for name in ["a.txt", "a/b", "a/c/d", "a-b/x", "a0", "deep/er/and/deeper/still", "z/1", "z/2"] {
+        scene.write(name, name);
+    }
+    let checkpoints = scene.checkpoints();
+    let agree = |what: &str| {
+        let tree = checkpoints.snapshot(&limits()).unwrap().tree;
+        assert_eq!(scene.files_in(&tree), scene.files(), "{what}");
+        assert_eq!(tree.as_str(), tree_by_git(&scene), "{what}");
+        scene.our_git(&["fsck", "--strict", "--no-dangling"]);
+    };
+    agree("all new");
+    scene.write("a/c/d", "changed");
+    agree("a file changed");
+    scene.write("new/folder/file", "new");
+    agree("a folder appeared");
+    fs::remove_dir_all(scene.path("z")).unwrap();
+    agree("a folder is gone");
+    fs::remove_file(scene.path("a0")).unwrap();
+    scene.write("a0/now", "a folder");
+    agree("a folder in place of a file");
+    scene.write("a/c/d", "before the packing");
+    agree("before the packing");
+    checkpoints.collect(std::time::Duration::ZERO, &limits()).unwrap();
+    scene.write("a/b", "after the packing");
+    agree("most objects are packed");
+    for number in 0..40 {
+        scene.write(format!("many/folder{number}/file"), "one of many");
+    }
+    agree("more folders than are written without git");
+}
+
+/// What git makes of the project's files in a repository of their own.
+fn tree_by_git(scene: &Scene) -> String {
+    let repository = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| {
+        let mut command = scene.user_git(&scene.project);
+        command.env("GIT_DIR", repository.path()).env("GIT_WORK_TREE", &scene.project);
+        let output = command.args(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    run(&["init", "-q"]);
+    run(&["add", "-A"]);
+    run(&["write-tree"]).trim_end().to_owned()
+}
