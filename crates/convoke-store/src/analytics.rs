@@ -2,8 +2,8 @@
 
 use convoke_core::team::Pair;
 use convoke_core::time::Timestamp;
-use rusqlite::{Row, params};
 
+use crate::db::{Row, SqlResult, params};
 use crate::error::Result;
 use crate::pairs::PairId;
 use crate::row;
@@ -62,10 +62,11 @@ impl Store {
             let mut statement = db.prepare_cached(&format!(
                 "{LINEAGE} SELECT p.from_team, p.to_team, p.thread,
                         (m.created_at / ?2) * ?2 AS start,
-                        sum(m.role = 'user'),
-                        sum(m.role = 'system' AND json_extract(m.content, '$.event') = 'turn_ended'
+                        count(*) FILTER (WHERE m.role = 'user'),
+                        count(*) FILTER (WHERE m.role = 'system'
+                            AND json_extract(m.content, '$.event') = 'turn_ended'
                             AND json_extract(m.content, '$.stopReason') = 'failed'),
-                        sum(m.role = 'system'
+                        count(*) FILTER (WHERE m.role = 'system'
                             AND json_extract(m.content, '$.event') IN ('compacted', 'continues'))
                  FROM lineage AS l
                  CROSS JOIN team_pairs AS p ON p.id = l.pair
@@ -75,7 +76,7 @@ impl Store {
             ))?;
             let found = statement
                 .query_map(params![since.as_millis(), stretch, ROWS_MAX], activity)?
-                .collect::<rusqlite::Result<_>>()?;
+                .collect::<SqlResult<_>>()?;
             Ok(found)
         })
         .await
@@ -86,23 +87,24 @@ impl Store {
         self.read_aside(|db| {
             // What an agent says of money is the sum of its session so far.
             let mut statement = db.prepare_cached(&format!(
-                "{LINEAGE} SELECT l.pair, sum(s.input_tokens), sum(s.output_tokens),
+                "{LINEAGE} SELECT l.pair, CAST(sum(s.input_tokens) AS BIGINT),
+                        CAST(sum(s.output_tokens) AS BIGINT),
                         json_extract(t.body, '$.cost.currency') AS currency,
-                        sum(coalesce(json_extract(t.body, '$.cost.amount'), 0.0))
+                        sum(CAST(coalesce(json_extract(t.body, '$.cost.amount'), '0') AS DOUBLE PRECISION))
                  FROM lineage AS l
                  CROSS JOIN agent_sessions AS s ON s.n = l.session
                  CROSS JOIN session_state AS t ON t.session = l.session AND t.kind = 'usage'
                  GROUP BY l.pair, currency ORDER BY l.pair"
             ))?;
             let rows =
-                statement.query_map([], usage)?.collect::<rusqlite::Result<Vec<PairUsage>>>()?;
+                statement.query_map(params![], usage)?.collect::<SqlResult<Vec<PairUsage>>>()?;
             Ok(merged(rows))
         })
         .await
     }
 }
 
-fn activity(row: &Row<'_>) -> rusqlite::Result<PairActivity> {
+fn activity(row: &Row<'_>) -> SqlResult<PairActivity> {
     Ok(PairActivity {
         pair: Pair {
             from: row::optional_text(row, 0)?,
@@ -116,7 +118,7 @@ fn activity(row: &Row<'_>) -> rusqlite::Result<PairActivity> {
     })
 }
 
-fn usage(row: &Row<'_>) -> rusqlite::Result<PairUsage> {
+fn usage(row: &Row<'_>) -> SqlResult<PairUsage> {
     let currency: Option<String> = row.get(3)?;
     let amount: f64 = row.get(4)?;
     Ok(PairUsage {

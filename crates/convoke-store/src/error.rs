@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_core::team::Pair;
+use postgres::error::SqlState;
 use rusqlite::ffi::{SQLITE_IOERR_CORRUPTFS, SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_SHORT_READ};
-use rusqlite::{Error as Sql, ErrorCode};
+use rusqlite::{Error as Sqlite, ErrorCode};
 
+use crate::db::Sql;
 use crate::pairs::PairId;
 
 /// What the store's functions return.
@@ -109,6 +111,14 @@ pub enum Error {
         /// What the operating system said.
         source: Cause,
     },
+    /// The server of the database cannot be reached, or does not answer in time. Nothing is lost: it is tried again.
+    #[error("{path} cannot be reached")]
+    Unreachable {
+        /// The database.
+        path: PathBuf,
+        /// What failed.
+        source: Cause,
+    },
     /// There is no such project, or it was removed.
     #[error("there is no project {id}")]
     UnknownProject {
@@ -199,6 +209,12 @@ impl From<Sql> for Fault {
     }
 }
 
+impl From<Sqlite> for Fault {
+    fn from(error: Sqlite) -> Self {
+        Self::Sql(error.into())
+    }
+}
+
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
         Self::Refused(error)
@@ -226,7 +242,7 @@ impl Fault {
 
 /// Whether the database found its own file damaged.
 pub(crate) fn is_damage(error: &Sql) -> bool {
-    let Sql::SqliteFailure(failure, _) = error else { return false };
+    let Sql::Sqlite(Sqlite::SqliteFailure(failure, _)) = error else { return false };
     matches!(failure.code, ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
         || [SQLITE_IOERR_CORRUPTFS, SQLITE_IOERR_SHORT_READ].contains(&failure.extended_code)
 }
@@ -244,22 +260,49 @@ enum Kind {
     DiskFull,
     Busy,
     Denied,
+    Unreachable,
     Other,
 }
 
 impl Kind {
+    fn of(error: &Sql) -> Self {
+        match error {
+            Sql::Sqlite(error) => Self::of_sqlite(error),
+            Sql::Postgres(error) => Self::of_postgres(error.code()),
+            Sql::Said(_, code) => Self::of_postgres(code.as_ref()),
+            Sql::Away => Self::Unreachable,
+            Sql::Unreadable { .. } => Self::Corrupt,
+            Sql::NoRow => Self::Other,
+        }
+    }
+
+    fn of_postgres(state: Option<&SqlState>) -> Self {
+        let Some(state) = state else { return Self::Unreachable };
+        let class = state.code().get(..2).unwrap_or_default();
+        match class {
+            _ if *state == SqlState::DISK_FULL => Self::DiskFull,
+            _ if *state == SqlState::READ_ONLY_SQL_TRANSACTION => Self::ReadOnly,
+            // Wrong names and passwords, and rights that are missing.
+            "28" | "3D" => Self::Denied,
+            _ if *state == SqlState::INSUFFICIENT_PRIVILEGE => Self::Denied,
+            // Connections that failed, too many of them, and a server that stops, starts or takes too long.
+            "08" | "53" | "57" => Self::Unreachable,
+            _ => Self::Other,
+        }
+    }
+
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "foreign enums that grow; the rest is one kind"
     )]
-    fn of(error: &Sql) -> Self {
+    fn of_sqlite(error: &Sqlite) -> Self {
         let failure = match error {
-            Sql::SqliteFailure(failure, _) => failure,
+            Sqlite::SqliteFailure(failure, _) => failure,
             // A value of the wrong type or out of range was not written by us.
-            Sql::FromSqlConversionFailure(..)
-            | Sql::IntegralValueOutOfRange(..)
-            | Sql::Utf8Error(..)
-            | Sql::InvalidColumnType(..) => return Self::Corrupt,
+            Sqlite::FromSqlConversionFailure(..)
+            | Sqlite::IntegralValueOutOfRange(..)
+            | Sqlite::Utf8Error(..)
+            | Sqlite::InvalidColumnType(..) => return Self::Corrupt,
             _ => return Self::Other,
         };
         match (failure.code, failure.extended_code) {
@@ -284,6 +327,7 @@ impl Kind {
             Self::DiskFull => Error::DiskFull { path },
             Self::Busy => Error::InUse { path, pid: None },
             Self::Denied => Error::Denied { path, source },
+            Self::Unreachable => Error::Unreachable { path, source },
             Self::Other => Error::Internal { path, source },
         }
     }
@@ -296,8 +340,8 @@ mod tests {
     #[test]
     fn database_errors_become_errors_that_callers_distinguish() {
         let said = |code: i32| {
-            let error = Sql::SqliteFailure(rusqlite::ffi::Error::new(code), None);
-            let error = Fault::Sql(error).at(Path::new("/home/me/convoke.db"));
+            let error = Sqlite::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+            let error = Fault::from(error).at(Path::new("/home/me/convoke.db"));
             format!("{code}: {error}")
         };
         let codes = [5, 8, 11, 13, 14, 26, 522, 1032, 4874, 8458, 10];

@@ -9,8 +9,8 @@ use convoke_core::message::Seq;
 use convoke_core::session::Summary;
 use convoke_core::time::Timestamp;
 use convoke_core::update::Update;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use crate::db::{Db, Optional as _, Row, SqlResult, params};
 use crate::error::{Error, Fault, Result};
 use crate::row;
 use crate::store::Store;
@@ -192,17 +192,17 @@ impl Store {
                     stamp: row.get(7)?,
                 })
             })?;
-            Ok(known.collect::<rusqlite::Result<_>>()?)
+            Ok(known.collect::<SqlResult<_>>()?)
         })
         .await
     }
 
     /// Where a conversation is to be read on.
     pub async fn history_cursor(&self, key: HistoryKey) -> Result<Option<String>> {
-        self.read(|db| {
+        self.read(move |db| {
             let sql = "SELECT cursor FROM histories WHERE agent = ?1 AND root = ?2 AND path = ?3
                  AND entry = ?4 AND standing <> 'replaced'";
-            let place = params![key.agent.as_str(), key.root, key.path, key.entry];
+            let place = [key.agent.as_str(), &key.root, &key.path, &key.entry];
             Ok(db.prepare_cached(sql)?.query_row(place, |row| row.get(0)).optional()?)
         })
         .await
@@ -251,7 +251,7 @@ impl Store {
                 let id = MessageId::from_bytes(row.get(0)?);
                 Ok((id.ok_or_else(|| row::unreadable(0, "not an id"))?, row::seq(row, 1)?))
             })?;
-            Ok(ids.collect::<rusqlite::Result<_>>()?)
+            Ok(ids.collect::<SqlResult<_>>()?)
         })
         .await
     }
@@ -263,10 +263,10 @@ impl Store {
 
     /// What the user agreed to have imported.
     pub async fn history_consents(&self) -> Result<Vec<Consent>> {
-        self.read(|db| {
+        self.read(move |db| {
             let mut statement =
                 db.prepare_cached("SELECT agent, since, folder FROM history_consents")?;
-            let consents = statement.query_map([], |row| {
+            let consents = statement.query_map(params![], |row| {
                 let (since, folder): (i64, String) = (row.get(1)?, row.get(2)?);
                 Ok(Consent {
                     agent: row::text(row, 0)?,
@@ -274,7 +274,7 @@ impl Store {
                     folder: (!folder.is_empty()).then(|| PathBuf::from(folder)),
                 })
             })?;
-            Ok(consents.collect::<rusqlite::Result<_>>()?)
+            Ok(consents.collect::<SqlResult<_>>()?)
         })
         .await
     }
@@ -289,7 +289,7 @@ impl Store {
         self.read_aside(move |db| {
             let mut statement = db.prepare_cached(
                 "SELECT p.id, p.name, p.path, p.added_at,
-                     (SELECT coalesce(sum(c.count), 0) FROM session_counts AS c
+                     (SELECT CAST(coalesce(sum(c.count), 0) AS BIGINT) FROM session_counts AS c
                       WHERE c.project_id = p.id AND c.archived = 0) AS sessions
                  FROM projects AS p WHERE p.found = 1 ORDER BY sessions DESC, p.path LIMIT ?1",
             )?;
@@ -297,18 +297,18 @@ impl Store {
                 let project = FoundProject {
                     id: row::text(row, 0)?,
                     name: row.get(1)?,
-                    path: PathBuf::from(row.get::<_, String>(2)?),
+                    path: PathBuf::from(row.get::<String>(2)?),
                     found_at: row::timestamp(row, 3)?,
                 };
                 Ok((project, row.get(4)?))
             })?;
-            Ok(found.collect::<rusqlite::Result<_>>()?)
+            Ok(found.collect::<SqlResult<_>>()?)
         })
         .await
     }
 }
 
-fn session_history(db: &Connection, id: SessionId) -> Result<Option<SessionHistory>, Fault> {
+fn session_history(db: Db<'_>, id: SessionId) -> Result<Option<SessionHistory>, Fault> {
     let n = number(db, id)?.ok_or(Error::UnknownSession { id })?;
     let found = db
         .prepare_cached(
@@ -324,7 +324,7 @@ fn session_history(db: &Connection, id: SessionId) -> Result<Option<SessionHisto
                 parent: None,
                 children: Vec::new(),
             };
-            Ok((history, row.get::<_, Option<String>>(6)?))
+            Ok((history, row.get::<Option<String>>(6)?))
         })
         .optional()?;
     let Some((mut history, parent)) = found else { return Ok(None) };
@@ -342,14 +342,14 @@ fn session_history(db: &Connection, id: SessionId) -> Result<Option<SessionHisto
         "SELECT s.id FROM histories AS h JOIN agent_sessions AS s ON s.n = h.session
          WHERE h.agent = ?1 AND h.parent = ?2 ORDER BY s.created_at, s.n LIMIT 1000",
     )?;
-    let of = params![history.key.agent.as_str(), history.agent_session_id];
+    let of = [history.key.agent.as_str(), history.agent_session_id.as_str()];
     let rows = children.query_map(of, |row| row::text(row, 0))?;
-    history.children = rows.collect::<rusqlite::Result<_>>()?;
+    history.children = rows.collect::<SqlResult<_>>()?;
     Ok(Some(history))
 }
 
 /// The place of a conversation, from three columns.
-fn key(row: &Row<'_>, agent: &AgentName, first: usize) -> rusqlite::Result<HistoryKey> {
+fn key(row: &Row<'_>, agent: &AgentName, first: usize) -> SqlResult<HistoryKey> {
     Ok(HistoryKey {
         agent: agent.clone(),
         root: row.get(first)?,
@@ -358,6 +358,6 @@ fn key(row: &Row<'_>, agent: &AgentName, first: usize) -> rusqlite::Result<Histo
     })
 }
 
-fn standing(row: &Row<'_>, column: usize) -> rusqlite::Result<HistoryStanding> {
+fn standing(row: &Row<'_>, column: usize) -> SqlResult<HistoryStanding> {
     row::word(row, column, &HistoryStanding::ALL, HistoryStanding::as_str)
 }

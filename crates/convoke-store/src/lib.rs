@@ -1,41 +1,41 @@
-//! Keeps what was said: sessions, messages, projects, team pairs and requests to humans, in one file.
+//! Keeps what was said: sessions, messages, projects, team pairs and requests to humans, in one file or on a server.
 //!
-//! The only crate that speaks SQL. One thread writes and many changes share a commit; readers work beside it. A
+//! The only crate that speaks SQL, the same to SQLite and to PostgreSQL. Many changes share a commit; readers work beside it. A
 //! change is acknowledged after its commit, and what people said only when it is on disk. Lists and logs come in
 //! pages: no function returns everything.
 
 mod analytics;
 mod attachments;
-pub mod backup;
-mod copy;
+mod db;
 mod error;
-mod guard;
 mod histories;
+mod job;
+mod location;
 mod messages;
-mod open;
 mod pairs;
+mod postgres;
 mod projects;
-mod readers;
 mod requests;
 mod row;
 mod rules;
 pub mod schema;
 mod search;
 mod sessions;
+mod sqlite;
 mod store;
 mod write;
-mod writer;
 
 pub use analytics::{PairActivity, PairUsage};
-pub use copy::{Contents, Progress};
+
 pub use error::{Cause, Error, Result};
-pub use guard::Trouble;
 pub use histories::{
     Consent, FoundProject, HistoryKey, HistoryMark, HistoryOutcome, HistoryRecord, HistoryStanding,
     KnownHistory, NewHistorySession, SessionHistory,
 };
+pub use location::Location;
 pub use messages::{MessagePage, Snapshot, UpdatePage};
 pub use pairs::{Asker, PairChange, PairCreation, PairFilter, PairId, PairStats, StoredPair};
+pub use postgres::{Passwords, Server, ServerError};
 pub use projects::{NewProject, Project};
 pub use requests::StoredRequest;
 pub use search::{Fragment, Hit, HitPage, HitPlace, HitSession, SearchQuery};
@@ -43,4 +43,7 @@ pub use sessions::{
     AgentSessionRecord, Archived, NewSession, SessionFilter, SessionKind, SessionOrder,
     SessionPage, SessionPiece, StoredSession, Sync, Unseen, UnseenCount,
 };
+pub use sqlite::backup;
+pub use sqlite::copy::{Contents, Progress};
+pub use sqlite::guard::Trouble;
 pub use store::{Store, Window};

@@ -12,9 +12,9 @@ use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
 use convoke_core::turn::{Stop, Turn};
 use convoke_core::update::{Update, append};
-use rusqlite::{Connection, Params, Row, params};
 use serde::Deserialize;
 
+use crate::db::{Db, Params, Row, SqlResult, params};
 use crate::error::{Error, Fault, Result};
 use crate::row;
 use crate::store::Store;
@@ -210,9 +210,10 @@ impl Store {
     /// How many bytes the messages of a session have.
     pub async fn session_bytes(&self, session: SessionId) -> Result<u64> {
         self.read_session(session, move |db, n| {
-            let sql = "SELECT
+            let sql = "SELECT CAST(
                 (SELECT coalesce(sum(octet_length(content)), 0) FROM messages WHERE session = ?1)
-                + (SELECT coalesce(sum(octet_length(text)), 0) FROM deltas WHERE session = ?1)";
+                + (SELECT coalesce(sum(octet_length(text)), 0) FROM deltas WHERE session = ?1)
+                AS BIGINT)";
             let bytes: i64 = db.prepare_cached(sql)?.query_row([n], |row| row.get(0))?;
             Ok(bytes.unsigned_abs())
         })
@@ -227,8 +228,9 @@ impl Store {
 
     /// The generation of all revisions: a migration, a restored backup and a restart of the system begin a new one.
     pub async fn generation(&self) -> Result<u64> {
-        self.read(|db| {
-            let value: i64 = db.query_row("SELECT value FROM generation", [], |row| row.get(0))?;
+        self.read(move |db| {
+            let mut statement = db.prepare_cached("SELECT value FROM generation")?;
+            let value: i64 = statement.query_row(params![], |row| row.get(0))?;
             Ok(value.unsigned_abs())
         })
         .await
@@ -237,25 +239,23 @@ impl Store {
     async fn read_session<T: Send + 'static>(
         &self,
         session: SessionId,
-        read: impl FnOnce(&Connection, i64) -> Result<T, Fault> + Send + 'static,
+        read: impl FnOnce(Db<'_>, i64) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
         self.read_aside(move |db| {
-            let transaction = db.unchecked_transaction()?;
+            let _snapshot = db.snapshot()?;
             let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
-            let read = read(db, n)?;
-            transaction.rollback()?;
-            Ok(read)
+            read(db, n)
         })
         .await
     }
 }
 
 /// The first revision of a statement's that is no later than a time.
-fn newest_at(db: &Connection, n: i64, sql: &str, time: Timestamp) -> rusqlite::Result<Rev> {
+fn newest_at(db: Db<'_>, n: i64, sql: &str, time: Timestamp) -> SqlResult<Rev> {
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([n])?;
     while let Some(row) = rows.next()? {
-        if row::timestamp(row, 1)? <= time {
+        if row::timestamp(&row, 1)? <= time {
             return Ok(Rev::new(row.get(0)?));
         }
     }
@@ -266,7 +266,7 @@ const SELECT: &str = "SELECT seq, rev, id, role, content, turn, created_at, upda
     FROM messages";
 
 fn updates_after(
-    db: &Connection,
+    db: Db<'_>,
     session: SessionId,
     n: i64,
     after: Rev,
@@ -279,7 +279,7 @@ fn updates_after(
     let grown = "SELECT DISTINCT seq FROM deltas WHERE session = ?1 AND rev > ?2";
     let mut statement = db.prepare_cached(grown)?;
     let grown = statement.query_map(params![n, after.get()], |row| row::seq(row, 0))?;
-    for seq in grown.collect::<rusqlite::Result<Vec<Seq>>>()? {
+    for seq in grown.collect::<SqlResult<Vec<Seq>>>()? {
         if !messages.iter().any(|message| message.seq == seq) {
             let sql = format!("{SELECT} WHERE session = ?1 AND seq = ?2");
             messages.extend(collect(db, session, n, &sql, params![n, seq.get()], None)?.messages);
@@ -312,7 +312,7 @@ fn updates_after(
 }
 
 fn states(
-    db: &Connection,
+    db: Db<'_>,
     session: SessionId,
     n: i64,
     after: Rev,
@@ -322,7 +322,7 @@ fn states(
     let mut rows = statement.query(params![n, after.get()])?;
     let mut states = Vec::new();
     while let Some(row) = rows.next()? {
-        match serde_json::from_str(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?) {
+        match serde_json::from_str(row.str(1)?) {
             Ok(state) => states.push((Rev::new(row.get(0)?), state)),
             Err(error) => {
                 tracing::error!(session.id = %session, "state of a session cannot be read: {error}");
@@ -348,7 +348,7 @@ impl From<Collected> for MessagePage {
 
 /// Reads rows until the page is full. The statement returns one row more than `limit`; without one, all rows are wanted.
 fn collect(
-    db: &Connection,
+    db: Db<'_>,
     session: SessionId,
     n: i64,
     sql: &str,
@@ -360,17 +360,17 @@ fn collect(
     let (mut messages, mut bytes, mut count) = (Vec::new(), 0, 0);
     let (mut last, mut last_seq) = (None, None);
     while let Some(row) = rows.next()? {
-        bytes += row.get_ref(4)?.as_bytes().map_or(0, <[u8]>::len);
+        bytes += row.str(4)?.len();
         let is_full = |limit| count >= limit || (bytes > PAGE_BYTES_MAX && count > 0);
         if limit.is_some_and(is_full) {
             return Ok(Collected { messages, more: true, last, last_seq });
         }
         count += 1;
-        (last, last_seq) = (Some(Rev::new(row.get(1)?)), Some(row::seq(row, 0)?));
-        match message(row, session).and_then(|message| with_deltas(db, n, message)) {
+        (last, last_seq) = (Some(Rev::new(row.get(1)?)), Some(row::seq(&row, 0)?));
+        match message(&row, session).and_then(|message| with_deltas(db, n, message)) {
             Ok(message) => messages.push(message),
             Err(error) => {
-                let seq = row::seq(row, 0)?;
+                let seq = row::seq(&row, 0)?;
                 tracing::error!(session.id = %session, "message {seq} cannot be read: {error}");
             }
         }
@@ -378,9 +378,9 @@ fn collect(
     Ok(Collected { messages, more: false, last, last_seq })
 }
 
-fn message(row: &Row<'_>, session_id: SessionId) -> rusqlite::Result<Message> {
-    let content = row.get_ref(4)?.as_str()?;
-    let turn = row.get_ref(5)?.as_str_or_null()?.map(turn_of).transpose();
+fn message(row: &Row<'_>, session_id: SessionId) -> SqlResult<Message> {
+    let content = row.str(4)?;
+    let turn = row.optional_str(5)?.map(turn_of).transpose();
     Ok(Message {
         session_id,
         seq: row::seq(row, 0)?,
@@ -435,7 +435,7 @@ fn turn_of(json: &str) -> serde_json::Result<Turn> {
 }
 
 /// Adds the text of the deltas of an open message.
-fn with_deltas(db: &Connection, n: i64, mut message: Message) -> rusqlite::Result<Message> {
+fn with_deltas(db: Db<'_>, n: i64, mut message: Message) -> SqlResult<Message> {
     let is_partial = matches!(
         message.content,
         Content::Text { partial: true, .. } | Content::Thinking { partial: true, .. }
@@ -449,8 +449,8 @@ fn with_deltas(db: &Connection, n: i64, mut message: Message) -> rusqlite::Resul
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query(params![n, message.rev.get(), message.seq.get()])?;
     while let Some(row) = rows.next()? {
-        append(&mut message.content, row.get_ref(2)?.as_str()?);
-        (message.rev, message.updated_at) = (Rev::new(row.get(0)?), row::timestamp(row, 1)?);
+        append(&mut message.content, row.str(2)?);
+        (message.rev, message.updated_at) = (Rev::new(row.get(0)?), row::timestamp(&row, 1)?);
     }
     Ok(message)
 }

@@ -5,9 +5,8 @@ use std::fmt;
 use convoke_core::id::SessionId;
 use convoke_core::team::{Pair, PairStatus, TeamName};
 use convoke_core::time::Timestamp;
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension as _, Row, params_from_iter};
 
+use crate::db::{Db, Optional as _, Param, Row, SqlResult, params};
 use crate::error::Result;
 use crate::row;
 use crate::sessions::NewSession;
@@ -160,17 +159,18 @@ impl Store {
 
     /// Finds a pair by its id.
     pub async fn pair(&self, id: PairId) -> Result<Option<StoredPair>> {
-        self.read(|db| Ok(by_id(db, id)?)).await
+        self.read(move |db| Ok(by_id(db, id)?)).await
     }
 
     /// Finds the pair that joins these teams now; archived ones do not count.
     pub async fn pair_between(&self, pair: &Pair) -> Result<Option<StoredPair>> {
-        self.read(|db| Ok(find(db, pair)?)).await
+        let pair = pair.clone();
+        self.read(move |db| Ok(find(db, &pair)?)).await
     }
 
     /// Finds the pair that talks in a session.
     pub async fn pair_in(&self, session: SessionId) -> Result<Option<StoredPair>> {
-        self.read(|db| {
+        self.read(move |db| {
             let sql = format!("{SELECT} WHERE p.session_id = ?1 ORDER BY p.id DESC LIMIT 1");
             let mut statement = db.prepare_cached(&sql)?;
             Ok(statement.query_row([session.to_string()], stored_pair).optional()?)
@@ -191,10 +191,10 @@ impl Store {
                     "SELECT count(*), count(*) FILTER (WHERE status = 'active'),
                         count(*) FILTER (WHERE status = 'compact_pending'),
                         count(*) FILTER (WHERE status = 'archived'),
-                        coalesce(sum(message_count), 0)
+                        CAST(coalesce(sum(message_count), 0) AS BIGINT)
                  FROM team_pairs",
                 )?
-                .query_row([], |row| {
+                .query_row(params![], |row| {
                     Ok(PairStats {
                         total: row.get(0)?,
                         active: row.get(1)?,
@@ -213,13 +213,13 @@ const SELECT: &str = "SELECT p.id, p.from_team, p.to_team, p.thread, p.session_i
         s.agent_session_id, p.created_at, p.last_used_at, p.message_count, p.status, p.error
     FROM team_pairs AS p JOIN agent_sessions AS s ON s.id = p.session_id";
 
-pub(crate) fn by_id(db: &Connection, id: PairId) -> rusqlite::Result<Option<StoredPair>> {
+pub(crate) fn by_id(db: Db<'_>, id: PairId) -> SqlResult<Option<StoredPair>> {
     let mut statement = db.prepare_cached(&format!("{SELECT} WHERE p.id = ?1"))?;
     statement.query_row([id.get()], stored_pair).optional()
 }
 
 /// The pair that is not archived.
-pub(crate) fn find(db: &Connection, pair: &Pair) -> rusqlite::Result<Option<StoredPair>> {
+pub(crate) fn find(db: Db<'_>, pair: &Pair) -> SqlResult<Option<StoredPair>> {
     let (from, thread) = (pair.from.as_ref().map_or("", TeamName::as_str), pair.thread.as_deref());
     let mut statement = db.prepare_cached(&format!(
         "{SELECT} WHERE p.to_team = ?1 AND coalesce(p.from_team, '') = ?2
@@ -228,10 +228,25 @@ pub(crate) fn find(db: &Connection, pair: &Pair) -> rusqlite::Result<Option<Stor
     statement.query_row([pair.to.as_str(), from, thread.unwrap_or("")], stored_pair).optional()
 }
 
-fn list(db: &Connection, filter: &PairFilter, window: Window) -> rusqlite::Result<Vec<StoredPair>> {
+/// A value that a list is narrowed by.
+enum Given {
+    Text(String),
+    Number(i64),
+}
+
+impl Given {
+    fn to_param(&self) -> Param<'_> {
+        match self {
+            Self::Text(text) => Param::Text(text),
+            Self::Number(number) => Param::Int(*number),
+        }
+    }
+}
+
+fn list(db: Db<'_>, filter: &PairFilter, window: Window) -> SqlResult<Vec<StoredPair>> {
     let mut sql = format!("{SELECT} WHERE true");
-    let mut values: Vec<Value> = Vec::new();
-    let mut narrow = |condition: &str, value: Option<Value>| {
+    let mut values: Vec<Given> = Vec::new();
+    let mut narrow = |condition: &str, value: Option<Given>| {
         if let Some(value) = value {
             sql.push_str(condition);
             values.push(value);
@@ -239,19 +254,25 @@ fn list(db: &Connection, filter: &PairFilter, window: Window) -> rusqlite::Resul
     };
     match &filter.from {
         Asker::Any => {}
-        Asker::External => narrow(" AND coalesce(p.from_team, '') = ?", Some(String::new().into())),
-        Asker::Team(team) => narrow(" AND p.from_team = ?", Some(team.to_string().into())),
+        Asker::External => {
+            narrow(" AND coalesce(p.from_team, '') = ?", Some(Given::Text(String::new())));
+        }
+        Asker::Team(team) => narrow(" AND p.from_team = ?", Some(Given::Text(team.to_string()))),
     }
-    narrow(" AND p.to_team = ?", filter.to.as_ref().map(|team| team.to_string().into()));
-    narrow(" AND p.status = ?", filter.status.map(|status| status.as_str().to_owned().into()));
-    narrow(" AND p.created_at > ?", filter.created_after.map(|at| at.as_millis().into()));
-    narrow(" AND p.last_used_at > ?", filter.used_after.map(|at| at.as_millis().into()));
+    narrow(" AND p.to_team = ?", filter.to.as_ref().map(|team| Given::Text(team.to_string())));
+    narrow(
+        " AND p.status = ?",
+        filter.status.map(|status| Given::Text(status.as_str().to_owned())),
+    );
+    narrow(" AND p.created_at > ?", filter.created_after.map(|at| Given::Number(at.as_millis())));
+    narrow(" AND p.last_used_at > ?", filter.used_after.map(|at| Given::Number(at.as_millis())));
     sql.push_str(" ORDER BY p.last_used_at DESC, p.id DESC LIMIT ? OFFSET ?");
-    values.extend([window.limit(), window.offset].map(Value::from));
-    db.prepare_cached(&sql)?.query_map(params_from_iter(values), stored_pair)?.collect()
+    values.extend([window.limit(), window.offset].map(|it| Given::Number(i64::from(it))));
+    let params: Vec<Param<'_>> = values.iter().map(Given::to_param).collect();
+    db.prepare_cached(&sql)?.query_map(params.as_slice(), stored_pair)?.collect()
 }
 
-fn stored_pair(row: &Row<'_>) -> rusqlite::Result<StoredPair> {
+fn stored_pair(row: &Row<'_>) -> SqlResult<StoredPair> {
     Ok(StoredPair {
         id: PairId(row.get(0)?),
         pair: Pair {

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use convoke_core::id::ProjectId;
 use convoke_core::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Row};
 
+use crate::db::{Db, Optional as _, Row, SqlResult};
 use crate::error::{Error, Result};
 use crate::row;
 use crate::store::{Store, Window};
@@ -57,7 +57,7 @@ impl Store {
 
     /// Finds a project by its id, also a removed one.
     pub async fn project(&self, id: ProjectId) -> Result<Option<Project>> {
-        self.read(|db| {
+        self.read(move |db| {
             let mut statement =
                 db.prepare_cached(&format!("SELECT {COLUMNS} FROM projects WHERE id = ?1"))?;
             Ok(statement.query_row([id.to_string()], project).optional()?)
@@ -67,8 +67,8 @@ impl Store {
 
     /// Finds the project that a directory is.
     pub async fn project_at(&self, path: &Path) -> Result<Option<Project>> {
-        let path = path_text(path)?;
-        self.read(|db| Ok(find_by_path(db, path)?)).await
+        let path = path_text(path)?.to_owned();
+        self.read(move |db| Ok(find_by_path(db, &path)?)).await
     }
 
     /// Lists the projects that have not been removed, the first added first.
@@ -79,7 +79,7 @@ impl Store {
                  ORDER BY added_at, rowid LIMIT ?1 OFFSET ?2"
             ))?;
             let projects = statement.query_map([window.limit(), window.offset], project)?;
-            Ok(projects.collect::<rusqlite::Result<_>>()?)
+            Ok(projects.collect::<SqlResult<_>>()?)
         })
         .await
     }
@@ -88,7 +88,7 @@ impl Store {
 const COLUMNS: &str = "id, name, path, added_at, removed_at";
 
 /// The project that is at a path now.
-pub(crate) fn find_by_path(db: &Connection, path: &str) -> rusqlite::Result<Option<Project>> {
+pub(crate) fn find_by_path(db: Db<'_>, path: &str) -> SqlResult<Option<Project>> {
     db.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM projects WHERE path = ?1 AND removed_at IS NULL"
     ))?
@@ -96,13 +96,13 @@ pub(crate) fn find_by_path(db: &Connection, path: &str) -> rusqlite::Result<Opti
     .optional()
 }
 
-fn project(row: &Row<'_>) -> rusqlite::Result<Project> {
+fn project(row: &Row<'_>) -> SqlResult<Project> {
     Ok(Project {
         id: row::text(row, 0)?,
         name: row.get(1)?,
-        path: PathBuf::from(row.get::<_, String>(2)?),
+        path: PathBuf::from(row.get::<String>(2)?),
         added_at: row::timestamp(row, 3)?,
-        removed_at: row.get::<_, Option<i64>>(4)?.map(Timestamp::from_millis),
+        removed_at: row.get::<Option<i64>>(4)?.map(Timestamp::from_millis),
     })
 }
 

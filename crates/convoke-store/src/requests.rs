@@ -4,8 +4,8 @@ use convoke_core::id::{RequestId, SessionId};
 use convoke_core::message::Seq;
 use convoke_core::request::Request;
 use convoke_core::time::Timestamp;
-use rusqlite::{OptionalExtension as _, Row, params};
 
+use crate::db::{Optional as _, Row, SqlResult, params};
 use crate::error::{Error, Result};
 use crate::row;
 use crate::store::{Store, Window};
@@ -29,7 +29,7 @@ pub struct StoredRequest {
 impl Store {
     /// Finds a request by its id, in whatever state.
     pub async fn request(&self, id: RequestId) -> Result<Option<StoredRequest>> {
-        self.read(|db| {
+        self.read(move |db| {
             let mut statement = db.prepare_cached(&format!("{SELECT} WHERE r.id = ?1"))?;
             Ok(statement.query_row([id.to_string()], request).optional()?)
         })
@@ -50,7 +50,7 @@ impl Store {
                 "{SELECT} WHERE r.id >= ?1 AND r.id < ?2 ORDER BY r.id LIMIT ?3"
             ))?;
             let requests = statement.query_map(params![prefix, beyond, window.limit()], request)?;
-            Ok(requests.collect::<rusqlite::Result<_>>()?)
+            Ok(requests.collect::<SqlResult<_>>()?)
         })
         .await
     }
@@ -63,7 +63,7 @@ impl Store {
                  ORDER BY r.asked_at, r.rowid LIMIT ?1 OFFSET ?2"
             ))?;
             let requests = statement.query_map([window.limit(), window.offset], request)?;
-            Ok(requests.collect::<rusqlite::Result<_>>()?)
+            Ok(requests.collect::<SqlResult<_>>()?)
         })
         .await
     }
@@ -78,21 +78,21 @@ impl Store {
                  ORDER BY r.asked_at, r.rowid LIMIT ?1 OFFSET ?2"
             ))?;
             let requests = statement.query_map([window.limit(), window.offset], request)?;
-            Ok(requests.collect::<rusqlite::Result<_>>()?)
+            Ok(requests.collect::<SqlResult<_>>()?)
         })
         .await
     }
 
     /// Counts what `pending_requests` and `left_questions` list.
     pub async fn count_answerable_requests(&self) -> Result<u64> {
-        self.read(|db| {
+        self.read(move |db| {
             let mut statement = db.prepare_cached(
                 "SELECT (SELECT count(*) FROM human_requests WHERE status = 'pending') +
                  (SELECT count(*) FROM human_requests AS r JOIN agent_sessions AS s ON s.n = r.session
                   WHERE r.kind = 'questions' AND r.status IN ('timed_out', 'abandoned')
                   AND s.status = 'active' AND s.archived = 0)",
             )?;
-            Ok(statement.query_row([], |row| row.get(0))?)
+            Ok(statement.query_row(params![], |row| row.get(0))?)
         })
         .await
     }
@@ -109,9 +109,9 @@ impl Store {
                 "{SELECT} WHERE r.status = 'pending' AND r.session = ?1
                  ORDER BY r.asked_at, r.rowid LIMIT ?2 OFFSET ?3"
             ))?;
-            let window = params![n, window.limit(), window.offset];
-            let requests = statement.query_map(window, request)?;
-            Ok(requests.collect::<rusqlite::Result<_>>()?)
+            let requests =
+                statement.query_map(params![n, window.limit(), window.offset], request)?;
+            Ok(requests.collect::<SqlResult<_>>()?)
         })
         .await
     }
@@ -120,13 +120,13 @@ impl Store {
 const SELECT: &str = "SELECT s.id, r.asked_at, r.changed_at, r.body, r.seq
     FROM human_requests AS r LEFT JOIN agent_sessions AS s ON s.n = r.session";
 
-fn request(row: &Row<'_>) -> rusqlite::Result<StoredRequest> {
-    let body = row.get_ref(3)?.as_str()?;
+fn request(row: &Row<'_>) -> SqlResult<StoredRequest> {
+    let body = row.str(3)?;
     Ok(StoredRequest {
         session_id: row::optional_text(row, 0)?,
         asked_at: row::timestamp(row, 1)?,
         changed_at: row::timestamp(row, 2)?,
-        seq: row.get::<_, Option<u64>>(4)?.map(Seq::new),
+        seq: row.get::<Option<u64>>(4)?.map(Seq::new),
         request: serde_json::from_str(body).map_err(|error| row::unreadable(3, error))?,
     })
 }

@@ -3,8 +3,8 @@
 use convoke_core::id::{AgentName, ProjectId, RuleId};
 use convoke_core::rule::{Effect, Rule};
 use convoke_core::time::Timestamp;
-use rusqlite::{Row, params};
 
+use crate::db::{Row, SqlResult, params};
 use crate::error::Result;
 use crate::row;
 use crate::store::Store;
@@ -32,12 +32,12 @@ impl Store {
 
     /// Lists all rules, the newest first. People make them one by one, so they are few.
     pub async fn rules(&self) -> Result<Vec<Rule>> {
-        self.read(|db| {
+        self.read(move |db| {
             let sql =
                 format!("SELECT {COLUMNS} FROM rules ORDER BY created_at DESC, id LIMIT 10000");
             let mut statement = db.prepare_cached(&sql)?;
-            let rules = statement.query_map([], rule)?;
-            Ok(rules.collect::<rusqlite::Result<_>>()?)
+            let rules = statement.query_map(params![], rule)?;
+            Ok(rules.collect::<SqlResult<_>>()?)
         })
         .await
     }
@@ -49,22 +49,23 @@ impl Store {
         agent: &AgentName,
         tool: &str,
     ) -> Result<bool> {
-        let known = self.read(|db| {
+        let (agent, tool) = (agent.clone(), tool.to_owned());
+        let key = [project.to_string(), agent.to_string(), tool.clone()];
+        let known = self.read(move |db| {
             let mut statement = db.prepare_cached(
                 "SELECT 1 FROM permission_rules WHERE project_id = ?1 AND agent = ?2 AND tool = ?3",
             )?;
-            Ok(statement.exists(params![project.to_string(), agent.as_str(), tool])?)
+            Ok(statement.exists(key)?)
         });
         if !known.await? {
             return Ok(false);
         }
-        let (agent, tool) = (agent.clone(), tool.to_owned());
         self.make(DropBlanketRule { project, agent, tool }).await
     }
 }
 
-pub(crate) fn rule(row: &Row<'_>) -> rusqlite::Result<Rule> {
-    let matcher = row.get_ref(2)?.as_str()?;
+pub(crate) fn rule(row: &Row<'_>) -> SqlResult<Rule> {
+    let matcher = row.str(2)?;
     Ok(Rule {
         id: row::text(row, 0)?,
         effect: row::word(row, 1, &[Effect::Allow, Effect::Deny], Effect::as_str)?,
@@ -75,6 +76,6 @@ pub(crate) fn rule(row: &Row<'_>) -> rusqlite::Result<Rule> {
         request_id: row::optional_text(row, 6)?,
         session_id: row::optional_text(row, 7)?,
         used_count: row.get(8)?,
-        last_used_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_millis),
+        last_used_at: row.get::<Option<i64>>(9)?.map(Timestamp::from_millis),
     })
 }

@@ -1,19 +1,22 @@
 //! Brings a database from one schema to the next, and back again. Blocking; for commands and for opening.
 
 mod book;
-mod steps;
+pub(crate) mod steps;
 mod whole_messages;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use convoke_core::time::Timestamp;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 
-use crate::copy::{self, Depth, Findings, find_damage, is_over};
+use crate::db::Db;
 use crate::error::{Error, Fault, Result};
-use crate::open::{Found, Place, WriteLock};
-use book::{Owner, verify};
+use crate::location::Location;
+use crate::postgres;
+use crate::sqlite::copy::{self, Depth, Findings, find_damage, is_over};
+use crate::sqlite::open::{Found, Place, WriteLock};
+use book::{Entry, Owner, verify};
 use steps::{STEPS, Step};
 
 /// The application id in the header of our databases (`Conv`), so that a foreign database is never changed.
@@ -31,34 +34,51 @@ pub struct Migration {
 }
 
 /// Lists every migration that this program knows, first to last. Changes nothing; no file means none is applied.
-pub fn status(path: &Path) -> Result<Vec<Migration>> {
-    let (place, found) = Place::find(path)?;
-    inspect(&place, found, STEPS)
+pub fn status(location: impl Into<Location>) -> Result<Vec<Migration>> {
+    match location.into() {
+        Location::File(path) => {
+            let (place, found) = Place::find(&path)?;
+            inspect(&place, found, STEPS)
+        }
+        Location::Server(server) => postgres::schema::status(&server),
+    }
 }
 
 /// Applies what is missing and returns that, first to last. Makes the database when there is none.
-pub fn migrate(path: &Path, now: Timestamp) -> Result<Vec<Migration>> {
-    let (place, found) = Place::find(path)?;
+pub fn migrate(location: impl Into<Location>, now: Timestamp) -> Result<Vec<Migration>> {
+    let path = match location.into() {
+        Location::File(path) => path,
+        Location::Server(server) => return postgres::schema::migrate(&server, now),
+    };
+    let (place, found) = Place::find(&path)?;
     inspect(&place, found, STEPS)?;
     let lock = place.lock()?;
-    let mut db = place.connect_writer(&lock).map_err(|fault| fault.at(&place.path))?;
-    bring_up(&mut db, STEPS, now).map_err(|fault| fault.at(&place.path))
+    let db = place.connect_writer(&lock).map_err(|fault| fault.at(&place.path))?;
+    bring_up(Db::Sqlite(&db), STEPS, now).map_err(|fault| fault.at(&place.path))
 }
 
 /// Takes the newest migrations back, with all that is stored in what they made; returns them, newest first.
-pub fn rollback(path: &Path, steps: usize) -> Result<Vec<Migration>> {
-    let (place, found) = Place::find(path)?;
+pub fn rollback(location: impl Into<Location>, steps: usize) -> Result<Vec<Migration>> {
+    let path = match location.into() {
+        Location::File(path) => path,
+        Location::Server(server) => return postgres::schema::rollback(&server, steps),
+    };
+    let (place, found) = Place::find(&path)?;
     if inspect(&place, found, STEPS)?.iter().all(|migration| migration.applied_at.is_none()) {
         return Ok(Vec::new());
     }
     let lock = place.lock()?;
-    let mut db = place.connect_writer(&lock).map_err(|fault| fault.at(&place.path))?;
-    bring_down(&mut db, STEPS, steps).map_err(|fault| fault.at(&place.path))
+    let db = place.connect_writer(&lock).map_err(|fault| fault.at(&place.path))?;
+    bring_down(Db::Sqlite(&db), STEPS, steps).map_err(|fault| fault.at(&place.path))
 }
 
-/// Reads the whole database and fails with `Corrupt` when something does not add up.
-pub fn check(path: &Path) -> Result<()> {
-    let (place, found) = Place::find(path)?;
+/// Reads the whole database and fails with `Corrupt` when something does not add up. A server looks after its own files.
+pub fn check(location: impl Into<Location>) -> Result<()> {
+    let path = match location.into() {
+        Location::File(path) => path,
+        Location::Server(server) => return postgres::schema::status(&server).map(drop),
+    };
+    let (place, found) = Place::find(&path)?;
     inspect(&place, found, STEPS)?;
     if found == Found::Nothing {
         return Ok(());
@@ -100,8 +120,8 @@ pub(crate) fn bring_up_to_date(
     lock: &WriteLock,
     now: Timestamp,
 ) -> Result<Connection> {
-    let migrated = place.connect_writer(lock).and_then(|mut db| {
-        for migration in bring_up(&mut db, STEPS, now)? {
+    let migrated = place.connect_writer(lock).and_then(|db| {
+        for migration in bring_up(Db::Sqlite(&db), STEPS, now)? {
             tracing::info!(path = %place.path.display(), "applied migration {}", migration.version);
         }
         Ok(db)
@@ -110,51 +130,69 @@ pub(crate) fn bring_up_to_date(
 }
 
 fn inspect(place: &Place, found: Found, steps: &[Step]) -> Result<Vec<Migration>> {
-    let applied = match found {
-        Found::Nothing => Vec::new(),
+    match found {
+        Found::Nothing => listed(&place.path, steps, &[]),
         Found::Something => place
             .look()
-            .and_then(|db| match Owner::of(&db)? {
-                Owner::None => Ok(Vec::new()),
-                Owner::Us => Ok(book::read(&db)?),
-                Owner::Another => Err(Error::ForeignDatabase { path: place.path.clone() }.into()),
-            })
-            .map_err(|fault| fault.at(&place.path))?,
+            .and_then(|db| listed_in(Db::Sqlite(&db), &place.path, steps))
+            .map_err(|fault| fault.at(&place.path)),
+    }
+}
+
+/// The migrations of a database that is open, with those that are applied.
+pub(crate) fn listed_in(db: Db<'_>, path: &Path, steps: &[Step]) -> Result<Vec<Migration>, Fault> {
+    let applied = match Owner::of(db)? {
+        Owner::None => Vec::new(),
+        Owner::Us => book::read(db)?,
+        Owner::Another => return Err(Error::ForeignDatabase { path: path.to_owned() }.into()),
     };
-    verify(&place.path, steps, &applied)?;
+    Ok(listed(path, steps, &applied)?)
+}
+
+/// All migrations with those that are applied, which must be the first of them.
+fn listed(path: &Path, steps: &[Step], applied: &[Entry]) -> Result<Vec<Migration>> {
+    verify(path, steps, applied)?;
     let moments = applied.iter().map(|entry| Some(entry.applied_at)).chain(std::iter::repeat(None));
     Ok(steps.iter().zip(moments).map(|(step, applied_at)| step.migration(applied_at)).collect())
 }
 
-fn bring_up(db: &mut Connection, steps: &[Step], now: Timestamp) -> Result<Vec<Migration>, Fault> {
+pub(crate) fn bring_up(
+    db: Db<'_>,
+    steps: &[Step],
+    now: Timestamp,
+) -> Result<Vec<Migration>, Fault> {
     let mut applied = Vec::new();
     for step in steps {
-        let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if book::open(&transaction)?.iter().any(|entry| entry.version == step.version) {
+        let transaction = db.begin()?;
+        if book::open(db)?.iter().any(|entry| entry.version == step.version) {
             continue;
         }
-        transaction.execute_batch(step.up)?;
-        if let Some(code) = &step.code {
-            (code.up)(&transaction)?;
+        db.execute_batch(step.up)?;
+        if let (Some(code), Db::Sqlite(connection)) = (&step.code, db) {
+            (code.up)(connection)?;
         }
-        book::enter(&transaction, step, now)?;
+        book::enter(db, step, now)?;
         transaction.commit()?;
         applied.push(step.migration(Some(now)));
     }
     Ok(applied)
 }
 
-fn bring_down(db: &mut Connection, steps: &[Step], count: usize) -> Result<Vec<Migration>, Fault> {
+pub(crate) fn bring_down(
+    db: Db<'_>,
+    steps: &[Step],
+    count: usize,
+) -> Result<Vec<Migration>, Fault> {
     let mut taken_back = Vec::new();
     for step in steps.iter().rev() {
         if taken_back.len() == count {
             break;
         }
-        let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let Some(applied_at) = book::strike(&transaction, step)? else { continue };
-        transaction.execute_batch(step.down)?;
-        if let Some(code) = &step.code {
-            (code.down)(&transaction)?;
+        let transaction = db.begin()?;
+        let Some(applied_at) = book::strike(db, step)? else { continue };
+        db.execute_batch(step.down)?;
+        if let (Some(code), Db::Sqlite(connection)) = (&step.code, db) {
+            (code.down)(connection)?;
         }
         transaction.commit()?;
         taken_back.push(step.migration(Some(applied_at)));

@@ -1,14 +1,15 @@
 //! Full-text search over what was said, newest first.
 
 mod excerpt;
+pub(crate) mod lexemes;
 
 use std::collections::HashMap;
 
 use convoke_core::id::{AgentName, MessageId, ProjectId, SessionId};
 use convoke_core::message::{Role, Seq};
 use convoke_core::time::Timestamp;
-use rusqlite::{Connection, Row, ToSql};
 
+use crate::db::{Db, Param, Row, SqlResult, ToParam as _, params};
 use crate::error::{Error, Fault, Result};
 use crate::row;
 use crate::store::Store;
@@ -17,6 +18,7 @@ use crate::write::search::text_of;
 use crate::write::sessions::number;
 
 use excerpt::Marker;
+use lexemes::Term;
 
 pub(crate) use excerpt::{MATCH_END, MATCH_START};
 
@@ -134,44 +136,41 @@ impl Store {
 }
 
 fn search(
-    db: &Connection,
+    db: Db<'_>,
     query: &SearchQuery,
-    terms: &str,
+    terms: &[Term],
     before: Option<HitPlace>,
     limit: u32,
 ) -> Result<HitPage, Fault> {
-    let mut expression = format!("text : ({terms})");
-    if let Some(project) = query.project {
-        expression.push_str(&format!(" AND scope : {}", project_scope(&project.to_string())));
-    }
-    if let Some(session) = query.session {
-        let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
-        expression.push_str(&format!(" AND scope : {}", session_scope(n)));
-    }
-    let mut statement = db.prepare_cached(&hits_sql(query))?;
+    let Some(words) = words_for(db, query, terms)? else {
+        return Ok(HitPage { hits: Vec::new(), next: None });
+    };
     let before = before.and_then(|place| i64::try_from(place.get()).ok()).unwrap_or(i64::MAX);
     let agent = query.agent.as_ref().map(AgentName::as_str);
     let (role, since, until) = (query.role.map(role_word), query.since, query.until);
     let (since, until) = (since.map(Timestamp::as_millis), until.map(Timestamp::as_millis));
-    let given: [(&str, Option<&dyn ToSql>); 7] = [
-        (":words", Some(&expression)),
-        (":before", Some(&before)),
-        (":limit", Some(&limit)),
-        (":agent", agent.as_ref().map(|agent| agent as &dyn ToSql)),
-        (":role", role.as_ref().map(|role| role as &dyn ToSql)),
-        (":since", since.as_ref().map(|since| since as &dyn ToSql)),
-        (":until", until.as_ref().map(|until| until as &dyn ToSql)),
+    let given = [
+        ("AND s.agent = ", agent.to_param()),
+        ("AND m.role = ", role.to_param()),
+        ("AND m.created_at >= ", since.to_param()),
+        ("AND m.created_at < ", until.to_param()),
     ];
-    let given = given.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
-    let mut rows = statement.query(given.collect::<Vec<_>>().as_slice())?;
+    let given = given.into_iter().filter(|(_, value)| *value != Param::Null);
+    let (mut filters, mut params) = (String::new(), params![words, before, limit].to_vec());
+    for (filter, value) in given {
+        params.push(value);
+        filters.push_str(&format!("{filter}?{} ", params.len()));
+    }
+    let mut statement = db.prepare_cached(&hits_sql(db, &filters))?;
+    let mut rows = statement.query(params.as_slice())?;
     let marker = Marker::new()?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        let (rowid, hit) = (row.get::<_, i64>(0)?, hit(row)?);
-        match serde_json::from_str(&row.get::<_, String>(6)?) {
+        let (n, hit) = (row.get::<i64>(0)?, hit(&row)?);
+        match serde_json::from_str(row.str(6)?) {
             Ok(content) => {
                 if let Some(text) = text_of(&content) {
-                    marker.add(rowid, &text)?;
+                    marker.add(n, &text)?;
                 }
             }
             Err(error) => {
@@ -179,32 +178,50 @@ fn search(
                 tracing::error!(session.id = %id, "message {seq} cannot be read: {error}");
             }
         }
-        found.push((rowid, hit));
+        found.push((n, hit));
     }
-    let next = found.last().filter(|_| found.len() == limit as usize).map(|(rowid, _)| *rowid);
-    let mut excerpts = if found.is_empty() { HashMap::new() } else { marker.excerpts(terms)? };
+    let next = found.last().filter(|_| found.len() == limit as usize).map(|(n, _)| *n);
+    let expression = expression(terms);
+    let mut excerpts =
+        if found.is_empty() { HashMap::new() } else { marker.excerpts(&expression)? };
     let hits = found
         .into_iter()
-        .map(|(rowid, hit)| Hit { excerpt: excerpts.remove(&rowid).unwrap_or_default(), ..hit });
-    let next = next.and_then(|rowid| u64::try_from(rowid).ok()).map(HitPlace);
+        .map(|(n, hit)| Hit { excerpt: excerpts.remove(&n).unwrap_or_default(), ..hit });
+    let next = next.and_then(|n| u64::try_from(n).ok()).map(HitPlace);
     Ok(HitPage { hits: hits.collect(), next })
 }
 
-/// The statement that finds hits with their sessions, for the filters that are set.
-fn hits_sql(query: &SearchQuery) -> String {
-    let filters = [
-        query.agent.as_ref().map(|_| "AND s.agent = :agent"),
-        query.role.map(|_| "AND m.role = :role"),
-        query.since.map(|_| "AND m.created_at >= :since"),
-        query.until.map(|_| "AND m.created_at < :until"),
-    ];
-    let filters = filters.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let joined = match filters.as_str() {
+/// What the index is asked; `None` if nothing can match.
+fn words_for(db: Db<'_>, query: &SearchQuery, terms: &[Term]) -> Result<Option<String>, Fault> {
+    let mut scope = Vec::new();
+    if let Some(project) = query.project {
+        scope.push(project_scope(&project.to_string()));
+    }
+    if let Some(session) = query.session {
+        let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
+        scope.push(session_scope(n));
+    }
+    match db {
+        Db::Sqlite(_) => {
+            let scope: String = scope.iter().map(|it| format!(" AND scope : {it}")).collect();
+            Ok(Some(format!("text : ({}){scope}", expression(terms))))
+        }
+        Db::Postgres(session) => Ok(session.tokenizer()?.query(terms, &scope)?),
+    }
+}
+
+/// The statement that finds hits with their sessions.
+fn hits_sql(db: Db<'_>, filters: &str) -> String {
+    let joined = match filters {
         "" => "",
         _ => {
             "CROSS JOIN messages AS m ON m.n = f.rowid \
              CROSS JOIN agent_sessions AS s ON s.n = m.session"
         }
+    };
+    let matches = match db {
+        Db::Sqlite(_) => "message_search MATCH ?1",
+        Db::Postgres(_) => "f.vector @@ CAST(CAST(?1 AS TEXT) AS tsquery)",
     };
     // The cross joins fix the order: from a hit to its message to its session. The planner's own is far slower. What is
     // only shown is joined after the limit.
@@ -213,8 +230,8 @@ fn hits_sql(query: &SearchQuery) -> String {
              s.title, s.agent, s.project_id, p.name, s.archived
          FROM (
              SELECT f.rowid AS n FROM message_search AS f {joined}
-             WHERE message_search MATCH :words AND f.rowid < :before {filters}
-             ORDER BY f.rowid DESC LIMIT :limit
+             WHERE {matches} AND f.rowid < ?2 {filters}
+             ORDER BY f.rowid DESC LIMIT ?3
          ) AS hit
          CROSS JOIN messages AS m ON m.n = hit.n
          CROSS JOIN agent_sessions AS s ON s.n = m.session
@@ -223,7 +240,7 @@ fn hits_sql(query: &SearchQuery) -> String {
     )
 }
 
-fn hit(row: &Row<'_>) -> rusqlite::Result<Hit> {
+fn hit(row: &Row<'_>) -> SqlResult<Hit> {
     Ok(Hit {
         session: HitSession {
             id: row::text(row, 1)?,
@@ -243,19 +260,27 @@ fn hit(row: &Row<'_>) -> rusqlite::Result<Hit> {
     })
 }
 
-/// Every word quoted, so that none of them is syntax; `None` when there is no word.
-fn terms(text: &str) -> Option<String> {
+/// The words of a query; `None` when there is no word.
+fn terms(text: &str) -> Option<Vec<Term>> {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());
     let words = words.filter(|word| word.chars().any(char::is_alphanumeric));
-    let quoted: Vec<String> = words.take(TERMS_MAX).map(quote).collect();
-    (!quoted.is_empty()).then(|| quoted.join(" "))
+    let terms: Vec<Term> = words.take(TERMS_MAX).map(term).collect();
+    (!terms.is_empty()).then_some(terms)
 }
 
-fn quote(word: &str) -> String {
+fn term(word: &str) -> Term {
     let bare = word.trim_end_matches('*');
     let is_prefix = bare.len() < word.len() && bare.chars().count() >= PREFIX_MIN;
-    let prefix = if is_prefix { " *" } else { "" };
-    format!("\"{}\"{prefix}", bare.replace('"', "\"\""))
+    Term { text: bare.to_owned(), is_prefix }
+}
+
+/// The words as SQLite reads them: every word quoted, so that none of them is syntax.
+fn expression(terms: &[Term]) -> String {
+    let quoted = terms.iter().map(|Term { text, is_prefix }| {
+        let prefix = if *is_prefix { " *" } else { "" };
+        format!("\"{}\"{prefix}", text.replace('"', "\"\""))
+    });
+    quoted.collect::<Vec<_>>().join(" ")
 }
 
 /// The word that stands for a session in the index.
@@ -284,7 +309,7 @@ mod tests {
             "- \" * ()",
             "größe",
         ]
-        .map(|text| terms(text).unwrap_or_default());
+        .map(|text| expression(&terms(text).unwrap_or_default()));
         assert_eq!(
             quoted,
             [

@@ -9,9 +9,9 @@ use convoke_core::message::Rev;
 use convoke_core::session::{EndReason, Status, Summary, Work};
 use convoke_core::time::Timestamp;
 use convoke_core::update::Update;
-use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use tokio::sync::mpsc;
 
+use crate::db::{Db, Optional as _, Params, Row, SqlResult, params};
 use crate::error::{Error, Result};
 use crate::row;
 use crate::store::{Store, Window};
@@ -229,7 +229,7 @@ impl Store {
 
     /// Finds a session by its id.
     pub async fn session(&self, id: SessionId) -> Result<Option<StoredSession>> {
-        self.read(|db| {
+        self.read(move |db| {
             let sql = format!("SELECT {COLUMNS} FROM agent_sessions AS s WHERE id = ?1");
             Ok(db.prepare_cached(&sql)?.query_row([id.to_string()], session).optional()?)
         })
@@ -238,13 +238,14 @@ impl Store {
 
     /// Finds a session by any id that its agent ever had for it.
     pub async fn session_by_canonical_id(&self, id: &CanonicalId) -> Result<Option<StoredSession>> {
-        self.read(|db| {
+        let id = id.clone();
+        self.read(move |db| {
             let sql = format!(
                 "SELECT {COLUMNS} FROM agent_session_ids AS i JOIN agent_sessions AS s
                  ON s.n = i.session AND s.agent = ?1
                  WHERE i.agent_session_id = ?2 ORDER BY i.n DESC LIMIT 1"
             );
-            let ids = params![id.agent.as_str(), id.agent_session];
+            let ids = [id.agent.as_str(), id.agent_session.as_str()];
             Ok(db.prepare_cached(&sql)?.query_row(ids, session).optional()?)
         })
         .await
@@ -296,7 +297,7 @@ impl Store {
         let store = self.clone();
         tokio::spawn(async move {
             let to_reader = to_caller.clone();
-            let read = move |db: &Connection| {
+            let read = move |db: Db<'_>| {
                 list::pieces(db, &filter, order, window, piece, |piece| {
                     // The receiver may be gone.
                     to_reader.try_send(Ok(piece)).ok();
@@ -312,7 +313,8 @@ impl Store {
 
     /// Counts sessions, without looking at each.
     pub async fn count_sessions(&self, filter: &SessionFilter) -> Result<u64> {
-        self.read(|db| Ok(list::total(db, filter)?)).await
+        let filter = filter.clone();
+        self.read(move |db| Ok(list::total(db, &filter)?)).await
     }
 
     /// Lists the sessions in which something was under way, the first created first, after the given one.
@@ -368,7 +370,7 @@ impl Store {
                         recorded_at: row::timestamp(row, 2)?,
                     })
                 })?;
-            Ok(records.collect::<rusqlite::Result<_>>()?)
+            Ok(records.collect::<SqlResult<_>>()?)
         })
         .await
     }
@@ -380,11 +382,11 @@ const COLUMNS: &str = "s.id, s.project_id, s.agent, s.kind, s.created_at, s.agen
      s.last_active_at, s.rev, s.ended_rev, s.seen_rev, s.running_since, s.failure, s.step, \
      s.last_line, s.cost, s.changes, s.worktree";
 
-fn many(db: &Connection, sql: &str, params: impl Params) -> rusqlite::Result<Vec<StoredSession>> {
+fn many(db: Db<'_>, sql: &str, params: impl Params) -> SqlResult<Vec<StoredSession>> {
     db.prepare_cached(sql)?.query_map(params, session)?.collect()
 }
 
-fn session(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
+fn session(row: &Row<'_>) -> SqlResult<StoredSession> {
     Ok(StoredSession {
         id: row::text(row, 0)?,
         project_id: row::text(row, 1)?,
@@ -396,7 +398,7 @@ fn session(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         worktree: row::json(row, 23)?,
         summary: Summary {
             status: row::word(row, 6, &Status::ALL, Status::as_str)?,
-            reason: row.get::<_, Option<String>>(7)?.map(EndReason::from),
+            reason: row.get::<Option<String>>(7)?.map(EndReason::from),
             archived: row.get(8)?,
             title: row.get(9)?,
             last_seq: row::seq(row, 10)?,
@@ -407,7 +409,7 @@ fn session(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
             work: Work {
                 ended_rev: Rev::new(row.get(15)?),
                 seen_rev: Rev::new(row.get(16)?),
-                running_since: row.get::<_, Option<i64>>(17)?.map(Timestamp::from_millis),
+                running_since: row.get::<Option<i64>>(17)?.map(Timestamp::from_millis),
                 failure: row::json(row, 18)?,
                 step: row.get(19)?,
                 last_line: row.get(20)?,

@@ -1,20 +1,22 @@
 //! The handle through which other crates store and read.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_core::time::Timestamp;
-use rusqlite::Connection;
 use tokio::runtime::Handle;
 
+use crate::db::Db;
 use crate::error::{Error, Fault, Result};
-use crate::guard::{Guard, Trouble};
-use crate::open::{Found, Place, beside, denied};
-use crate::readers::Readers;
+use crate::location::Location;
+use crate::postgres::{Pool, Server, Writers};
 use crate::schema::{self, Checked};
+use crate::sqlite::guard::{Guard, Trouble};
+use crate::sqlite::open::{Found, Place, beside, denied};
+use crate::sqlite::readers::Readers;
+use crate::sqlite::writer::{WAL_BYTES_MAX, Writer};
 use crate::write::Change;
-use crate::writer::{WAL_BYTES_MAX, Writer};
 
 /// Entries that are read, or passed over, in less time than it takes to hand the work to another thread and back.
 const READ_HERE_MAX: u32 = 100;
@@ -29,9 +31,14 @@ const CHECK_MAX: Duration = Duration::from_millis(500);
 /// Dropping the last clone loses nothing, but the file is free for others only after `close`.
 #[derive(Debug, Clone)]
 pub struct Store {
-    writer: Arc<Writer>,
-    readers: Readers,
-    guard: Guard,
+    backend: Backend,
+}
+
+/// Where a store keeps everything.
+#[derive(Debug, Clone)]
+enum Backend {
+    Sqlite { writer: Arc<Writer>, readers: Readers, guard: Guard },
+    Postgres { writers: Arc<Writers>, pool: Pool },
 }
 
 /// Which part of a list is wanted.
@@ -58,11 +65,15 @@ impl Window {
 }
 
 impl Store {
-    /// Opens the database at `path` as its only writer; makes it, or brings its schema up to date, where needed.
+    /// Opens a database; makes it, or brings its schema up to date, where needed.
     ///
-    /// Its directory must exist. Fails on a database with a foreign application id or a newer schema, before any write.
-    pub async fn open(path: impl Into<PathBuf>, now: Timestamp) -> Result<Self> {
-        let path = path.into();
+    /// The directory of a file must exist; this is its only writer. Fails on a file with a foreign application id or a newer
+    /// schema, before any write. A database on a server may be used by others at the same time.
+    pub async fn open(location: impl Into<Location>, now: Timestamp) -> Result<Self> {
+        let path = match location.into() {
+            Location::File(path) => path,
+            Location::Server(server) => return Self::connect(*server, now).await,
+        };
         let opening = {
             let (path, runtime) = (path.clone(), Handle::current());
             tokio::task::spawn_blocking(move || Self::open_blocking(&path, now, &runtime))
@@ -92,59 +103,100 @@ impl Store {
                 }
             }));
         }
-        Ok(Self { writer: Arc::new(writer), readers, guard })
+        Ok(Self { backend: Backend::Sqlite { writer: Arc::new(writer), readers, guard } })
+    }
+
+    async fn connect(server: Server, now: Timestamp) -> Result<Self> {
+        let server = Arc::new(server);
+        let migrating = {
+            let server = Arc::clone(&server);
+            tokio::task::spawn_blocking(move || crate::postgres::schema::migrate(&server, now))
+        };
+        let path = server.as_path().to_owned();
+        let applied = migrating.await;
+        let applied = applied.map_err(|error| Error::Internal { path, source: error.into() })??;
+        for migration in applied {
+            tracing::info!(database = %server, "applied migration {}", migration.version);
+        }
+        let writers = Arc::new(Writers::start(Arc::clone(&server))?);
+        Ok(Self { backend: Backend::Postgres { writers, pool: Pool::new(server) } })
     }
 
     /// Why nothing is written any more, if that is so. Looks for the files first.
     pub fn trouble(&self) -> Option<Trouble> {
-        let known = self.guard.trouble();
-        known.or_else(|| (!self.guard.is_in_place()).then_some(Trouble::Lost { rescued: None }))
+        let Backend::Sqlite { guard, .. } = &self.backend else { return None };
+        let known = guard.trouble();
+        known.or_else(|| (!guard.is_in_place()).then_some(Trouble::Lost { rescued: None }))
     }
 
-    /// Grows whenever anything is stored. What is read after it was looked at is as new as that, so as long as it has not
-    /// grown, what was read is still so.
+    /// Grows whenever anything is stored here. What is read after it was looked at is as new as that, so as long as it has
+    /// not grown, what was read is still so, unless others write to the same database.
     pub fn age(&self) -> u64 {
-        self.writer.commits()
+        match &self.backend {
+            Backend::Sqlite { writer, .. } => writer.commits(),
+            Backend::Postgres { writers, .. } => writers.commits(),
+        }
     }
 
     /// The error with which every change fails, once nothing is written any more.
     pub fn refusal(&self) -> Option<Error> {
-        self.guard.refusal()
+        match &self.backend {
+            Backend::Sqlite { guard, .. } => guard.refusal(),
+            Backend::Postgres { .. } => None,
+        }
     }
 
-    /// Commits what is under way and lets go of the files. Every clone of this store is closed with it.
+    /// Commits what is under way and lets go of the database. Every clone of this store is closed with it.
     pub async fn close(&self) {
-        self.guard.close();
-        self.readers.close().await;
-        self.writer.stop().await;
+        match &self.backend {
+            Backend::Sqlite { writer, readers, guard } => {
+                guard.close();
+                readers.close().await;
+                writer.stop().await;
+            }
+            Backend::Postgres { writers, pool } => {
+                pool.close().await;
+                writers.stop().await;
+            }
+        }
     }
 
     pub(crate) async fn make<C: Change>(&self, change: C) -> Result<C::Outcome> {
-        self.writer.make(change).await
+        match &self.backend {
+            Backend::Sqlite { writer, .. } => writer.make(change).await,
+            Backend::Postgres { writers, .. } => writers.make(change).await,
+        }
     }
 
-    pub(crate) async fn read<T>(
+    /// Reads what takes microseconds in a file; there, it is read on this thread.
+    pub(crate) async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Connection) -> Result<T, Fault>,
+        read: impl FnOnce(Db<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
-        self.readers.here(read).await
+        match &self.backend {
+            Backend::Sqlite { readers, .. } => readers.here(read).await,
+            Backend::Postgres { pool, .. } => pool.read(read).await,
+        }
     }
 
-    /// Reads a list, on this thread when it is short.
+    /// Reads a list, on this thread when it is short and in a file.
     pub(crate) async fn read_list<T: Send + 'static>(
         &self,
         window: Window,
-        read: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        read: impl FnOnce(Db<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
         let is_short = window.limit().saturating_add(window.offset) <= READ_HERE_MAX;
-        if is_short { self.readers.here(read).await } else { self.readers.aside(read).await }
+        if is_short { self.read(read).await } else { self.read_aside(read).await }
     }
 
     pub(crate) async fn read_aside<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        read: impl FnOnce(Db<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
-        self.readers.aside(read).await
+        match &self.backend {
+            Backend::Sqlite { readers, .. } => readers.aside(read).await,
+            Backend::Postgres { pool, .. } => pool.read(read).await,
+        }
     }
 }
 
@@ -157,7 +209,7 @@ fn adopt_rescued(place: &Place, found: Found) -> Result<()> {
     }
     let (copy, found) = Place::find(&rescued)?;
     schema::refuse_foreign(&copy, found)?;
-    crate::copy::verify(&copy)?;
+    crate::sqlite::copy::verify(&copy)?;
     // The log of the deleted database is in the copy already, and would be taken for the copy's own.
     if place.wal.exists() {
         std::fs::rename(&place.wal, beside(&place.wal, ".orphaned"))

@@ -13,8 +13,9 @@ pub(crate) mod search;
 pub(crate) mod sessions;
 pub(crate) mod work;
 
-use rusqlite::Connection;
+use convoke_core::id::SessionId;
 
+use crate::db::Db;
 use crate::error::Fault;
 
 /// One change. It is made whole or not at all.
@@ -25,10 +26,15 @@ pub(crate) trait Change: Send + 'static {
     /// When the change must be on disk.
     fn durability(&self) -> Durability;
 
+    /// The session that it changes. Changes of one session are made in the order in which they were asked for.
+    fn session(&self) -> Option<SessionId> {
+        None
+    }
+
     /// Makes the change inside a transaction that the writer began.
     ///
     /// It may be called again after the transaction was rolled back for the sake of another change.
-    fn apply(&self, db: &Connection) -> Result<Self::Outcome, Fault>;
+    fn apply(&self, db: Db<'_>) -> Result<Self::Outcome, Fault>;
 }
 
 /// When a change must be on disk.

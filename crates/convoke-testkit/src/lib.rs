@@ -3,4 +3,5 @@
 pub mod agent;
 pub mod bench;
 pub mod model;
+pub mod postgres;
 pub mod tools;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use convoke_core::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::APPLICATION_ID;
 use super::steps::Step;
+use crate::db::{Db, Optional as _, SqlResult, params};
 use crate::error::{Error, Result};
 use crate::row;
 
@@ -29,10 +29,20 @@ pub(super) enum Owner {
 }
 
 impl Owner {
-    pub(super) fn of(db: &Connection) -> rusqlite::Result<Self> {
-        let id: i32 = db.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-        let empty =
-            db.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
+    pub(super) fn of(db: Db<'_>) -> SqlResult<Self> {
+        let connection = match db {
+            Db::Sqlite(connection) => connection,
+            // There, everything of ours is in a schema of its own.
+            Db::Postgres(_) => {
+                let sql = "SELECT 1 FROM pg_tables
+                     WHERE schemaname = 'convoke' AND tablename = 'schema_migrations'";
+                let is_there = db.prepare_cached(sql)?.exists(params![])?;
+                return Ok(if is_there { Self::Us } else { Self::None });
+            }
+        };
+        let id: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+        let sql = "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)";
+        let empty = connection.query_row(sql, [], |row| row.get(0))?;
         Ok(match id {
             APPLICATION_ID => Self::Us,
             0 if empty => Self::None,
@@ -42,11 +52,11 @@ impl Owner {
 }
 
 /// Reads the book, first entry to last.
-pub(super) fn read(db: &Connection) -> rusqlite::Result<Vec<Entry>> {
-    let mut statement = db.prepare(
+pub(super) fn read(db: Db<'_>) -> SqlResult<Vec<Entry>> {
+    let mut statement = db.prepare_cached(
         "SELECT version, name, checksum, applied_at FROM schema_migrations ORDER BY version",
     )?;
-    let entries = statement.query_map([], |row| {
+    let entries = statement.query_map(params![], |row| {
         Ok(Entry {
             version: row.get(0)?,
             name: row.get(1)?,
@@ -58,40 +68,48 @@ pub(super) fn read(db: &Connection) -> rusqlite::Result<Vec<Entry>> {
 }
 
 /// Reads the book; begins it, and marks the database as ours, when there is none.
-pub(super) fn open(db: &Connection) -> rusqlite::Result<Vec<Entry>> {
+pub(super) fn open(db: Db<'_>) -> SqlResult<Vec<Entry>> {
     // In the same transaction as the first migration, so that a crash leaves all of it or nothing.
     if Owner::of(db)? == Owner::None {
-        db.execute_batch(&format!(
-            "PRAGMA application_id = {APPLICATION_ID};
-             CREATE TABLE schema_migrations (
-                 version INTEGER PRIMARY KEY,
-                 name TEXT NOT NULL,
-                 checksum TEXT NOT NULL,
-                 applied_at INTEGER NOT NULL
-             ) STRICT;"
-        ))?;
+        match db {
+            Db::Sqlite(_) => db.execute_batch(&format!(
+                "PRAGMA application_id = {APPLICATION_ID};
+                 CREATE TABLE schema_migrations (
+                     version INTEGER PRIMARY KEY,
+                     name TEXT NOT NULL,
+                     checksum TEXT NOT NULL,
+                     applied_at INTEGER NOT NULL
+                 ) STRICT;"
+            ))?,
+            Db::Postgres(_) => db.execute_batch(
+                "CREATE SCHEMA IF NOT EXISTS convoke;
+                 CREATE TABLE convoke.schema_migrations (
+                     version BIGINT PRIMARY KEY,
+                     name TEXT NOT NULL,
+                     checksum TEXT NOT NULL,
+                     applied_at BIGINT NOT NULL
+                 );",
+            )?,
+        }
     }
     read(db)
 }
 
 /// Enters a migration that was applied.
-pub(super) fn enter(db: &Connection, step: &Step, now: Timestamp) -> rusqlite::Result<()> {
-    db.execute(
+pub(super) fn enter(db: Db<'_>, step: &Step, now: Timestamp) -> SqlResult<()> {
+    db.prepare_cached(
         "INSERT INTO schema_migrations (version, name, checksum, applied_at)
          VALUES (?1, ?2, ?3, ?4)",
-        params![step.version, step.name, step.checksum(), now.as_millis()],
-    )?;
+    )?
+    .execute(params![step.version, step.name, step.checksum(), now.as_millis()])?;
     Ok(())
 }
 
 /// Strikes a migration out; returns when it had been applied, if it had.
-pub(super) fn strike(db: &Connection, step: &Step) -> rusqlite::Result<Option<Timestamp>> {
-    db.query_row(
-        "DELETE FROM schema_migrations WHERE version = ?1 RETURNING applied_at",
-        [step.version],
-        |row| row::timestamp(row, 0),
-    )
-    .optional()
+pub(super) fn strike(db: Db<'_>, step: &Step) -> SqlResult<Option<Timestamp>> {
+    db.prepare_cached("DELETE FROM schema_migrations WHERE version = ?1 RETURNING applied_at")?
+        .query_row([step.version], |row| row::timestamp(row, 0))
+        .optional()
 }
 
 /// Refuses a book that is not the beginning of ours.

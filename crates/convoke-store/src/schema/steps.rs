@@ -9,18 +9,18 @@ use crate::error::Fault;
 
 /// Both halves of a migration.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
-    pub(super) version: u32,
-    pub(super) name: &'static str,
-    pub(super) up: &'static str,
-    pub(super) down: &'static str,
+pub(crate) struct Step {
+    pub(crate) version: u32,
+    pub(crate) name: &'static str,
+    pub(crate) up: &'static str,
+    pub(crate) down: &'static str,
     /// Code that runs after either text, in the same transaction.
-    pub(super) code: Option<Code>,
+    pub(crate) code: Option<Code>,
 }
 
 /// What SQL alone cannot do.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Code {
+pub(crate) struct Code {
     pub(super) up: fn(&Connection) -> Result<(), Fault>,
     pub(super) down: fn(&Connection) -> Result<(), Fault>,
 }

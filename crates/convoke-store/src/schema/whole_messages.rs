@@ -9,6 +9,7 @@ mod up;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
+use crate::db::Db;
 use crate::error::Fault;
 use crate::write::search;
 
@@ -61,7 +62,7 @@ fn index_all(db: &Connection, select: &str) -> Result<(), Fault> {
             continue;
         };
         if let Some(text) = search::text_of(&content) {
-            search::put(db, session, n, &text)?;
+            search::put(Db::Sqlite(db), session, n, &text)?;
         }
     }
     Ok(())

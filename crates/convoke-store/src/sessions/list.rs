@@ -1,20 +1,20 @@
 //! Lists of sessions. However many there are, a list walks along an index and never sorts or counts them.
 
 use convoke_core::session::Status;
-use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::{
     Archived, COLUMNS, SessionFilter, SessionKind, SessionOrder, SessionPage, SessionPiece, session,
 };
+use crate::db::{Db, Param, SqlResult, ToParam};
 use crate::store::Window;
 
 /// The sessions in a window and the total number, from one snapshot.
 pub(super) fn page(
-    db: &Connection,
+    db: Db<'_>,
     filter: &SessionFilter,
     order: SessionOrder,
     window: Window,
-) -> rusqlite::Result<SessionPage> {
+) -> SqlResult<SessionPage> {
     let mut page = SessionPage { sessions: Vec::new(), total: 0 };
     pieces(db, filter, order, window, usize::MAX, |piece| match piece {
         SessionPiece::Sessions(sessions) => page.sessions = sessions,
@@ -25,36 +25,36 @@ pub(super) fn page(
 
 /// The same, handed over in pieces of so many, with the total at the end.
 pub(super) fn pieces(
-    db: &Connection,
+    db: Db<'_>,
     filter: &SessionFilter,
     order: SessionOrder,
     window: Window,
     piece: usize,
     mut take: impl FnMut(SessionPiece),
-) -> rusqlite::Result<()> {
-    let snapshot = db.unchecked_transaction()?;
+) -> SqlResult<()> {
+    let _snapshot = db.snapshot()?;
     let (limit, project) = (window.limit(), filter.project.map(|id| id.to_string()));
-    let mut params: Vec<&dyn ToSql> = vec![&limit, &window.offset];
-    params.extend(project.iter().map(|id| id as &dyn ToSql));
-    let mut statement = snapshot.prepare_cached(&page_sql(filter, order))?;
-    let mut rows = statement.query_map(params_from_iter(params), session)?;
+    let mut params = vec![limit.to_param(), window.offset.to_param()];
+    params.extend(project.iter().map(ToParam::to_param));
+    let mut statement = db.prepare_cached(&page_sql(filter, order))?;
+    let mut rows = statement.query_map(params.as_slice(), session)?;
     loop {
-        let sessions = rows.by_ref().take(piece).collect::<rusqlite::Result<Vec<_>>>()?;
+        let sessions = rows.by_ref().take(piece).collect::<SqlResult<Vec<_>>>()?;
         if sessions.is_empty() {
             break;
         }
         take(SessionPiece::Sessions(sessions));
     }
-    take(SessionPiece::Total(total(&snapshot, filter)?));
+    take(SessionPiece::Total(total(db, filter)?));
     Ok(())
 }
 
 /// How many sessions a list has.
-pub(super) fn total(db: &Connection, filter: &SessionFilter) -> rusqlite::Result<u64> {
+pub(super) fn total(db: Db<'_>, filter: &SessionFilter) -> SqlResult<u64> {
     let quoted =
         |words: Vec<&str>| words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>();
     let sql = format!(
-        "SELECT coalesce(sum(count), 0) FROM session_counts
+        "SELECT CAST(coalesce(sum(count), 0) AS BIGINT) FROM session_counts
          WHERE archived IN ({}) AND kind IN ({}) AND status IN ({}) {}",
         archived(filter).join(", "),
         quoted(kinds(filter)).join(", "),
@@ -62,7 +62,8 @@ pub(super) fn total(db: &Connection, filter: &SessionFilter) -> rusqlite::Result
         if filter.project.is_some() { "AND project_id = ?1" } else { "" },
     );
     let project = filter.project.map(|id| id.to_string());
-    db.prepare_cached(&sql)?.query_row(params_from_iter(project), |row| row.get(0))
+    let params: Vec<Param<'_>> = project.iter().map(ToParam::to_param).collect();
+    db.prepare_cached(&sql)?.query_row(params.as_slice(), |row| row.get(0))
 }
 
 /// Each wanted combination is one sorted range of an index; the database merges them as far as the window reaches.

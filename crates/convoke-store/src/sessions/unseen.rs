@@ -1,8 +1,7 @@
 //! Sessions in which a turn ended that no human has looked at.
 
-use rusqlite::Connection;
-
 use super::{COLUMNS, StoredSession, many};
+use crate::db::{Db, params};
 use crate::error::Result;
 use crate::store::{Store, Window};
 
@@ -32,7 +31,7 @@ impl Store {
     /// Lists the unseen sessions of humans that are not archived, the last active first.
     pub async fn unseen_sessions(&self, which: Unseen, limit: u32) -> Result<Vec<StoredSession>> {
         let window = Window::first(limit);
-        self.read_list(window, move |db: &Connection| {
+        self.read_list(window, move |db: Db<'_>| {
             let not = match which {
                 Unseen::Finished => "NOT ",
                 Unseen::Failed => "",
@@ -49,12 +48,12 @@ impl Store {
 
     /// Counts the unseen sessions of humans that are not archived.
     pub async fn count_unseen_sessions(&self) -> Result<UnseenCount> {
-        self.read(|db| {
+        self.read(move |db| {
             let sql = format!(
-                "SELECT coalesce(sum(NOT {FAILED}), 0), coalesce(sum({FAILED}), 0)
+                "SELECT count(*) FILTER (WHERE NOT {FAILED}), count(*) FILTER (WHERE {FAILED})
                  FROM agent_sessions AS s INDEXED BY agent_sessions_unseen WHERE {UNSEEN}"
             );
-            let counted = db.prepare_cached(&sql)?.query_row([], |row| {
+            let counted = db.prepare_cached(&sql)?.query_row(params![], |row| {
                 Ok(UnseenCount { finished: row.get(0)?, failed: row.get(1)? })
             })?;
             Ok(counted)

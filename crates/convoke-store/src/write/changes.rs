@@ -2,11 +2,11 @@
 
 use convoke_core::files::{ChangeTotals, OwnWorktree};
 use convoke_core::id::SessionId;
-use rusqlite::{Connection, params};
 
 use super::sessions::number;
 use super::work::json;
 use super::{Change, Durability};
+use crate::db::{Db, params};
 use crate::error::{Error, Fault, Result};
 
 /// What a session changed in its project.
@@ -30,7 +30,11 @@ impl Change for SetChanges {
         Durability::Soon
     }
 
-    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+    fn session(&self) -> Option<SessionId> {
+        Some(self.session)
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         let n = number(db, self.session)?.ok_or(Error::UnknownSession { id: self.session })?;
         db.prepare_cached("UPDATE agent_sessions SET changes = ?2 WHERE n = ?1")?
             .execute(params![n, self.changes])?;
@@ -58,7 +62,11 @@ impl Change for SetWorktree {
         Durability::Acknowledged
     }
 
-    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+    fn session(&self) -> Option<SessionId> {
+        Some(self.session)
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         let n = number(db, self.session)?.ok_or(Error::UnknownSession { id: self.session })?;
         db.prepare_cached("UPDATE agent_sessions SET worktree = ?2 WHERE n = ?1")?
             .execute(params![n, self.worktree])?;

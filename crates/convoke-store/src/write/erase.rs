@@ -1,10 +1,10 @@
 //! Erases a session with all that belongs to it.
 
 use convoke_core::id::SessionId;
-use rusqlite::Connection;
 
 use super::sessions::number;
 use super::{Change, Durability};
+use crate::db::Db;
 use crate::error::{Error, Fault};
 
 /// A session that goes with its messages, requests, search entries and agent session ids.
@@ -18,11 +18,15 @@ impl Change for EraseSession {
         Durability::Acknowledged
     }
 
-    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+    fn session(&self) -> Option<SessionId> {
+        Some(self.0)
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         let n = number(db, self.0)?.ok_or(Error::UnknownSession { id: self.0 })?;
         // The row goes first: a trigger protects the agent session ids of sessions that exist. What refers to the row is
         // gone before the commit, when the references are checked.
-        db.execute_batch("PRAGMA defer_foreign_keys = ON")?;
+        db.defer_references()?;
         for sql in [
             "DELETE FROM agent_sessions WHERE n = ?1",
             "DELETE FROM message_search WHERE rowid IN (SELECT n FROM messages WHERE session = ?1)",

@@ -1,8 +1,7 @@
 //! Begins a new generation of revisions after a restart of the operating system.
 
-use rusqlite::Connection;
-
 use super::{Change, Durability};
+use crate::db::Db;
 use crate::error::Fault;
 
 /// The boot in which revisions are given from now on.
@@ -16,14 +15,14 @@ impl Change for Booted {
         Durability::Acknowledged
     }
 
-    fn apply(&self, db: &Connection) -> Result<(), Fault> {
-        db.execute(
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
+        let random = db.random_number();
+        let sql = format!(
             "UPDATE generation
-             SET value = CASE WHEN boot IS NULL THEN value ELSE abs(random() % 1000000000000) END,
-                 boot = ?1
-             WHERE boot IS NOT ?1",
-            [&self.0],
-        )?;
+             SET value = CASE WHEN boot IS NULL THEN value ELSE {random} END, boot = ?1
+             WHERE boot IS DISTINCT FROM ?1"
+        );
+        db.prepare_cached(&sql)?.execute([&self.0])?;
         Ok(())
     }
 }

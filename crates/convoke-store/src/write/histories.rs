@@ -3,12 +3,12 @@
 use convoke_core::id::SessionId;
 use convoke_core::session::{EndReason, Summary};
 use convoke_core::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::record::{Encoded, Record, store_state};
 use super::sessions::number;
 use super::work::WorkRow;
 use super::{Change, Durability};
+use crate::db::{Db, Optional as _, params};
 use crate::error::{Error, Fault, Result};
 use crate::histories::{
     Consent, HistoryKey, HistoryMark, HistoryOutcome, HistoryRecord, HistoryStanding,
@@ -67,13 +67,13 @@ impl Change for ImportHistories {
         Durability::Soon
     }
 
-    fn apply(&self, db: &Connection) -> Result<Vec<HistoryOutcome>, Fault> {
+    fn apply(&self, db: Db<'_>) -> Result<Vec<HistoryOutcome>, Fault> {
         self.0.iter().map(|history| history.apply(db)).collect()
     }
 }
 
 impl EncodedHistory {
-    fn apply(&self, db: &Connection) -> Result<HistoryOutcome, Fault> {
+    fn apply(&self, db: Db<'_>) -> Result<HistoryOutcome, Fault> {
         let HistoryRecord { mark, session, replaces } = &self.record;
         match (find(db, &mark.key)?, replaces) {
             (Some((_, HistoryStanding::Erased)), _) => {
@@ -95,7 +95,7 @@ impl EncodedHistory {
         }
         let project = self.project(db)?;
         let n = self.create(db, &project)?;
-        let scope = format!("{} {}", session_scope(n), project_scope(&project));
+        let scope = [session_scope(n), project_scope(&project)];
         for update in &self.updates {
             match update {
                 Encoded::Message(message) => message.insert_in(db, n, &scope)?,
@@ -121,7 +121,7 @@ impl EncodedHistory {
     }
 
     /// The id of the folder's project: the one that it is, or was, or a new one that is found and not added.
-    fn project(&self, db: &Connection) -> Result<String, Fault> {
+    fn project(&self, db: Db<'_>) -> Result<String, Fault> {
         let known: Option<String> = db
             .prepare_cached(
                 "SELECT id FROM projects WHERE path = ?1
@@ -142,22 +142,20 @@ impl EncodedHistory {
         Ok(id)
     }
 
-    fn create(&self, db: &Connection, project: &str) -> Result<i64, Fault> {
+    fn create(&self, db: Db<'_>, project: &str) -> Result<i64, Fault> {
         let HistoryRecord { mark, session, .. } = &self.record;
         let (summary, work) = (&session.summary, &self.work);
         if number(db, session.id)?.is_some() {
             return Err(Error::SessionExists { id: session.id }.into());
         }
-        let n = db
-            .prepare_cached(
-                "INSERT INTO agent_sessions
-                     (id, project_id, agent, kind, created_at, status, reason, archived, title,
-                      last_seq, settled_seq, updated_at, last_active_at, rev, ended_rev, seen_rev,
-                      step, last_line, cost, input_tokens, output_tokens)
-                 VALUES (?1, ?2, ?3, 'session', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,
-                      ?15, ?16, ?17, ?18, ?19, ?20)",
-            )?
-            .insert(params![
+        let n = db.insert(
+            "INSERT INTO agent_sessions
+                 (id, project_id, agent, kind, created_at, status, reason, archived, title,
+                  last_seq, settled_seq, updated_at, last_active_at, rev, ended_rev, seen_rev,
+                  step, last_line, cost, input_tokens, output_tokens)
+             VALUES (?1, ?2, ?3, 'session', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,
+                  ?15, ?16, ?17, ?18, ?19, ?20)",
+            params![
                 session.id.to_string(),
                 project,
                 mark.key.agent.as_str(),
@@ -178,7 +176,8 @@ impl EncodedHistory {
                 work.cost,
                 count(mark.input_tokens),
                 count(mark.output_tokens),
-            ])?;
+            ],
+        )?;
         Ok(n)
     }
 }
@@ -200,7 +199,11 @@ impl Change for RecordHistory {
         Durability::Soon
     }
 
-    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+    fn session(&self) -> Option<SessionId> {
+        Some(self.session)
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         if let Some(record) = &self.record {
             record.apply(db)?;
         }
@@ -216,8 +219,9 @@ impl Change for RecordHistory {
             .optional()?;
         let (input, output) = before.unwrap_or_default();
         db.prepare_cached(
-            "UPDATE agent_sessions SET input_tokens = max(0, input_tokens + ?2),
-                 output_tokens = max(0, output_tokens + ?3), title = ?4, last_active_at = ?5
+            "UPDATE agent_sessions SET title = ?4, last_active_at = ?5,
+                 input_tokens = CASE WHEN input_tokens + ?2 > 0 THEN input_tokens + ?2 ELSE 0 END,
+                 output_tokens = CASE WHEN output_tokens + ?3 > 0 THEN output_tokens + ?3 ELSE 0 END
              WHERE id = ?1",
         )?
         .execute(params![
@@ -242,7 +246,7 @@ impl Change for MarkHistory {
         Durability::Soon
     }
 
-    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         touch(db, &self.0)
     }
 }
@@ -261,7 +265,7 @@ impl Change for AddConsents {
         Durability::Acknowledged
     }
 
-    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         for Consent { agent, since, folder } in &self.consents {
             let folder = match folder {
                 Some(folder) => folder.to_str(),
@@ -269,8 +273,8 @@ impl Change for AddConsents {
             };
             let folder = folder.ok_or(Error::Misuse { what: "a folder's path must be UTF-8" })?;
             db.prepare_cached(
-                "INSERT OR IGNORE INTO history_consents (agent, since, folder, given_at)
-                 VALUES (?1, ?2, ?3, ?4)",
+                "INSERT INTO history_consents (agent, since, folder, given_at)
+                 VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
             )?
             .execute(params![
                 agent.as_str(),
@@ -284,7 +288,7 @@ impl Change for AddConsents {
 }
 
 /// The row of a conversation, if something of it is stored.
-fn find(db: &Connection, key: &HistoryKey) -> Result<Option<(i64, HistoryStanding)>, Fault> {
+fn find(db: Db<'_>, key: &HistoryKey) -> Result<Option<(i64, HistoryStanding)>, Fault> {
     let found = db
         .prepare_cached(
             "SELECT n, standing = 'erased' FROM histories WHERE agent = ?1 AND root = ?2
@@ -301,7 +305,7 @@ fn find(db: &Connection, key: &HistoryKey) -> Result<Option<(i64, HistoryStandin
 }
 
 /// The session in which an agent that Convoke started wrote this conversation.
-fn driven_here(db: &Connection, mark: &HistoryMark) -> Result<Option<(i64, SessionId)>, Fault> {
+fn driven_here(db: Db<'_>, mark: &HistoryMark) -> Result<Option<(i64, SessionId)>, Fault> {
     let found = db
         .prepare_cached(
             "SELECT s.n, s.id FROM agent_session_ids AS i JOIN agent_sessions AS s
@@ -318,7 +322,7 @@ fn driven_here(db: &Connection, mark: &HistoryMark) -> Result<Option<(i64, Sessi
 }
 
 fn insert(
-    db: &Connection,
+    db: Db<'_>,
     mark: &HistoryMark,
     session: i64,
     standing: HistoryStanding,
@@ -346,7 +350,7 @@ fn insert(
     Ok(())
 }
 
-fn touch(db: &Connection, mark: &HistoryMark) -> Result<(), Fault> {
+fn touch(db: Db<'_>, mark: &HistoryMark) -> Result<(), Fault> {
     let key = &mark.key;
     db.prepare_cached(
         "UPDATE histories SET stamp = ?5, cursor = ?6, input_tokens = ?7, output_tokens = ?8

@@ -1,9 +1,9 @@
 //! Creates, changes and deletes the pairs of teams that talk to each other.
 
 use convoke_core::team::{Pair, PairStatus, TeamName};
-use rusqlite::{Connection, params};
 
 use super::{Change, Durability, sessions};
+use crate::db::{Db, Sql, params};
 use crate::error::{Error, Fault};
 use crate::pairs::{self, PairChange, PairCreation, PairId, StoredPair};
 use crate::sessions::NewSession;
@@ -22,7 +22,7 @@ impl Change for CreatePair {
         Durability::Acknowledged
     }
 
-    fn apply(&self, db: &Connection) -> Result<PairCreation, Fault> {
+    fn apply(&self, db: Db<'_>) -> Result<PairCreation, Fault> {
         let Self { pair, session } = self;
         if let Some(existing) = pairs::find(db, pair)? {
             return Ok(PairCreation::Existed(existing));
@@ -42,7 +42,7 @@ impl Change for CreatePair {
             session.created_at.as_millis(),
             PairStatus::Active.as_str(),
         ])?;
-        let created = pairs::find(db, pair)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        let created = pairs::find(db, pair)?.ok_or(Sql::NoRow)?;
         Ok(PairCreation::Created(created))
     }
 }
@@ -66,14 +66,15 @@ impl Change for ChangePair {
         }
     }
 
-    fn apply(&self, db: &Connection) -> Result<StoredPair, Fault> {
+    fn apply(&self, db: Db<'_>) -> Result<StoredPair, Fault> {
         let before = existing(db, self.id)?;
         let id = self.id.get();
         match &self.change {
             PairChange::Used { messages, at } => db
                 .prepare_cached(
                     "UPDATE team_pairs
-                     SET message_count = message_count + ?2, last_used_at = max(last_used_at, ?3)
+                     SET message_count = message_count + ?2,
+                         last_used_at = CASE WHEN last_used_at < ?3 THEN ?3 ELSE last_used_at END
                      WHERE id = ?1",
                 )?
                 .execute(params![id, messages, at.as_millis()])?,
@@ -98,7 +99,7 @@ impl Change for ChangePair {
 }
 
 /// A pair that leaves the archive must not meet its successor.
-fn refuse_double(db: &Connection, before: &StoredPair, status: PairStatus) -> Result<(), Fault> {
+fn refuse_double(db: Db<'_>, before: &StoredPair, status: PairStatus) -> Result<(), Fault> {
     if status == PairStatus::Archived {
         return Ok(());
     }
@@ -123,13 +124,13 @@ impl Change for DeletePair {
         Durability::Acknowledged
     }
 
-    fn apply(&self, db: &Connection) -> Result<StoredPair, Fault> {
+    fn apply(&self, db: Db<'_>) -> Result<StoredPair, Fault> {
         let pair = existing(db, self.id)?;
         db.prepare_cached("DELETE FROM team_pairs WHERE id = ?1")?.execute([self.id.get()])?;
         Ok(pair)
     }
 }
 
-fn existing(db: &Connection, id: PairId) -> Result<StoredPair, Fault> {
+fn existing(db: Db<'_>, id: PairId) -> Result<StoredPair, Fault> {
     pairs::by_id(db, id)?.ok_or_else(|| Error::UnknownPair { id }.into())
 }

@@ -2,9 +2,9 @@
 
 use convoke_core::id::ProjectId;
 use convoke_core::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{Change, Durability};
+use crate::db::{Db, Optional as _, params};
 use crate::error::{Error, Fault};
 use crate::projects::{self, Project};
 use crate::row;
@@ -24,7 +24,7 @@ impl Change for AddProject {
         Durability::Acknowledged
     }
 
-    fn apply(&self, db: &Connection) -> Result<ProjectId, Fault> {
+    fn apply(&self, db: Db<'_>) -> Result<ProjectId, Fault> {
         let Project { id, name, path, added_at, .. } = &self.project;
         if let Some(other) = projects::find_by_path(db, &self.path)? {
             return Err(Error::ProjectExists { project_path: path.clone(), id: other.id }.into());
@@ -33,7 +33,7 @@ impl Change for AddProject {
         let former = db
             .prepare_cached(
                 "UPDATE projects SET name = ?2, added_at = ?3, removed_at = NULL, found = 0 WHERE rowid =
-                 (SELECT rowid FROM projects WHERE path = ?1 ORDER BY removed_at DESC LIMIT 1)
+                 (SELECT rowid FROM projects WHERE path = ?1 ORDER BY removed_at DESC NULLS LAST LIMIT 1)
                  RETURNING id",
             )?
             .query_row(params![self.path, name, added_at], |row| row::text(row, 0))
@@ -63,7 +63,7 @@ impl Change for RemoveProject {
         Durability::Acknowledged
     }
 
-    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         let removed = db
             .prepare_cached(
                 "UPDATE projects SET removed_at = ?2 WHERE id = ?1 AND removed_at IS NULL",

@@ -1,5 +1,7 @@
 //! Records the updates of a session, and keeps what is derived from them in step: lists, requests and search.
 
+use std::borrow::Cow;
+
 use convoke_core::content::{Content, Usage};
 use convoke_core::id::SessionId;
 use convoke_core::message::{Message, Rev, Role, Seq};
@@ -7,11 +9,11 @@ use convoke_core::session::{EndReason, Summary};
 use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
 use convoke_core::update::{Delta, Update};
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::requests::RequestRow;
 use super::work::WorkRow;
 use super::{Change, Durability, search};
+use crate::db::{Db, Optional as _, Row, SqlResult, params};
 use crate::error::{Error, Fault, Result};
 use crate::row;
 
@@ -124,7 +126,11 @@ impl Change for Record {
         self.durability
     }
 
-    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+    fn session(&self) -> Option<SessionId> {
+        Some(self.session)
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         let (session, summary, work) = (self.session, &self.summary, &self.work);
         let standing =
             standing(db, session, summary, work)?.ok_or(Error::UnknownSession { id: session })?;
@@ -225,7 +231,7 @@ impl MessageRow {
         })
     }
 
-    fn insert(&self, db: &Connection, session: i64) -> Result<(), Fault> {
+    fn insert(&self, db: Db<'_>, session: i64) -> Result<(), Fault> {
         let n = self.insert_row(db, session)?;
         if let Some(text) = &self.searchable {
             search::put(db, session, n, text)?;
@@ -236,9 +242,9 @@ impl MessageRow {
     /// Inserts a message of a session whose words in the search index are known.
     pub(super) fn insert_in(
         &self,
-        db: &Connection,
+        db: Db<'_>,
         session: i64,
-        scope: &str,
+        scope: &[String; 2],
     ) -> Result<(), Fault> {
         let n = self.insert_row(db, session)?;
         if let Some(text) = &self.searchable {
@@ -247,14 +253,12 @@ impl MessageRow {
         Ok(())
     }
 
-    fn insert_row(&self, db: &Connection, session: i64) -> Result<i64, Fault> {
-        let n = db
-            .prepare_cached(
-                "INSERT INTO messages
-                     (session, seq, rev, id, role, content, turn, open, created_at, updated_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-            )?
-            .insert(params![
+    fn insert_row(&self, db: Db<'_>, session: i64) -> Result<i64, Fault> {
+        let n = db.insert(
+            "INSERT INTO messages
+                 (session, seq, rev, id, role, content, turn, open, created_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            params![
                 session,
                 self.seq.get(),
                 self.rev.get(),
@@ -265,7 +269,8 @@ impl MessageRow {
                 self.is_open,
                 self.created_at.as_millis(),
                 self.updated_at.as_millis(),
-            ])?;
+            ],
+        )?;
         if let Some(request) = &self.request {
             request.store(db, session, self.seq, self.updated_at)?;
         }
@@ -273,7 +278,7 @@ impl MessageRow {
     }
 
     /// Replaces the row, which has the whole text, so that its deltas can be deleted.
-    fn replace(&self, db: &Connection, id: SessionId, session: i64) -> Result<(), Fault> {
+    fn replace(&self, db: Db<'_>, id: SessionId, session: i64) -> Result<(), Fault> {
         if self.has_deltas {
             db.prepare_cached("DELETE FROM deltas WHERE session = ?1 AND seq = ?2")?
                 .execute(params![session, self.seq.get()])?;
@@ -309,7 +314,7 @@ impl MessageRow {
     }
 }
 
-fn store_delta(db: &Connection, session: i64, delta: &Delta) -> rusqlite::Result<()> {
+fn store_delta(db: Db<'_>, session: i64, delta: &Delta) -> SqlResult<()> {
     db.prepare_cached(
         "INSERT INTO deltas (session, rev, seq, at, text) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?
@@ -324,21 +329,21 @@ fn store_delta(db: &Connection, session: i64, delta: &Delta) -> rusqlite::Result
 }
 
 pub(super) fn store_state(
-    db: &Connection,
+    db: Db<'_>,
     session: i64,
     kind: &str,
     body: &str,
     rev: Rev,
-) -> rusqlite::Result<()> {
+) -> SqlResult<()> {
     db.prepare_cached(
         "INSERT INTO session_state (session, kind, body, rev) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT DO UPDATE SET body = excluded.body, rev = excluded.rev",
+         ON CONFLICT (session, kind) DO UPDATE SET body = excluded.body, rev = excluded.rev",
     )?
     .execute(params![session, kind, body, rev.get()])?;
     Ok(())
 }
 
-fn count_tokens(db: &Connection, session: i64, input: i64, output: i64) -> rusqlite::Result<()> {
+fn count_tokens(db: Db<'_>, session: i64, input: i64, output: i64) -> SqlResult<()> {
     db.prepare_cached(
         "UPDATE agent_sessions
          SET input_tokens = input_tokens + ?2, output_tokens = output_tokens + ?3 WHERE n = ?1",
@@ -376,38 +381,43 @@ enum SummaryChange {
     Whole,
 }
 
+const STANDING: &str = "SELECT n, last_seq, status, reason, archived, title, last_active_at, rev,
+        ended_rev, seen_rev, running_since, failure, step, last_line, cost
+    FROM agent_sessions WHERE id = ?1";
+
 fn standing(
-    db: &Connection,
+    db: Db<'_>,
     session: SessionId,
     summary: &Summary,
     work: &WorkRow,
-) -> rusqlite::Result<Option<Standing>> {
-    db.prepare_cached(
-        "SELECT n, last_seq, status, reason, archived, title, last_active_at, rev, ended_rev,
-             seen_rev, running_since, failure, step, last_line, cost
-         FROM agent_sessions WHERE id = ?1",
-    )?
-    .query_row([session.to_string()], |row| {
-        let is_active_alike = row::timestamp(row, 6)? == summary.last_active_at;
-        let change = match is_shown_alike(row, summary)? {
-            true if is_active_alike && work.is_stored(row)? => SummaryChange::Progress,
-            true => SummaryChange::Work,
-            false => SummaryChange::Whole,
-        };
-        let (last_seq, rev) = (row::seq(row, 1)?, Rev::new(row.get(7)?));
-        Ok(Standing { n: row.get(0)?, last_seq, rev, change })
-    })
-    .optional()
+) -> SqlResult<Option<Standing>> {
+    let sql = match db {
+        Db::Sqlite(_) => Cow::Borrowed(STANDING),
+        // Others wait until this transaction is over.
+        Db::Postgres(_) => Cow::Owned(format!("{STANDING} FOR UPDATE")),
+    };
+    db.prepare_cached(&sql)?
+        .query_row([session.to_string()], |row| {
+            let is_active_alike = row::timestamp(row, 6)? == summary.last_active_at;
+            let change = match is_shown_alike(row, summary)? {
+                true if is_active_alike && work.is_stored(row)? => SummaryChange::Progress,
+                true => SummaryChange::Work,
+                false => SummaryChange::Whole,
+            };
+            let (last_seq, rev) = (row::seq(row, 1)?, Rev::new(row.get(7)?));
+            Ok(Standing { n: row.get(0)?, last_seq, rev, change })
+        })
+        .optional()
 }
 
-fn is_shown_alike(row: &Row<'_>, summary: &Summary) -> rusqlite::Result<bool> {
-    Ok(row.get_ref(2)?.as_str()? == summary.status.as_str()
-        && row.get_ref(3)?.as_str_or_null()? == summary.reason.as_ref().map(EndReason::as_str)
-        && row.get::<_, bool>(4)? == summary.archived
-        && row.get_ref(5)?.as_str_or_null()? == summary.title.as_deref())
+fn is_shown_alike(row: &Row<'_>, summary: &Summary) -> SqlResult<bool> {
+    Ok(row.str(2)? == summary.status.as_str()
+        && row.optional_str(3)? == summary.reason.as_ref().map(EndReason::as_str)
+        && row.get::<bool>(4)? == summary.archived
+        && row.optional_str(5)? == summary.title.as_deref())
 }
 
-fn store_progress(db: &Connection, n: i64, summary: &Summary) -> rusqlite::Result<()> {
+fn store_progress(db: Db<'_>, n: i64, summary: &Summary) -> SqlResult<()> {
     db.prepare_cached(
         "UPDATE agent_sessions SET last_seq = ?2, settled_seq = ?3, rev = ?4, updated_at = ?5
          WHERE n = ?1",
@@ -422,7 +432,7 @@ fn store_progress(db: &Connection, n: i64, summary: &Summary) -> rusqlite::Resul
     Ok(())
 }
 
-fn store_work(db: &Connection, n: i64, summary: &Summary, work: &WorkRow) -> rusqlite::Result<()> {
+fn store_work(db: Db<'_>, n: i64, summary: &Summary, work: &WorkRow) -> SqlResult<()> {
     db.prepare_cached(
         "UPDATE agent_sessions
          SET last_seq = ?2, settled_seq = ?3, rev = ?4, updated_at = ?5, last_active_at = ?6,
@@ -448,7 +458,7 @@ fn store_work(db: &Connection, n: i64, summary: &Summary, work: &WorkRow) -> rus
     Ok(())
 }
 
-fn store_shown(db: &Connection, n: i64, summary: &Summary) -> rusqlite::Result<()> {
+fn store_shown(db: Db<'_>, n: i64, summary: &Summary) -> SqlResult<()> {
     db.prepare_cached(
         "UPDATE agent_sessions SET status = ?2, reason = ?3, archived = ?4, title = ?5
          WHERE n = ?1",

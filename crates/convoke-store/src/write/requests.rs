@@ -4,8 +4,8 @@ use convoke_core::content::Content;
 use convoke_core::message::Seq;
 use convoke_core::request::Request;
 use convoke_core::time::Timestamp;
-use rusqlite::{Connection, params};
 
+use crate::db::{Db, params};
 use crate::error::{Error, Fault, Result};
 
 /// A request as it is stored.
@@ -33,7 +33,7 @@ impl RequestRow {
 
     pub(super) fn store(
         &self,
-        db: &Connection,
+        db: Db<'_>,
         session: i64,
         seq: Seq,
         at: Timestamp,
@@ -48,7 +48,8 @@ impl RequestRow {
                      status = excluded.status,
                      body = excluded.body,
                      changed_at = excluded.changed_at
-                 WHERE (session, kind) = (excluded.session, excluded.kind)",
+                 WHERE human_requests.session = excluded.session
+                     AND human_requests.kind = excluded.kind",
             )?
             .execute(params![
                 self.id,

@@ -3,9 +3,9 @@
 use convoke_core::id::{AgentName, ProjectId, RuleId};
 use convoke_core::rule::Rule;
 use convoke_core::time::Timestamp;
-use rusqlite::{Connection, params};
 
 use super::{Change, Durability};
+use crate::db::{Db, params};
 use crate::error::Fault;
 use crate::rules::{COLUMNS, rule};
 
@@ -20,12 +20,12 @@ impl Change for AddRule {
         Durability::Acknowledged
     }
 
-    fn apply(&self, db: &Connection) -> Result<Rule, Fault> {
+    fn apply(&self, db: Db<'_>) -> Result<Rule, Fault> {
         let new = &self.0;
         let matcher = serde_json::json!(new.matcher).to_string();
         let (agent, project) = (new.agent.as_ref(), new.project_id.map(|id| id.to_string()));
         db.prepare_cached(
-            "INSERT OR IGNORE INTO rules VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            "INSERT INTO rules VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING",
         )?
         .execute(params![
             new.id.to_string(),
@@ -41,10 +41,12 @@ impl Change for AddRule {
         ])?;
         let sql = format!(
             "SELECT {COLUMNS} FROM rules
-             WHERE matcher = ?1 AND effect = ?2 AND agent IS ?3 AND project_id IS ?4"
+             WHERE matcher = ?1 AND effect = ?2 AND agent IS NOT DISTINCT FROM ?3
+                 AND project_id IS NOT DISTINCT FROM ?4"
         );
-        let values = params![matcher, new.effect.as_str(), agent.map(AgentName::as_str), project];
-        Ok(db.prepare_cached(&sql)?.query_row(values, rule)?)
+        let agent = agent.map(AgentName::as_str);
+        let mut statement = db.prepare_cached(&sql)?;
+        Ok(statement.query_row(params![matcher, new.effect.as_str(), agent, project], rule)?)
     }
 }
 
@@ -59,7 +61,7 @@ impl Change for RemoveRule {
         Durability::Acknowledged
     }
 
-    fn apply(&self, db: &Connection) -> Result<bool, Fault> {
+    fn apply(&self, db: Db<'_>) -> Result<bool, Fault> {
         let mut statement = db.prepare_cached("DELETE FROM rules WHERE id = ?1")?;
         Ok(statement.execute([self.0.to_string()])? > 0)
     }
@@ -79,7 +81,7 @@ impl Change for CountUses {
         Durability::Soon
     }
 
-    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         let mut statement = db.prepare_cached(
             "UPDATE rules SET used_count = used_count + 1, last_used_at = ?2 WHERE id = ?1",
         )?;
@@ -105,7 +107,7 @@ impl Change for DropBlanketRule {
         Durability::Acknowledged
     }
 
-    fn apply(&self, db: &Connection) -> Result<bool, Fault> {
+    fn apply(&self, db: Db<'_>) -> Result<bool, Fault> {
         let mut statement = db.prepare_cached(
             "DELETE FROM permission_rules WHERE project_id = ?1 AND agent = ?2 AND tool = ?3",
         )?;

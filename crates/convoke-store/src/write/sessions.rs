@@ -3,9 +3,9 @@
 use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::session::{EndReason, Summary};
 use convoke_core::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{Change, Durability};
+use crate::db::{Db, Optional as _, SqlResult, params};
 use crate::error::{Error, Fault};
 use crate::sessions::NewSession;
 
@@ -20,13 +20,17 @@ impl Change for CreateSession {
         Durability::Acknowledged
     }
 
-    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+    fn session(&self) -> Option<SessionId> {
+        Some(self.0.id)
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         create(db, &self.0)
     }
 }
 
 /// Creates a session without messages.
-pub(super) fn create(db: &Connection, session: &NewSession) -> Result<(), Fault> {
+pub(super) fn create(db: Db<'_>, session: &NewSession) -> Result<(), Fault> {
     if !has_project(db, session.project_id)? {
         return Err(Error::UnknownProject { id: session.project_id }.into());
     }
@@ -58,13 +62,13 @@ pub(super) fn create(db: &Connection, session: &NewSession) -> Result<(), Fault>
     Ok(())
 }
 
-fn has_project(db: &Connection, id: ProjectId) -> rusqlite::Result<bool> {
+fn has_project(db: Db<'_>, id: ProjectId) -> SqlResult<bool> {
     db.prepare_cached("SELECT 1 FROM projects WHERE id = ?1 AND removed_at IS NULL")?
         .exists([id.to_string()])
 }
 
 /// The number by which other rows name a session.
-pub(crate) fn number(db: &Connection, id: SessionId) -> rusqlite::Result<Option<i64>> {
+pub(crate) fn number(db: Db<'_>, id: SessionId) -> SqlResult<Option<i64>> {
     db.prepare_cached("SELECT n FROM agent_sessions WHERE id = ?1")?
         .query_row([id.to_string()], |row| row.get(0))
         .optional()
@@ -86,7 +90,11 @@ impl Change for RecordAgentSession {
         Durability::Acknowledged
     }
 
-    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+    fn session(&self) -> Option<SessionId> {
+        Some(self.session)
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         let n = number(db, self.session)?.ok_or(Error::UnknownSession { id: self.session })?;
         db.prepare_cached(
             "INSERT INTO agent_session_ids (session, agent_session_id, why, recorded_at)

@@ -4,11 +4,11 @@ use convoke_core::id::SessionId;
 use convoke_core::message::Rev;
 use convoke_core::session::Work;
 use convoke_core::time::Timestamp;
-use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
 use super::sessions::number;
 use super::{Change, Durability};
+use crate::db::{Db, Row, SqlResult, params};
 use crate::error::{Error, Fault, Result};
 
 /// The work as it is stored. Encoded by the caller, so that the writer thread encodes no JSON.
@@ -37,13 +37,11 @@ impl WorkRow {
     }
 
     /// Whether the row of `standing` has it already.
-    pub(super) fn is_stored(&self, row: &Row<'_>) -> rusqlite::Result<bool> {
-        let text = |column: usize| -> rusqlite::Result<Option<&str>> {
-            Ok(row.get_ref(column)?.as_str_or_null()?)
-        };
-        Ok(row.get::<_, u64>(8)? == self.ended_rev
-            && row.get::<_, u64>(9)? == self.seen_rev
-            && row.get::<_, Option<i64>>(10)? == self.running_since
+    pub(super) fn is_stored(&self, row: &Row<'_>) -> SqlResult<bool> {
+        let text = |column: usize| -> SqlResult<Option<&str>> { row.optional_str(column) };
+        Ok(row.get::<u64>(8)? == self.ended_rev
+            && row.get::<u64>(9)? == self.seen_rev
+            && row.get::<Option<i64>>(10)? == self.running_since
             && text(11)? == self.failure.as_deref()
             && text(12)? == self.step.as_deref()
             && text(13)? == self.last_line.as_deref()
@@ -73,7 +71,11 @@ impl Change for MarkSeen {
         Durability::Soon
     }
 
-    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+    fn session(&self) -> Option<SessionId> {
+        Some(self.session)
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         let n = number(db, self.session)?.ok_or(Error::UnknownSession { id: self.session })?;
         db.prepare_cached("UPDATE agent_sessions SET seen_rev = ?2 WHERE n = ?1")?
             .execute(params![n, self.rev.get()])?;

@@ -1,34 +1,24 @@
 //! Erasing a session, and what lists show of agents' work.
 
 use convoke_store::{Error, SearchQuery, Unseen, UnseenCount};
-use rusqlite::Connection;
 
 use crate::world::{World, at, prompts, says};
 
-/// How many rows each table has that is not part of the schema's own bookkeeping or the search index.
-fn rows(world: &World) -> Vec<(String, i64)> {
-    let db = Connection::open(world.path()).unwrap();
-    let mut statement = db
-        .prepare(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
-             AND name NOT LIKE 'message_search_%' AND name NOT IN
-                 ('schema_migrations', 'projects', 'generation', 'session_counts', 'message_search')
-             ORDER BY name",
-        )
-        .unwrap();
-    let names: Vec<String> =
-        statement.query_map([], |row| row.get(0)).unwrap().map(|name| name.unwrap()).collect();
-    let count = |name: &String| {
-        let sql = format!("SELECT count(*) FROM {name}");
-        (name.clone(), db.query_row(&sql, [], |row| row.get(0)).unwrap())
-    };
-    names.iter().map(count).filter(|(_, count)| *count > 0).collect()
-}
+/// Tables that are empty without a session.
+const TABLES: [&str; 6] = [
+    "agent_sessions",
+    "agent_session_ids",
+    "messages",
+    "deltas",
+    "session_state",
+    "human_requests",
+];
 
-fn hits(world: &World) -> i64 {
-    let db = Connection::open(world.path()).unwrap();
-    let sql = "SELECT count(*) FROM message_search WHERE message_search MATCH 'walnut'";
-    db.query_row(sql, [], |row| row.get(0)).unwrap()
+/// How many rows each of them has, if any.
+fn rows(world: &World) -> Vec<(&'static str, u64)> {
+    let count =
+        |name: &'static str| (name, world.database.number(&format!("SELECT count(*) FROM {name}")));
+    TABLES.into_iter().map(count).filter(|(_, count)| *count > 0).collect()
 }
 
 #[tokio::test]
@@ -45,16 +35,16 @@ async fn p5_an_erased_session_leaves_no_row_and_no_search_entry() {
         record.await.unwrap();
     }
     assert!(rows(&world).len() >= 5, "{:?}", rows(&world));
-    assert_eq!(hits(&world), 2);
+    assert_eq!(world.database.hits("walnut"), 2);
     world.store.erase_session(talk.id).await.unwrap();
     assert_eq!(rows(&world), []);
-    assert_eq!(hits(&world), 0);
+    assert_eq!(world.database.hits("walnut"), 0);
     assert_eq!(world.store.session(talk.id).await.unwrap(), None);
     let query = SearchQuery { text: "walnut".to_owned(), ..SearchQuery::default() };
     assert_eq!(world.store.search(query, None, 10).await.unwrap().hits, []);
     let again = world.store.erase_session(talk.id).await.unwrap_err();
     assert!(matches!(again, Error::UnknownSession { .. }), "{again}");
-    convoke_store::schema::check(&world.path()).unwrap();
+    world.database.check();
 }
 
 #[tokio::test]
@@ -62,9 +52,8 @@ async fn p5_the_agents_ids_of_a_session_that_exists_are_never_deleted() {
     let world = World::new().await;
     let talk = world.talk().await;
     world.store.record_agent_session(talk.id, "a".into(), "created".into(), at(1)).await.unwrap();
-    let db = Connection::open(world.path()).unwrap();
-    let error = db.execute("DELETE FROM agent_session_ids", []).unwrap_err();
-    assert!(error.to_string().contains("only ever appended"), "{error}");
+    let error = world.database.execute("DELETE FROM agent_session_ids").unwrap_err();
+    assert!(error.contains("only ever appended"), "{error}");
 }
 
 #[tokio::test]

@@ -229,7 +229,7 @@ async fn a_truncated_database_is_reported_as_damaged_and_never_overwritten() {
     let whole = fs::read(world.path()).unwrap();
     for kept in [whole.len() / 2, 8192, 4096 + 100] {
         fs::write(world.path(), whole.get(..kept).unwrap()).unwrap();
-        let found = schema::check(&world.path());
+        let found = schema::check(world.path());
         assert!(matches!(found, Err(Error::Corrupt { .. })), "{kept} bytes: {found:?}");
         assert_eq!(fs::read(world.path()).unwrap().len(), kept);
     }
@@ -241,11 +241,11 @@ async fn damage_inside_a_page_is_found_and_named() {
     let mut talk = world.talk().await;
     talk.turn(&world.store, "question", &["answer"]).await;
     world.store.close().await;
-    schema::check(&world.path()).unwrap();
+    schema::check(world.path()).unwrap();
     let raw = world.raw();
     raw.execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM agent_sessions;").unwrap();
     drop(raw);
-    let error = schema::check(&world.path()).unwrap_err();
+    let error = schema::check(world.path()).unwrap_err();
     assert!(matches!(&error, Error::Corrupt { .. }));
     assert!(error.to_string().contains("of messages names a agent_sessions that is not there"));
 }

@@ -181,7 +181,7 @@ fn m2_a_reader_that_was_cut_off_anywhere_gets_to_the_stored_state() {
     runner.run(&cases, property).unwrap();
     runtime.block_on(world.reopen());
     runtime.block_on(world.store.close());
-    convoke_store::schema::check(&world.path()).unwrap();
+    world.database.check();
 }
 
 async fn holds(world: &World, script: Vec<Recorded>, limit: u32) -> Result<(), TestCaseError> {

@@ -5,6 +5,8 @@ mod copies;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+mod database;
+#[cfg(test)]
 mod erasing;
 #[cfg(test)]
 mod files;

@@ -188,7 +188,7 @@ async fn a_message_that_cannot_be_read_hides_none_of_the_others() {
     let mut talk = world.talk().await;
     talk.say(&world.store, (1..=5).map(|n| answer(n.to_string()))).await;
     let spoil = "UPDATE messages SET content = '{\"type\":' WHERE seq IN (3, 5)";
-    world.raw().execute(spoil, []).unwrap();
+    world.database.execute(spoil).unwrap();
 
     let page = read(&world, &talk, 0, 10).await;
     assert_eq!((seqs(&page.messages), page.more), (vec![1, 2, 4], false));
@@ -269,8 +269,7 @@ async fn m1_an_answer_of_a_hundred_pieces_is_one_message_and_one_row() {
     talk.play(&world.store, prompts("tell me")).await;
     let pieces: Vec<String> = (0..100).map(|number| format!("piece {number} ")).collect();
     let count = |world: &World, table: &str| -> u64 {
-        let sql = format!("SELECT count(*) FROM {table}");
-        world.raw().query_row(&sql, [], |row| row.get(0)).unwrap()
+        world.database.number(&format!("SELECT count(*) FROM {table}"))
     };
     for (number, piece) in pieces.iter().enumerate() {
         talk.play(&world.store, says(piece)).await;

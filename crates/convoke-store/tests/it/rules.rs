@@ -51,8 +51,9 @@ async fn p2_a_rule_is_kept_once_counted_and_deleted() {
 async fn p2_a_rule_for_every_use_of_a_tool_is_never_a_rule_again_and_dropped_once() {
     let world = World::new().await;
     let codex = "codex".parse::<AgentName>().unwrap();
-    let sql = "INSERT INTO permission_rules VALUES (?1, 'codex', 'execute', 1)";
-    world.raw().execute(sql, [world.project.to_string()]).unwrap();
+    let project = world.project;
+    let sql = format!("INSERT INTO permission_rules VALUES ('{project}', 'codex', 'execute', 1)");
+    world.database.execute(&sql).unwrap();
     assert_eq!(world.store.rules().await.unwrap(), []);
     let drop = async |tool: &str| {
         world.store.drop_blanket_rule(world.project, &codex, tool).await.unwrap()

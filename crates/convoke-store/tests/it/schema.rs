@@ -61,10 +61,10 @@ async fn s11_a_schema_full_of_messages_rolls_back_too_and_opening_brings_it_up_a
     let record = world.store.record_agent_session(talk.id, "x".into(), "created".into(), at(1));
     record.await.unwrap();
     world.store.close().await;
-    assert_eq!(schema::rollback(&world.path(), 9).unwrap(), reversed(0));
+    assert_eq!(schema::rollback(world.path(), 9).unwrap(), reversed(0));
     assert_eq!(objects(&world.path()), ["sqlite_sequence"]);
     let store = Store::open(world.path(), at(7)).await.unwrap();
-    assert_eq!(schema::status(&world.path()).unwrap(), all(Some(7)));
+    assert_eq!(schema::status(world.path()).unwrap(), all(Some(7)));
     assert_eq!(store.session(talk.id).await.unwrap(), None);
     store.close().await;
 }

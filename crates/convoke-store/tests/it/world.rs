@@ -1,7 +1,6 @@
 //! What the tests share: a store in a temporary directory, and conversations to put into it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use convoke_core::content::Content;
@@ -14,7 +13,8 @@ use convoke_core::time::Timestamp;
 use convoke_core::turn::{Stop, Turn};
 use convoke_core::update::{OpenMessages, Update, UpdateStamp, Updates, append};
 use convoke_store::{NewProject, NewSession, SessionKind, Store, Sync};
-use tempfile::TempDir;
+
+use crate::database::Database;
 
 /// A time, counted from the beginning of every test.
 pub(crate) fn at(millis: i64) -> Timestamp {
@@ -30,38 +30,25 @@ pub(crate) fn bytes() -> [u8; 16] {
     spread.to_be_bytes()
 }
 
-/// A store with one project, in a temporary directory.
+/// A store with one project, in a database of the kind that this program tests.
 pub(crate) struct World {
-    folder: TempDir,
+    pub(crate) database: Database,
     pub(crate) store: Store,
     pub(crate) project: ProjectId,
 }
 
 impl World {
     pub(crate) async fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path().join("convoke.db"), at(0)).await.unwrap();
+        let database = Database::new();
+        let store = database.open().await;
         let project = add_project(&store, "/srv/app").await;
-        Self { folder, store, project }
-    }
-
-    pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
-    }
-
-    pub(crate) fn path(&self) -> PathBuf {
-        self.folder.path().join("convoke.db")
+        Self { database, store, project }
     }
 
     /// Closes the store and opens it again.
     pub(crate) async fn reopen(&mut self) {
         self.store.close().await;
-        self.store = Store::open(self.path(), at(0)).await.unwrap();
-    }
-
-    /// A connection of another program, to see or to spoil what is stored.
-    pub(crate) fn raw(&self) -> rusqlite::Connection {
-        rusqlite::Connection::open(self.path()).unwrap()
+        self.store = self.database.open().await;
     }
 
     /// A session that has just begun.

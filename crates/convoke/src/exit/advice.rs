@@ -354,6 +354,9 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
         Error::ReadOnly { path } | Error::Denied { path, .. } => {
             format!("check its permissions: ls -l '{}'", path.display())
         }
+        Error::Unreachable { .. } => {
+            "check that the server runs and that store.url names it: convoke doctor".to_owned()
+        }
         Error::DiskFull { path } => format!("free some space: df -h '{}'", path.display()),
         Error::InUse { pid: Some(pid), .. } => {
             format!("wait for process {pid} to end, or see what it is: ps -p {pid}")

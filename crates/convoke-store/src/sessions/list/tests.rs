@@ -3,8 +3,10 @@
 use convoke_core::id::ProjectId;
 use convoke_core::time::Timestamp;
 
+use rusqlite::{Connection, params_from_iter};
+
 use super::*;
-use crate::open::Place;
+use crate::sqlite::open::Place;
 
 /// How the database would go about a list.
 fn plan(db: &Connection, filter: &SessionFilter, order: SessionOrder) -> Vec<(u32, String)> {

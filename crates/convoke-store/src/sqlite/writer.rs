@@ -14,10 +14,11 @@ use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::{Error, Result};
-use crate::guard::Guard;
-use crate::open::{BUSY_TIMEOUT, Place, WriteLock};
+use crate::job::{Job, Task};
+use crate::sqlite::guard::Guard;
+use crate::sqlite::open::{BUSY_TIMEOUT, Place, WriteLock};
 use crate::write::Change;
-use batch::{Batch, Job, Task};
+use batch::Batch;
 use pace::Pace;
 
 /// Changes that may be under way at once; when there are as many, callers wait before theirs is taken.

@@ -9,8 +9,9 @@ use std::time::Instant;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
+use crate::db::Sql;
 use crate::error::{Error, Fault, Result};
-use crate::open::{MODE, Place, beside};
+use crate::sqlite::open::{MODE, Place, beside};
 
 /// Pages that are copied between two reports: 4 MiB, a few milliseconds.
 const STEP_PAGES: i32 = 1024;
@@ -119,7 +120,7 @@ fn publish(temporary: &Path, target: &Path) -> Result<()> {
         fs::rename(temporary, target)?;
         File::open(target.parent().unwrap_or(Path::new(".")))?.sync_all()
     };
-    publish().map_err(|error: io::Error| crate::open::denied(target, error))
+    publish().map_err(|error: io::Error| crate::sqlite::open::denied(target, error))
 }
 
 /// What is in a database.
@@ -184,7 +185,7 @@ pub(crate) fn find_damage(
     match found {
         Ok(lines) if lines.is_empty() => Ok(Findings::Sound),
         Ok(lines) => Ok(Findings::Damage(lines)),
-        Err(Fault::Sql(error))
+        Err(Fault::Sql(Sql::Sqlite(error)))
             if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) =>
         {
             Ok(Findings::Unfinished)

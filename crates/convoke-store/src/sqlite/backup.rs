@@ -4,10 +4,10 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::copy::{self, Contents, Progress};
 use crate::error::{Error, Fault, Result};
-use crate::open::{Found, Place, WriteLock};
 use crate::schema;
+use crate::sqlite::copy::{self, Contents, Progress};
+use crate::sqlite::open::{Found, Place, WriteLock};
 
 /// Copies a database into a new file, also while it is written to, and reads the copy back.
 ///

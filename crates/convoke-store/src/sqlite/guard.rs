@@ -12,9 +12,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 
-use crate::copy;
+use crate::db::Sql;
 use crate::error::{Error, Fault, Result, is_damage};
-use crate::open::Place;
+use crate::sqlite::copy;
+use crate::sqlite::open::Place;
 
 /// Why the store does not write any more. It stays so until the database is opened again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,7 +111,7 @@ impl Guard {
     }
 
     /// The same for what the database itself said.
-    pub(crate) fn note_sql(&self, error: &rusqlite::Error) {
+    pub(crate) fn note_sql(&self, error: &Sql) {
         if is_damage(error) {
             self.note_damage(error.to_string());
         }

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::copy::{Depth, Findings, find_damage};
+use crate::db::Db;
 use crate::error::{Error, Fault, Result};
-use crate::guard::Guard;
-use crate::open::Place;
+use crate::sqlite::copy::{Depth, Findings, find_damage};
+use crate::sqlite::guard::Guard;
+use crate::sqlite::open::Place;
 
 /// Reads at the same time; one more waits for the first of them to end. Each keeps a cache, so there are few.
 const READERS: u32 = 4;
@@ -36,10 +37,7 @@ impl Readers {
     }
 
     /// Reads on this thread. For what takes microseconds; less than handing it to another thread would.
-    pub(crate) async fn here<T>(
-        &self,
-        read: impl FnOnce(&Connection) -> Result<T, Fault>,
-    ) -> Result<T> {
+    pub(crate) async fn here<T>(&self, read: impl FnOnce(Db<'_>) -> Result<T, Fault>) -> Result<T> {
         let _room = enter(&self.room).await?;
         self.read(read)
     }
@@ -47,7 +45,7 @@ impl Readers {
     /// Reads on a thread that may be blocked. For what may take longer.
     pub(crate) async fn aside<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        read: impl FnOnce(Db<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
         let rooms = (enter(&self.long_room).await?, enter(&self.room).await?);
         let readers = self.clone();
@@ -72,14 +70,14 @@ impl Readers {
         drop(all);
     }
 
-    fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T> {
+    fn read<T>(&self, read: impl FnOnce(Db<'_>) -> Result<T, Fault>) -> Result<T> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match idle {
             Some(connection) => Ok(connection),
             None => self.connect(),
         };
         let outcome = connection.and_then(|connection| {
-            let outcome = read(&connection);
+            let outcome = read(Db::Sqlite(&connection));
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
             outcome
         });

@@ -10,6 +10,7 @@ use rusqlite::params;
 use tempfile::TempDir;
 
 use super::*;
+use crate::db::Db;
 use crate::error::Fault;
 use crate::schema;
 use crate::write::Durability;
@@ -26,7 +27,8 @@ impl<T: Send + 'static, F: Fn(&Connection) -> Result<T, Fault> + Send + 'static>
         Durability::Soon
     }
 
-    fn apply(&self, db: &Connection) -> Result<T, Fault> {
+    fn apply(&self, db: Db<'_>) -> Result<T, Fault> {
+        let Db::Sqlite(db) = db else { panic!("a test of SQLite") };
         (self.0)(db)
     }
 }

@@ -7,73 +7,13 @@ use std::time::Instant;
 
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::pace::Pace;
+use crate::db::{Db, Sql};
 use crate::error::{Error, Fault, Result, for_each_caller};
-use crate::guard::Guard;
-use crate::write::{Change, Durability};
-
-/// A change of any kind, with the reply channel of its caller.
-pub(super) trait Job: Send {
-    fn durability(&self) -> Durability;
-    /// Makes the change and keeps its outcome until the commit.
-    fn run(&mut self, db: &Connection, guard: &Guard) -> Attempt;
-    /// Hands the kept outcome to the caller.
-    fn answer(self: Box<Self>, path: &Path);
-    /// Reports to the caller that the commit failed.
-    fn fail(self: Box<Self>, error: Error);
-}
-
-/// The outcome of one change, before the commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Attempt {
-    Made,
-    Failed,
-}
-
-/// A change with its outcome and the reply channel of its caller.
-pub(super) struct Task<C: Change> {
-    change: C,
-    outcome: Option<Result<C::Outcome, Fault>>,
-    reply: oneshot::Sender<Result<C::Outcome>>,
-    /// The place in the queue, free again when the caller has been answered.
-    _room: OwnedSemaphorePermit,
-}
-
-impl<C: Change> Task<C> {
-    pub(super) const fn new(
-        change: C,
-        reply: oneshot::Sender<Result<C::Outcome>>,
-        room: OwnedSemaphorePermit,
-    ) -> Self {
-        Self { change, outcome: None, reply, _room: room }
-    }
-}
-
-impl<C: Change> Job for Task<C> {
-    fn durability(&self) -> Durability {
-        self.change.durability()
-    }
-
-    fn run(&mut self, db: &Connection, guard: &Guard) -> Attempt {
-        let outcome = self.change.apply(db).inspect_err(|fault| guard.note(fault));
-        let attempt = if outcome.is_ok() { Attempt::Made } else { Attempt::Failed };
-        self.outcome = Some(outcome);
-        attempt
-    }
-
-    fn answer(self: Box<Self>, path: &Path) {
-        if let Some(outcome) = self.outcome {
-            // A caller that stopped waiting gets no reply; the change stands.
-            self.reply.send(outcome.map_err(|fault| fault.at(path))).ok();
-        }
-    }
-
-    fn fail(self: Box<Self>, error: Error) {
-        self.reply.send(Err(error)).ok();
-    }
-}
+use crate::job::Job;
+use crate::sqlite::guard::Guard;
+use crate::write::Durability;
 
 /// Changes on their way into one transaction.
 pub(super) struct Batch {
@@ -91,11 +31,11 @@ pub(super) struct Batch {
 /// Why a transaction came to nothing.
 enum Setback {
     /// It did not begin; none of the changes has anything to do with it.
-    Beginning(rusqlite::Error),
+    Beginning(Sql),
     /// Only those changes, by their places; the others may be tried without them.
     Members(Vec<usize>),
     /// It could not be ended; a smaller one may still find room.
-    Ending(rusqlite::Error),
+    Ending(Sql),
 }
 
 impl Batch {
@@ -164,7 +104,7 @@ impl Batch {
         }
     }
 
-    fn fail_all(&mut self, error: &rusqlite::Error) {
+    fn fail_all(&mut self, error: &Sql) {
         self.guard.note_sql(error);
         for job in self.jobs.drain(..) {
             job.fail(for_each_caller(error, &self.path));
@@ -182,15 +122,16 @@ impl Batch {
         let durability = pace.durability(asked, Instant::now());
         if self.reported != Some(durability) {
             self.reported = None;
-            set_durability(db, durability).map_err(Setback::Beginning)?;
+            set_durability(db, durability).map_err(|error| Setback::Beginning(error.into()))?;
             self.reported = Some(durability);
         }
         let transaction = db
             .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(Setback::Beginning)?;
+            .map_err(|error| Setback::Beginning(error.into()))?;
         let mut failed = Vec::new();
         for (at, job) in self.jobs.iter_mut().enumerate() {
-            if job.run(&transaction, &self.guard) == Attempt::Failed {
+            if let Some(fault) = job.run(Db::Sqlite(&transaction)) {
+                self.guard.note(fault);
                 failed.push(at);
                 // A full disk, for one, ends the transaction from within; what would follow stood outside of it.
                 if transaction.is_autocommit() {
@@ -199,20 +140,15 @@ impl Batch {
             }
         }
         if !failed.is_empty() {
-            transaction.rollback().map_err(Setback::Ending)?;
+            transaction.rollback().map_err(|error| Setback::Ending(error.into()))?;
             return Err(Setback::Members(failed));
         }
-        transaction.commit().map_err(Setback::Ending)?;
+        transaction.commit().map_err(|error| Setback::Ending(error.into()))?;
         pace.committed(durability, Instant::now());
         Ok(())
     }
 
-    fn carry_out_one_by_one(
-        &mut self,
-        db: &mut Connection,
-        pace: &mut Pace,
-        error: rusqlite::Error,
-    ) {
+    fn carry_out_one_by_one(&mut self, db: &mut Connection, pace: &mut Pace, error: Sql) {
         self.guard.note_sql(&error);
         match <[Box<dyn Job>; 1]>::try_from(std::mem::take(&mut self.jobs)) {
             Ok([only]) => only.fail(Fault::Sql(error).at(&self.path)),

@@ -1,0 +1,65 @@
+//! What a database said.
+
+use postgres::error::SqlState;
+
+use crate::error::Cause;
+
+pub(crate) type SqlResult<T> = Result<T, Sql>;
+
+/// An error of one of the databases, or of reading what it returned.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Sql {
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    #[error("{}", postgres_words(.0))]
+    Postgres(#[from] postgres::Error),
+    /// The server could not be reached a moment ago.
+    #[error("the server cannot be reached")]
+    Away,
+    /// The same, as it was said to another change of the same transaction.
+    #[error("{0}")]
+    Said(String, Option<SqlState>),
+    /// There is no row where there should be one.
+    #[error("there is no such row")]
+    NoRow,
+    /// A value that was not written by us.
+    #[error("column {column}: {cause}")]
+    Unreadable { column: usize, cause: Cause },
+}
+
+impl Sql {
+    /// PostgreSQL's code of what went wrong.
+    pub(crate) fn code(&self) -> Option<SqlState> {
+        match self {
+            Self::Postgres(error) => error.code().cloned(),
+            Self::Said(_, code) => code.clone(),
+            Self::Sqlite(_) | Self::Away | Self::NoRow | Self::Unreadable { .. } => None,
+        }
+    }
+}
+
+/// The library's own words name only the kind of the error.
+fn postgres_words(error: &postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(said) => said.to_string(),
+        None => match std::error::Error::source(error) {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        },
+    }
+}
+
+/// Turns the lack of a row into `None`.
+pub(crate) trait Optional<T> {
+    fn optional(self) -> SqlResult<Option<T>>;
+}
+
+impl<T> Optional<T> for SqlResult<T> {
+    fn optional(self) -> SqlResult<Option<T>> {
+        match self {
+            Ok(value) => Ok(Some(value)),
+            Err(Sql::NoRow) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}

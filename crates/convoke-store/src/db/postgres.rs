@@ -1,0 +1,255 @@
+//! A connection to PostgreSQL: its statements, and values as it has them.
+
+use std::borrow::Cow;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use postgres::Client;
+use postgres::fallible_iterator::FallibleIterator as _;
+use postgres::types::Type;
+
+use super::{Param, Sql, SqlResult, Value};
+use crate::search::lexemes::Tokenizer;
+
+/// Statements that a connection keeps; the server keeps them, too.
+const STATEMENTS: usize = 128;
+
+/// A connection that was not used for so long is asked whether it is still there.
+const IDLE_MAX: Duration = Duration::from_secs(5);
+/// How long it may take to answer that.
+const ANSWER_MAX: Duration = Duration::from_secs(2);
+
+/// PostgreSQL stores no NUL in a text. It is written as this character, which no alphabet has, and a `0`; the character
+/// itself as twice itself.
+const ESCAPE: char = '\u{f8ff}';
+
+/// A connection, used by one thread at a time.
+pub(crate) struct Session {
+    /// There until it is dropped.
+    client: RefCell<Option<Client>>,
+    statements: RefCell<HashMap<String, postgres::Statement>>,
+    tokenizer: OnceCell<Tokenizer>,
+    used_at: Cell<Instant>,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    pub(crate) fn new(client: Client) -> Self {
+        Self {
+            client: RefCell::new(Some(client)),
+            statements: RefCell::default(),
+            tokenizer: OnceCell::new(),
+            used_at: Cell::new(Instant::now()),
+        }
+    }
+
+    /// Splits texts into the words that are searched.
+    pub(crate) fn tokenizer(&self) -> SqlResult<&Tokenizer> {
+        match self.tokenizer.get() {
+            Some(tokenizer) => Ok(tokenizer),
+            None => {
+                let tokenizer = Tokenizer::new()?;
+                Ok(self.tokenizer.get_or_init(|| tokenizer))
+            }
+        }
+    }
+
+    /// Whether the server has gone.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.client.borrow().as_ref().is_none_or(Client::is_closed)
+    }
+
+    /// Whether the server still answers on it. Costs a round trip only after the connection was idle for a while.
+    pub(crate) fn is_alive(&self) -> bool {
+        let is_fresh = self.used_at.get().elapsed() < IDLE_MAX;
+        if self.is_closed() {
+            return false;
+        }
+        is_fresh || self.with_client(|client| Ok(client.is_valid(ANSWER_MAX)?)).is_ok()
+    }
+
+    /// Runs statements without parameters.
+    pub(crate) fn execute_batch(&self, sql: &str) -> SqlResult<()> {
+        self.used_at.set(Instant::now());
+        self.with_client(|client| Ok(client.batch_execute(sql)?))
+    }
+
+    /// Does what only the client itself can do.
+    fn with_client<T>(&self, run: impl FnOnce(&mut Client) -> SqlResult<T>) -> SqlResult<T> {
+        self.client.borrow_mut().as_mut().map_or(Err(Sql::Away), run)
+    }
+
+    pub(super) fn prepare(&self, sql: &str) -> SqlResult<postgres::Statement> {
+        if let Some(known) = self.statements.borrow().get(sql) {
+            return Ok(known.clone());
+        }
+        let statement = self.with_client(|client| Ok(client.prepare(&translate(sql))?))?;
+        let mut statements = self.statements.borrow_mut();
+        if statements.len() >= STATEMENTS {
+            statements.clear();
+        }
+        statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    pub(super) fn execute(
+        &self,
+        statement: &postgres::Statement,
+        params: &[Param<'_>],
+    ) -> SqlResult<usize> {
+        self.with_client(|client| {
+            let mut rows = client.query_raw(statement, params)?;
+            // Rows that a RETURNING makes are of no interest here.
+            while rows.next()?.is_some() {}
+            let changed = rows.rows_affected().unwrap_or(0);
+            Ok(usize::try_from(changed).unwrap_or(usize::MAX))
+        })
+    }
+
+    pub(super) fn query(
+        &self,
+        statement: &postgres::Statement,
+        params: &[Param<'_>],
+    ) -> SqlResult<Vec<Vec<Value>>> {
+        self.with_client(|client| {
+            let mut rows = client.query_raw(statement, params)?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                let values = (0..row.len()).map(|column| value(&row, column));
+                found.push(values.collect::<SqlResult<_>>()?);
+            }
+            Ok(found)
+        })
+    }
+}
+
+impl Drop for Session {
+    /// Closing a connection waits for the server, which must not happen where the runtime works.
+    fn drop(&mut self) {
+        let client = self.client.borrow_mut().take();
+        if tokio::runtime::Handle::try_current().is_ok() {
+            std::thread::spawn(move || drop(client));
+        }
+    }
+}
+
+fn value(row: &postgres::Row, column: usize) -> SqlResult<Value> {
+    let kind = row.columns().get(column).map(postgres::Column::type_);
+    let found = match kind {
+        Some(&Type::INT8) => row.try_get::<_, Option<i64>>(column)?.map(Value::Int),
+        Some(&Type::INT4) => {
+            row.try_get::<_, Option<i32>>(column)?.map(|it| Value::Int(i64::from(it)))
+        }
+        Some(&Type::INT2) => {
+            row.try_get::<_, Option<i16>>(column)?.map(|it| Value::Int(i64::from(it)))
+        }
+        Some(&Type::BOOL) => {
+            row.try_get::<_, Option<bool>>(column)?.map(|it| Value::Int(i64::from(it)))
+        }
+        Some(&Type::FLOAT8) => row.try_get::<_, Option<f64>>(column)?.map(Value::Real),
+        Some(&Type::BYTEA) => {
+            row.try_get::<_, Option<&[u8]>>(column)?.map(|it| Value::Blob(it.to_vec()))
+        }
+        Some(&(Type::TEXT | Type::VARCHAR | Type::NAME)) => {
+            row.try_get::<_, Option<&str>>(column)?.map(|it| Value::Text(unescape(it)))
+        }
+        other => {
+            let cause = format!("type {other:?} is not read").into();
+            return Err(Sql::Unreadable { column, cause });
+        }
+    };
+    Ok(found.unwrap_or(Value::Null))
+}
+
+/// A statement as PostgreSQL reads it.
+pub(crate) fn translate(sql: &str) -> String {
+    let sql = sql.replace("CROSS JOIN", "JOIN");
+    let mut translated = String::with_capacity(sql.len());
+    let (mut rest, mut next) = (sql.as_str(), 1);
+    while let Some(at) = rest.find(['?', 'I']) {
+        let (before, found) = rest.split_at(at);
+        translated.push_str(before);
+        if let Some(after) = found.strip_prefix("INDEXED BY ") {
+            rest = after.trim_start_matches(|it: char| it.is_ascii_alphanumeric() || it == '_');
+        } else if let Some(after) = found.strip_prefix('?') {
+            rest = after.trim_start_matches(|digit: char| digit.is_ascii_digit());
+            let number = after.get(..after.len() - rest.len()).unwrap_or_default();
+            translated.push('$');
+            if number.is_empty() {
+                translated.push_str(&next.to_string());
+                next += 1;
+            } else {
+                translated.push_str(number);
+            }
+        } else {
+            translated.push('I');
+            rest = found.get(1..).unwrap_or_default();
+        }
+    }
+    translated.push_str(rest);
+    translated
+}
+
+/// A text as PostgreSQL can store it.
+pub(super) fn escape(text: &str) -> Cow<'_, str> {
+    if !text.contains(['\0', ESCAPE]) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for letter in text.chars() {
+        match letter {
+            '\0' => escaped.extend([ESCAPE, '0']),
+            ESCAPE => escaped.extend([ESCAPE, ESCAPE]),
+            other => escaped.push(other),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+fn unescape(text: &str) -> String {
+    if !text.contains(ESCAPE) {
+        return text.to_owned();
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            ESCAPE => match letters.next() {
+                Some('0') => plain.push('\0'),
+                Some(other) => plain.push(other),
+                None => plain.push(ESCAPE),
+            },
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_are_written_for_both_databases() {
+        let sql = "SELECT a FROM t AS s INDEXED BY t_by_a CROSS JOIN u ON u.a = s.a WHERE a = ?1 AND b IN (?12, ?1)";
+        let expected = "SELECT a FROM t AS s  JOIN u ON u.a = s.a WHERE a = $1 AND b IN ($12, $1)";
+        assert_eq!(translate(sql), expected);
+        assert_eq!(translate("a = ? AND b = ? LIMIT ?"), "a = $1 AND b = $2 LIMIT $3");
+    }
+
+    #[test]
+    fn every_text_comes_back_as_it_was() {
+        for text in ["", "plain", "a\0b", "\u{f8ff}", "\u{f8ff}0\0\u{f8ff}\u{f8ff}", "\0\0"] {
+            let escaped = escape(text);
+            assert!(!escaped.contains('\0'));
+            assert_eq!(unescape(&escaped), text);
+        }
+    }
+}

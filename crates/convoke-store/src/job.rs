@@ -1,0 +1,66 @@
+//! A change on its way to the database, with the caller who waits for it.
+
+use std::path::Path;
+
+use convoke_core::id::SessionId;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+use crate::db::Db;
+use crate::error::{Error, Fault, Result};
+use crate::write::{Change, Durability};
+
+/// A change of any kind, with the reply channel of its caller.
+pub(crate) trait Job: Send {
+    fn durability(&self) -> Durability;
+    fn session(&self) -> Option<SessionId>;
+    /// Makes the change and keeps its outcome until the commit; returns what went wrong.
+    fn run(&mut self, db: Db<'_>) -> Option<&Fault>;
+    /// Hands the kept outcome to the caller.
+    fn answer(self: Box<Self>, path: &Path);
+    /// Reports to the caller that the commit failed.
+    fn fail(self: Box<Self>, error: Error);
+}
+
+/// A change with its outcome and the reply channel of its caller.
+pub(crate) struct Task<C: Change> {
+    change: C,
+    outcome: Option<Result<C::Outcome, Fault>>,
+    reply: oneshot::Sender<Result<C::Outcome>>,
+    /// The place in the queue, free again when the caller has been answered.
+    _room: OwnedSemaphorePermit,
+}
+
+impl<C: Change> Task<C> {
+    pub(crate) const fn new(
+        change: C,
+        reply: oneshot::Sender<Result<C::Outcome>>,
+        room: OwnedSemaphorePermit,
+    ) -> Self {
+        Self { change, outcome: None, reply, _room: room }
+    }
+}
+
+impl<C: Change> Job for Task<C> {
+    fn durability(&self) -> Durability {
+        self.change.durability()
+    }
+
+    fn session(&self) -> Option<SessionId> {
+        self.change.session()
+    }
+
+    fn run(&mut self, db: Db<'_>) -> Option<&Fault> {
+        self.outcome.insert(self.change.apply(db)).as_ref().err()
+    }
+
+    fn answer(self: Box<Self>, path: &Path) {
+        if let Some(outcome) = self.outcome {
+            // A caller that stopped waiting gets no reply; the change stands.
+            self.reply.send(outcome.map_err(|fault| fault.at(path))).ok();
+        }
+    }
+
+    fn fail(self: Box<Self>, error: Error) {
+        self.reply.send(Err(error)).ok();
+    }
+}

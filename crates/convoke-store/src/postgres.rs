@@ -1,0 +1,12 @@
+//! A database on a PostgreSQL server, which daemons on several machines share.
+
+mod pool;
+pub(crate) mod schema;
+mod server;
+mod tls;
+mod writer;
+
+pub use server::{Passwords, Server, ServerError};
+
+pub(crate) use pool::Pool;
+pub(crate) use writer::Writers;

@@ -1,0 +1,78 @@
+//! The connections that read.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::Server;
+use crate::db::{Db, PostgresSession};
+use crate::error::{Error, Fault, Result};
+
+/// Reads at the same time; one more waits. A server has some hundred connections for all daemons.
+const CONNECTIONS: u32 = 6;
+
+/// A handle to the connections; cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Pool {
+    server: Arc<Server>,
+    room: Arc<Semaphore>,
+    idle: Arc<Mutex<Vec<PostgresSession>>>,
+}
+
+impl Pool {
+    /// Connects to nothing yet.
+    pub(crate) fn new(server: Arc<Server>) -> Self {
+        let room = Arc::new(Semaphore::new(CONNECTIONS as usize));
+        Self { server, room, idle: Arc::default() }
+    }
+
+    /// Reads on a thread that may be blocked.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(Db<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T> {
+        let room: OwnedSemaphorePermit =
+            Arc::clone(&self.room).acquire_owned().await.map_err(|_| Error::Closed)?;
+        let pool = self.clone();
+        let reading = tokio::task::spawn_blocking(move || {
+            // Kept until it is done, even when the caller no longer waits.
+            let _room = room;
+            pool.read_here(read)
+        });
+        let path = || self.server.as_path().to_owned();
+        reading.await.map_err(|error| Error::Internal { path: path(), source: error.into() })?
+    }
+
+    fn read_here<T>(&self, read: impl FnOnce(Db<'_>) -> Result<T, Fault>) -> Result<T> {
+        let session = self.session().map_err(|fault| fault.at(self.server.as_path()))?;
+        let outcome = read(Db::Postgres(&session));
+        if !session.is_closed() {
+            self.lock().push(session);
+        }
+        outcome.map_err(|fault| fault.at(self.server.as_path()))
+    }
+
+    /// An idle connection that still answers, or a new one.
+    fn session(&self) -> Result<PostgresSession, Fault> {
+        loop {
+            let Some(idle) = self.lock().pop() else { return Ok(self.server.connect()?) };
+            if idle.is_alive() {
+                return Ok(idle);
+            }
+        }
+    }
+
+    /// Waits for all reads to end and closes every connection; later reads fail with `Closed`.
+    pub(crate) async fn close(&self) {
+        let all = self.room.acquire_many(CONNECTIONS).await.ok();
+        self.room.close();
+        let idle = std::mem::take(&mut *self.lock());
+        // Closing a connection waits for the server. What it fails with is of no interest any more.
+        tokio::task::spawn_blocking(move || drop(idle)).await.ok();
+        drop(all);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<PostgresSession>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

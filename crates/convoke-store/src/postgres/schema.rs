@@ -1,0 +1,57 @@
+//! The migrations of a database on a server.
+
+use convoke_core::time::Timestamp;
+
+use super::Server;
+use crate::db::Db;
+use crate::error::{Fault, Result};
+use crate::schema::steps::Step;
+use crate::schema::{Migration, bring_down, bring_up, listed_in};
+
+/// Every migration; a new one is added at the end, and those before it stay as they are.
+const STEPS: &[Step] = &[Step {
+    version: 1,
+    name: "foundation",
+    up: include_str!("../../migrations/postgres/0001_foundation.up.sql"),
+    down: include_str!("../../migrations/postgres/0001_foundation.down.sql"),
+    code: None,
+}];
+
+/// Held by whoever changes the schema, so that two daemons that start at once do not both do it.
+const LOCK: &str = "SELECT pg_advisory_lock(4845283127)";
+const UNLOCK: &str = "SELECT pg_advisory_unlock(4845283127)";
+
+/// Lists every migration that this program knows, first to last. Changes nothing.
+pub(crate) fn status(server: &Server) -> Result<Vec<Migration>> {
+    with(server, |db| listed_in(db, server.as_path(), STEPS))
+}
+
+/// Applies what is missing and returns that, first to last.
+pub(crate) fn migrate(server: &Server, now: Timestamp) -> Result<Vec<Migration>> {
+    with(server, |db| {
+        listed_in(db, server.as_path(), STEPS)?;
+        db.execute_batch(LOCK)?;
+        let applied = bring_up(db, STEPS, now);
+        db.execute_batch(UNLOCK)?;
+        applied
+    })
+}
+
+/// Takes the newest migrations back, with all that is stored in what they made; returns them, newest first.
+pub(crate) fn rollback(server: &Server, steps: usize) -> Result<Vec<Migration>> {
+    with(server, |db| {
+        if listed_in(db, server.as_path(), STEPS)?.iter().all(|it| it.applied_at.is_none()) {
+            return Ok(Vec::new());
+        }
+        db.execute_batch(LOCK)?;
+        let taken_back = bring_down(db, STEPS, steps);
+        db.execute_batch(UNLOCK)?;
+        taken_back
+    })
+}
+
+fn with<T>(server: &Server, run: impl FnOnce(Db<'_>) -> Result<T, Fault>) -> Result<T> {
+    let connected = server.connect().map_err(Fault::from);
+    let outcome = connected.and_then(|session| run(Db::Postgres(&session)));
+    outcome.map_err(|fault| fault.at(server.as_path()))
+}

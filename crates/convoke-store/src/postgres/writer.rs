@@ -1,0 +1,308 @@
+//! The threads that write. What waits for one goes into one transaction; all are answered after its commit.
+//!
+//! All changes of a session go to the same thread, so that they never overtake each other.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use postgres::error::SqlState;
+use tokio::sync::{Semaphore, oneshot};
+
+use super::Server;
+use crate::db::{Db, PostgresSession, Sql, SqlResult, params};
+use crate::error::{Error, Fault, Result, for_each_caller};
+use crate::job::{Job, Task};
+use crate::write::{Change, Durability};
+
+/// Threads, each with a connection. While one waits for the server's disk, another one sends.
+const THREADS: usize = 4;
+/// Changes that may be under way at once; when there are as many, callers wait before theirs is taken.
+const QUEUE: usize = 1024;
+/// Changes in one transaction.
+const BATCH_MAX: usize = 64;
+/// How often a change is tried that meets others.
+const TRIES: u32 = 10;
+/// How long a server that cannot be reached is left alone; changes fail meanwhile without being tried.
+const RETRY_AFTER: Duration = Duration::from_millis(500);
+
+/// The way to the threads.
+#[derive(Debug)]
+pub(crate) struct Writers {
+    queue: Arc<Queue>,
+    room: Arc<Semaphore>,
+}
+
+struct Queue {
+    server: Arc<Server>,
+    state: Mutex<State>,
+    filled: Condvar,
+    commits: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    /// For each thread.
+    jobs: [VecDeque<Box<dyn Job>>; THREADS],
+    is_closed: bool,
+    /// Threads that run.
+    threads: usize,
+    ended: Option<oneshot::Sender<()>>,
+}
+
+impl std::fmt::Debug for Queue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Queue").field("server", &self.server).finish_non_exhaustive()
+    }
+}
+
+impl Writers {
+    pub(crate) fn start(server: Arc<Server>) -> Result<Self> {
+        let queue = Arc::new(Queue {
+            server,
+            state: Mutex::default(),
+            filled: Condvar::new(),
+            commits: AtomicU64::new(0),
+        });
+        queue.lock().threads = THREADS;
+        for number in 0..THREADS {
+            let thread = Thread { number, queue: Arc::clone(&queue), session: None, tried: None };
+            let started = std::thread::Builder::new()
+                .name(format!("convoke-store-{number}"))
+                .spawn(move || thread.run());
+            started.map_err(|error| {
+                let path = queue.server.as_path().to_owned();
+                Error::Internal { path, source: error.into() }
+            })?;
+        }
+        Ok(Self { queue, room: Arc::new(Semaphore::new(QUEUE)) })
+    }
+
+    /// How many transactions were committed.
+    pub(crate) fn commits(&self) -> u64 {
+        self.queue.commits.load(Ordering::Acquire)
+    }
+
+    /// Has a change made, and waits until it is committed.
+    pub(crate) async fn make<C: Change>(&self, change: C) -> Result<C::Outcome> {
+        let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| Error::Closed)?;
+        let (reply, outcome) = oneshot::channel();
+        self.queue.push(Box::new(Task::new(change, reply, room)));
+        outcome.await.map_err(|_| Error::Closed)?
+    }
+
+    /// Lets what is queued be committed, then ends the threads; later changes fail with `Closed`.
+    pub(crate) async fn stop(&self) {
+        self.room.close();
+        let (reply, ended) = oneshot::channel();
+        {
+            let mut state = self.queue.lock();
+            state.is_closed = true;
+            if state.threads == 0 {
+                return;
+            }
+            state.ended = Some(reply);
+        }
+        self.queue.filled.notify_all();
+        ended.await.ok();
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, job: Box<dyn Job>) {
+        // Ids are random; what belongs to no session is rare.
+        let number = job.session().map_or(0, |id| usize::from(id.as_bytes()[15])) % THREADS;
+        if let Some(jobs) = self.lock().jobs.get_mut(number) {
+            jobs.push_back(job);
+        }
+        self.filled.notify_all();
+    }
+
+    /// Waits for changes for a thread; `None` when there will be none.
+    fn take(&self, number: usize) -> Option<Vec<Box<dyn Job>>> {
+        let mut state = self.lock();
+        loop {
+            let jobs = state.jobs.get_mut(number)?;
+            if !jobs.is_empty() {
+                let count = jobs.len().min(BATCH_MAX);
+                return Some(jobs.drain(..count).collect());
+            }
+            if state.is_closed {
+                return None;
+            }
+            state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+struct Thread {
+    number: usize,
+    queue: Arc<Queue>,
+    session: Option<PostgresSession>,
+    /// When the server could not be reached.
+    tried: Option<Instant>,
+}
+
+/// Why a transaction came to nothing.
+enum Setback {
+    /// This change; the others may be tried without it.
+    Member(usize),
+    /// The server, or another transaction; none of it was stored.
+    All(Sql),
+    /// The connection was lost at the commit; whether it was made is known to the server under this number.
+    Unknown(String),
+}
+
+impl Thread {
+    fn run(mut self) {
+        while let Some(jobs) = self.queue.take(self.number) {
+            self.carry_out(jobs);
+        }
+        // Closed before the last thread reports.
+        self.session = None;
+        let mut state = self.queue.lock();
+        state.threads -= 1;
+        if state.threads == 0
+            && let Some(ended) = state.ended.take()
+        {
+            ended.send(()).ok();
+        }
+    }
+
+    /// Makes every change that can be made, and answers every caller.
+    fn carry_out(&mut self, mut jobs: Vec<Box<dyn Job>>) {
+        let mut aside: Vec<Box<dyn Job>> = Vec::new();
+        let mut tries = 0;
+        while !jobs.is_empty() {
+            match self.attempt(&mut jobs) {
+                Ok(()) => self.answer(std::mem::take(&mut jobs)),
+                Err(Setback::Member(_)) if jobs.len() == 1 => {
+                    // Its own error is its outcome.
+                    self.report(std::mem::take(&mut jobs));
+                }
+                Err(Setback::Member(at)) => aside.push(jobs.remove(at)),
+                // The other one has been committed by now, or waits for us no more.
+                Err(Setback::All(error)) if is_conflict(&error) && tries < TRIES => {
+                    tries += 1;
+                    aside.extend(jobs.drain(1..).rev());
+                }
+                Err(Setback::All(error)) => self.fail(&mut jobs, &error),
+                Err(Setback::Unknown(transaction)) => {
+                    if self.find_out(&transaction) {
+                        self.answer(std::mem::take(&mut jobs));
+                    }
+                }
+            }
+            if jobs.is_empty()
+                && let Some(next) = aside.pop()
+            {
+                jobs.push(next);
+                tries = 0;
+            }
+        }
+    }
+
+    fn answer(&self, jobs: Vec<Box<dyn Job>>) {
+        // Before the replies, so that a caller with a reply never reads an older cached response.
+        self.queue.commits.fetch_add(1, Ordering::Release);
+        self.report(jobs);
+    }
+
+    fn report(&self, jobs: Vec<Box<dyn Job>>) {
+        jobs.into_iter().for_each(|job| job.answer(self.queue.server.as_path()));
+    }
+
+    fn fail(&self, jobs: &mut Vec<Box<dyn Job>>, error: &Sql) {
+        for job in jobs.drain(..) {
+            job.fail(for_each_caller(error, self.queue.server.as_path()));
+        }
+    }
+
+    /// Makes all changes in one transaction, or none.
+    fn attempt(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<(), Setback> {
+        let session = self.session().map_err(Setback::All)?;
+        let outcome = make_all(&session, jobs);
+        if !session.is_closed() {
+            self.session = Some(session);
+        }
+        outcome
+    }
+
+    fn session(&mut self) -> SqlResult<PostgresSession> {
+        if let Some(session) = self.session.take().filter(PostgresSession::is_alive) {
+            return Ok(session);
+        }
+        if self.tried.is_some_and(|tried| tried.elapsed() < RETRY_AFTER) {
+            return Err(Sql::Away);
+        }
+        let session = self.queue.server.connect();
+        self.tried = session.is_err().then(Instant::now);
+        session
+    }
+
+    /// Asks until the server is there again whether a transaction was committed.
+    fn find_out(&mut self, transaction: &str) -> bool {
+        loop {
+            let asked = self.session().and_then(|session| {
+                let db = Db::Postgres(&session);
+                let sql = "SELECT pg_xact_status(CAST(CAST(?1 AS TEXT) AS xid8))";
+                let status: Option<String> =
+                    db.prepare_cached(sql)?.query_row([transaction], |row| row.get(0))?;
+                self.session = Some(session);
+                Ok(status)
+            });
+            match asked.as_ref().map(Option::as_deref) {
+                Ok(Some("committed")) => return true,
+                // Still in progress: the server has not noticed yet that the connection is gone.
+                Ok(Some("in progress")) | Err(_) => std::thread::sleep(RETRY_AFTER),
+                Ok(_) => return false,
+            }
+        }
+    }
+}
+
+fn make_all(session: &PostgresSession, jobs: &mut [Box<dyn Job>]) -> Result<(), Setback> {
+    let db = Db::Postgres(session);
+    let is_urgent = jobs.iter().any(|job| job.durability() == Durability::Acknowledged);
+    let begin = if is_urgent { "BEGIN" } else { "BEGIN; SET LOCAL synchronous_commit TO off" };
+    session.execute_batch(begin).map_err(Setback::All)?;
+    for (at, job) in jobs.iter_mut().enumerate() {
+        let Some(fault) = job.run(db) else { continue };
+        let setback = match fault {
+            Fault::Sql(error) if session.is_closed() || is_conflict(error) => {
+                Setback::All(Sql::Said(error.to_string(), error.code()))
+            }
+            Fault::Sql(_) | Fault::Refused(_) => Setback::Member(at),
+        };
+        session.execute_batch("ROLLBACK").ok();
+        return Err(setback);
+    }
+    let sql = "SELECT CAST(pg_current_xact_id_if_assigned() AS TEXT)";
+    let number = db
+        .prepare_cached(sql)
+        .and_then(|mut statement| {
+            statement.query_row(params![], |row| row.get::<Option<String>>(0))
+        })
+        .map_err(Setback::All)?;
+    match (session.execute_batch("COMMIT"), number) {
+        (Ok(()), _) => Ok(()),
+        (Err(_), Some(number)) if session.is_closed() => Err(Setback::Unknown(number)),
+        (Err(error), _) => Err(Setback::All(error)),
+    }
+}
+
+/// Whether two transactions stood in each other's way, and one was ended for the other's sake: the second may find what the
+/// first has stored.
+fn is_conflict(error: &Sql) -> bool {
+    let conflicts = [
+        SqlState::T_R_DEADLOCK_DETECTED,
+        SqlState::T_R_SERIALIZATION_FAILURE,
+        SqlState::UNIQUE_VIOLATION,
+    ];
+    error.code().is_some_and(|code| conflicts.contains(&code))
+}

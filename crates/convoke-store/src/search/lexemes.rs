@@ -1,0 +1,113 @@
+//! Texts and queries for PostgreSQL, with the words that SQLite finds in them: both databases search alike.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use rusqlite::Connection;
+
+use crate::db::SqlResult;
+
+/// The last position that a `tsvector` has; words after it count as standing there.
+const POSITION_MAX: u32 = 16_383;
+/// Longer words are not searched: a lexeme has at most 2046 bytes.
+const WORD_BYTES_MAX: u32 = 1_000;
+
+/// Splits texts into words, by SQLite's own rules.
+pub(crate) struct Tokenizer {
+    db: Connection,
+}
+
+impl Tokenizer {
+    pub(crate) fn new() -> SqlResult<Self> {
+        let db = Connection::open_in_memory()?;
+        db.execute_batch(
+            "CREATE VIRTUAL TABLE texts
+             USING fts5 (text, tokenize = 'unicode61 remove_diacritics 2', content = '');
+             CREATE VIRTUAL TABLE words USING fts5vocab (texts, instance);",
+        )?;
+        Ok(Self { db })
+    }
+
+    /// The words of a text with their positions, from 1.
+    fn words(&self, text: &str) -> SqlResult<Vec<(u32, String)>> {
+        self.db
+            .prepare_cached("INSERT INTO texts (rowid, text) VALUES (1, ?1)")?
+            .execute([text])?;
+        let mut statement = self.db.prepare_cached(
+            // The end of a very long word may be half a letter.
+            "SELECT \"offset\" + 1, term FROM words WHERE octet_length(term) <= ?1",
+        )?;
+        let words = statement.query_map([WORD_BYTES_MAX], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut words = words.collect::<rusqlite::Result<Vec<(u32, String)>>>()?;
+        self.db.execute("INSERT INTO texts (texts) VALUES ('delete-all')", [])?;
+        words.sort();
+        Ok(words)
+    }
+
+    /// A text as a `tsvector`, together with words of its surroundings.
+    pub(crate) fn vector(&self, text: &str, scope: &[String]) -> SqlResult<String> {
+        let mut positions: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        for (position, word) in self.words(text)? {
+            let of_word = positions.entry(word).or_default();
+            let position = position.min(POSITION_MAX);
+            if of_word.last() != Some(&position) {
+                of_word.push(position);
+            }
+        }
+        let mut vector = String::new();
+        for (word, positions) in positions {
+            let positions: Vec<String> = positions.iter().map(u32::to_string).collect();
+            write!(vector, "{}:{} ", quote(&word), positions.join(",")).ok();
+        }
+        vector.extend(scope.iter().map(|word| format!("{} ", scope_lexeme(word))));
+        Ok(vector)
+    }
+
+    /// Words that must all occur as a `tsquery`; `None` if there is nothing to search for.
+    pub(crate) fn query(&self, words: &[Term], scope: &[String]) -> SqlResult<Option<String>> {
+        let mut parts = Vec::new();
+        for term in words {
+            let found = self.words(&term.text)?;
+            let Some((_, last)) = found.last() else { return Ok(None) };
+            let last = if term.is_prefix { format!("{}:*", quote(last)) } else { quote(last) };
+            let before = found.iter().rev().skip(1).rev().map(|(_, word)| quote(word));
+            let phrase: Vec<String> = before.chain([last]).collect();
+            parts.push(format!("({})", phrase.join(" <-> ")));
+        }
+        parts.extend(scope.iter().map(|word| scope_lexeme(word)));
+        Ok(Some(parts.join(" & ")))
+    }
+}
+
+/// One word of a query, as it was typed; its letters may make several words of a text, which must follow each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Term {
+    pub(crate) text: String,
+    pub(crate) is_prefix: bool,
+}
+
+fn quote(word: &str) -> String {
+    format!("'{}'", word.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+/// No word of a text has such a letter.
+fn scope_lexeme(word: &str) -> String {
+    format!("'@{word}'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_sqlite() {
+        let tokenizer = Tokenizer::new().unwrap();
+        let vector = tokenizer.vector("Größe foo-bar, größe: l'été!", &["s7".to_owned()]).unwrap();
+        assert_eq!(vector, "'bar':3 'ete':6 'foo':2 'große':1,4 'l':5 '@s7' ");
+        let term = |text: &str, is_prefix| Term { text: text.to_owned(), is_prefix };
+        let query =
+            tokenizer.query(&[term("foo-BA", true), term("Été", false)], &["p1".to_owned()]);
+        assert_eq!(query.unwrap().unwrap(), "('foo' <-> 'ba':*) & ('ete') & '@p1'");
+        assert_eq!(tokenizer.query(&[term("'\"", false)], &[]).unwrap(), None);
+    }
+}
