@@ -14,6 +14,7 @@ use convoke_core::time::Timestamp;
 use convoke_files::questions::Questions;
 use convoke_files::reserve::Reserve;
 use convoke_store::Store;
+use convoke_store::location::Location;
 use tokio::sync::{broadcast, watch};
 
 use crate::changes::Changes;
@@ -82,7 +83,11 @@ impl Engine {
     pub async fn open(settings: Settings, around: Around) -> Result<Self> {
         reap(around.home.join("run/agents")).await;
         let (settings, around) = (Arc::new(settings), Arc::new(around));
-        let store = Store::open(around.home.join("convoke.db"), (around.clock)()).await?;
+        let location = match &settings.server {
+            Some(server) => Location::from(server.clone()),
+            None => around.home.join("convoke.db").into(),
+        };
+        let store = Store::open(location, (around.clock)()).await?;
         if let Some(boot) = leftovers::boot() {
             store.booted(boot).await?;
         }

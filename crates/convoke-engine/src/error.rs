@@ -435,6 +435,7 @@ impl Error {
             self,
             Self::Store(
                 Store::DiskFull { .. }
+                    | Store::Unreachable { .. }
                     | Store::ReadOnly { .. }
                     | Store::InUse { .. }
                     | Store::Lost { .. }

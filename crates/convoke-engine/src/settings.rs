@@ -44,6 +44,8 @@ pub struct Settings {
     pub checkpoints: Checkpointing,
     /// Where the work trees of sessions are, and how they are set up.
     pub worktrees: WorktreeSettings,
+    /// A database on a server, instead of the file in the home.
+    pub server: Option<convoke_store::location::Server>,
     /// Whether histories of other agents are imported, and what agents may recall.
     pub history: HistorySettings,
 }

@@ -10,7 +10,7 @@ mod db;
 mod error;
 mod histories;
 mod job;
-mod location;
+pub mod location;
 mod messages;
 mod pairs;
 mod postgres;
@@ -32,10 +32,8 @@ pub use histories::{
     Consent, FoundProject, HistoryKey, HistoryMark, HistoryOutcome, HistoryRecord, HistoryStanding,
     KnownHistory, NewHistorySession, SessionHistory,
 };
-pub use location::Location;
 pub use messages::{MessagePage, Snapshot, UpdatePage};
 pub use pairs::{Asker, PairChange, PairCreation, PairFilter, PairId, PairStats, StoredPair};
-pub use postgres::{Passwords, Server, ServerError};
 pub use projects::{NewProject, Project};
 pub use requests::StoredRequest;
 pub use search::{Fragment, Hit, HitPage, HitPlace, HitSession, SearchQuery};

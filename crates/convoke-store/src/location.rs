@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::postgres::Server;
+pub use crate::postgres::{Passwords, Server, ServerError};
 
 /// A file of SQLite's, or a database on a PostgreSQL server.
 #[derive(Debug, Clone)]

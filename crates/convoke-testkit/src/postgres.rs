@@ -59,6 +59,11 @@ fn of_the_run() -> Option<String> {
     std::env::var(VARIABLE).ok()
 }
 
+#[expect(clippy::disallowed_methods, reason = "how `./test` passes it")]
+fn programs_of_the_run() -> Option<PathBuf> {
+    std::env::var_os("CONVOKE_TEST_POSTGRES_BIN").map(PathBuf::from)
+}
+
 impl Server {
     /// Starts one, with further settings as `name=value`.
     pub fn start(settings: &[&str]) -> io::Result<Self> {
@@ -86,7 +91,7 @@ impl Server {
     fn run(&mut self, port: u16, settings: &[&str]) -> io::Result<()> {
         let mut keeper = as_owner(Path::new("/bin/sh"), owner()?);
         // Ends the server when the pipe is closed, which it is when the process that holds it is gone.
-        let script = r#"folder=$1; shift; "$@" >"$folder/log" 2>&1 & read -r _; kill -INT $! 2>/dev/null; wait; rm -rf "$folder"/* "#;
+        let script = r#"folder=$1; shift; "$@" >"$folder/log" 2>&1 & read -r _; kill -INT $! 2>/dev/null; wait; cd /; rm -rf "$folder""#;
         keeper.args(["-c", script, "sh"]).arg(&self.folder).arg(program("postgres")?);
         keeper.arg("-D").arg(self.folder.join("data")).arg("-k").arg(&self.folder);
         keeper.args(["-p", &port.to_string(), "-c", "listen_addresses=127.0.0.1"]);
@@ -95,6 +100,7 @@ impl Server {
             keeper.args(["-c", setting]);
         }
         keeper.current_dir(&self.folder).stdin(Stdio::piped()).process_group(0);
+        keeper.stdout(Stdio::null()).stderr(Stdio::null());
         self.keeper = Some(keeper.spawn()?);
         let started = Instant::now();
         while let Err(error) = answers(&self.url) {
@@ -251,6 +257,9 @@ fn as_owner(program: &Path, owner: Option<(u32, u32)>) -> Command {
 
 /// A program of the newest PostgreSQL that is installed; Debian keeps them off the search path.
 fn program(name: &str) -> io::Result<PathBuf> {
+    if let Some(folder) = programs_of_the_run() {
+        return Ok(folder.join(name));
+    }
     let mut versions: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
         .into_iter()
         .flatten()

@@ -37,6 +37,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use convoke_store::location::Location;
 
 use crate::args::{Args, Command, GlobalArgs};
 use crate::asking::Asking;
@@ -126,6 +127,17 @@ impl World {
     /// The home, there and writable, with the log open.
     pub(crate) fn open_home(&self, global: &GlobalArgs, output: &Output) -> anyhow::Result<Home> {
         self.home_for(Access::Write, global, Loudness::of(global), output)
+    }
+
+    /// Where everything is stored: on a server, or in the home.
+    pub(crate) fn database(&self, home: &Home) -> anyhow::Result<Location> {
+        let server = match self.config(home) {
+            Ok(loaded) => loaded.config.store.server(&self.environment)?,
+            // A mistake elsewhere must not keep anyone from a file that is there.
+            Err(_) if home.database().exists() => None,
+            Err(mistakes) => return Err(mistakes.into()),
+        };
+        Ok(server.map_or_else(|| home.database().into(), Location::from))
     }
 
     /// The home, with logging started; this much of the log goes to stderr.

@@ -27,6 +27,7 @@ use std::time::Duration;
 
 use convoke_agents::catalogue::Agent;
 use convoke_agents::sandbox::{self, Available, Caches, Domain, Exceptions, Layer, Network};
+use convoke_store::location::{self, Passwords};
 
 use crate::environment::Environment;
 pub(crate) use edit::{EditError, change, describe, put_agent};
@@ -49,6 +50,7 @@ pub(crate) struct Config {
     pub(crate) notify: Notify,
     pub(crate) editor: Editor,
     pub(crate) history: History,
+    pub(crate) store: Store,
     pub(crate) backup: Backup,
     /// The teams' own file.
     pub(crate) teams_file: PathBuf,
@@ -195,6 +197,29 @@ pub(crate) struct History {
     pub(crate) recall: String,
     /// How long a changed conversation counts as open elsewhere; `None` for not at all.
     pub(crate) open_for: Option<Duration>,
+}
+
+/// Where everything is stored.
+#[derive(Debug)]
+pub(crate) struct Store {
+    /// A database on a server; empty for the file in the home.
+    pub(crate) url: String,
+    pub(crate) password_file: Option<PathBuf>,
+}
+
+impl Store {
+    /// The database on a server, with its password; `None` for the file in the home.
+    pub(crate) fn server(
+        &self,
+        environment: &Environment,
+    ) -> Result<Option<location::Server>, location::ServerError> {
+        if self.url.is_empty() {
+            return Ok(None);
+        }
+        let variable = |name: &str| environment.get(name)?.to_str().map(str::to_owned);
+        let passwords = Passwords::from_env(variable, self.password_file.clone());
+        location::Server::parse(&self.url, &passwords).map(Some)
+    }
 }
 
 /// Backups that the daemon makes by itself.

@@ -76,6 +76,7 @@ impl Machine {
             agents: vec![self.agent.clone()],
             sandbox: SandboxSettings::with(Available::detect(None)),
             history: HistorySettings::default(),
+            server: None,
         };
         let around = Around {
             environment: [("PATH".into(), "/usr/bin:/bin".into())].into(),

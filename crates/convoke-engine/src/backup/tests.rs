@@ -15,7 +15,7 @@ fn at(millis: i64) -> Timestamp {
 /// A home with a database, questions, a transcript and settings.
 fn home() -> TempDir {
     let home = tempfile::tempdir().unwrap();
-    schema::migrate(&home.path().join(DATABASE), at(0)).unwrap();
+    schema::migrate(home.path().join(DATABASE), at(0)).unwrap();
     for (name, text) in [
         ("config.toml", "[pool]\n"),
         ("questions/a/request.json", "{}"),
@@ -122,7 +122,7 @@ fn k8_a_restore_brings_everything_back_and_sets_aside_what_was_there() {
     let read = |name: &str| fs::read_to_string(home.path().join(name)).unwrap();
     assert_eq!(read("config.toml"), "[pool]\n");
     assert!(!home.path().join("questions/a/answers.json").exists());
-    schema::check(&home.path().join(DATABASE)).unwrap();
+    schema::check(home.path().join(DATABASE)).unwrap();
     let aside = restored.set_aside.unwrap();
     let aside = |name: &str| fs::read_to_string(aside.join(name)).unwrap();
     assert_eq!([aside("config.toml"), aside(DATABASE)], ["changed", "damaged"]);

@@ -85,6 +85,7 @@ pub(super) const fn store_kind(error: &convoke_store::Error) -> Kind {
         Store::ProjectExists { .. } => Kind::Conflict,
         Store::Misuse { .. } => Kind::Invalid,
         Store::DiskFull { .. }
+        | Store::Unreachable { .. }
         | Store::ReadOnly { .. }
         | Store::Lost { .. }
         | Store::Corrupt { .. }

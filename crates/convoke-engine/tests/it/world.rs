@@ -83,6 +83,7 @@ impl World {
             agents: Vec::new(),
             sandbox: SandboxSettings::with(Available::detect(Some(search_path().as_ref()))),
             history: HistorySettings::default(),
+            server: None,
         };
         let program = example("engine_convoke");
         Self { folder, temporary: None, settings, program }

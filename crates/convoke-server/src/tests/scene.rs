@@ -251,6 +251,7 @@ fn settings(root: &Path) -> Settings {
         agents: vec![agent],
         sandbox: SandboxSettings::with(Available::detect(Some(search_path().as_ref()))),
         history: HistorySettings::default(),
+        server: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! A database on a real server.
 
-use convoke_store::{Passwords, Server, Store};
+use convoke_store::Store;
+use convoke_store::location::{Passwords, Server};
 use convoke_testkit::postgres;
 
 use crate::world::at;

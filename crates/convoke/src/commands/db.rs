@@ -1,8 +1,8 @@
 //! `convoke db`: the database's schema, looked at and moved forth and back.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
 
+use convoke_store::location::Location;
 use convoke_store::schema::{self, Migration};
 use serde::Serialize;
 
@@ -110,18 +110,19 @@ pub(crate) fn run(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let path = world.open_home(global, output)?.database();
+    let home = world.open_home(global, output)?;
+    let location = world.database(&home)?;
     match &args.command {
-        DbCommand::Status(StatusArgs {}) => status(&path, output),
-        DbCommand::Check(CheckArgs {}) => check(&path, output),
-        DbCommand::Migrate(MigrateArgs {}) => migrate(&path, output),
-        DbCommand::Rollback(args) => rollback(&path, args, output),
+        DbCommand::Status(StatusArgs {}) => status(&location, output),
+        DbCommand::Check(CheckArgs {}) => check(&location, output),
+        DbCommand::Migrate(MigrateArgs {}) => migrate(&location, output),
+        DbCommand::Rollback(args) => rollback(&location, args, output),
     }
 }
 
-fn status(path: &Path, output: &Output) -> anyhow::Result<()> {
+fn status(location: &Location, output: &Output) -> anyhow::Result<()> {
     let status =
-        Status { database: path.display().to_string(), migrations: shown(&schema::status(path)?) };
+        Status { database: location.to_string(), migrations: shown(&schema::status(location)?) };
     output.show(&status, |status, _| {
         let rows = status.migrations.iter().map(|migration| {
             let applied = migration.applied_at.clone().unwrap_or_else(|| "not yet".to_owned());
@@ -137,48 +138,48 @@ struct Checked {
     sound: bool,
 }
 
-fn check(path: &Path, output: &Output) -> anyhow::Result<()> {
-    schema::check(path)?;
-    let checked = Checked { database: path.display().to_string(), sound: true };
+fn check(location: &Location, output: &Output) -> anyhow::Result<()> {
+    schema::check(location)?;
+    let checked = Checked { database: location.to_string(), sound: true };
     output.show(&checked, |checked, _| format!("{} is sound\n", checked.database))
 }
 
-fn migrate(path: &Path, output: &Output) -> anyhow::Result<()> {
-    let applied = schema::migrate(path, clock::now())?;
-    tracing::info!(count = applied.len(), "migrated {}", path.display());
-    let applied = Applied { database: path.display().to_string(), applied: shown(&applied) };
+fn migrate(location: &Location, output: &Output) -> anyhow::Result<()> {
+    let applied = schema::migrate(location, clock::now())?;
+    tracing::info!(count = applied.len(), "migrated {}", location);
+    let applied = Applied { database: location.to_string(), applied: shown(&applied) };
     output.show(&applied, |applied, _| match applied.applied.as_slice() {
         [] => format!("{} is up to date\n", applied.database),
         migrations => lines("applied", migrations),
     })
 }
 
-fn rollback(path: &Path, args: &RollbackArgs, output: &Output) -> anyhow::Result<()> {
-    let mut newest = schema::status(path)?;
+fn rollback(location: &Location, args: &RollbackArgs, output: &Output) -> anyhow::Result<()> {
+    let mut newest = schema::status(location)?;
     newest.retain(|migration| migration.applied_at.is_some());
     newest.reverse();
     newest.truncate(args.steps.get());
     if !newest.is_empty() && !args.yes {
-        confirm(path, &newest)?;
+        confirm(location, &newest)?;
     }
     let rolled_back =
-        if newest.is_empty() { Vec::new() } else { schema::rollback(path, args.steps.get())? };
-    tracing::info!(count = rolled_back.len(), "rolled back {}", path.display());
+        if newest.is_empty() { Vec::new() } else { schema::rollback(location, args.steps.get())? };
+    tracing::info!(count = rolled_back.len(), "rolled back {}", location);
     let rolled_back =
-        RolledBack { database: path.display().to_string(), rolled_back: shown(&rolled_back) };
+        RolledBack { database: location.to_string(), rolled_back: shown(&rolled_back) };
     output.show(&rolled_back, |rolled_back, _| match rolled_back.rolled_back.as_slice() {
         [] => format!("nothing to roll back in {}\n", rolled_back.database),
         migrations => lines("rolled back", migrations),
     })
 }
 
-fn confirm(path: &Path, migrations: &[Migration]) -> anyhow::Result<()> {
+fn confirm(location: &Location, migrations: &[Migration]) -> anyhow::Result<()> {
     let names: Vec<String> = migrations
         .iter()
         .map(|migration| format!("{} {}", migration.version, migration.name))
         .collect();
     let question =
-        format!("Roll back {} in {}, and lose what it holds?", names.join(", "), path.display());
+        format!("Roll back {} in {}, and lose what it holds?", names.join(", "), location);
     match ask(&question)? {
         Answer::Yes => Ok(()),
         Answer::No => Err(RollbackError::Declined.into()),

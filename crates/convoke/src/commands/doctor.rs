@@ -93,7 +93,12 @@ fn examine(global: &GlobalArgs, world: &World, output: &Output) -> Report {
     let usable = checks::home(located, &mut checks);
     logs::start(logs::Loudness::of(global), world, output, None);
     let config = checks::config(named.as_ref(), world, &mut checks);
-    checks.push(usable.as_ref().map_or_else(|| no_home("database"), checks::database));
+    checks.push(match (&usable, config.as_ref().map(|it| it.store.server(&world.environment))) {
+        (Some(home), Some(Ok(server))) => checks::database(home, server.as_ref()),
+        (Some(_), Some(Err(error))) => Check::fail("database", error),
+        (Some(home), None) => checks::database(home, None),
+        (None, _) => no_home("database"),
+    });
     checks.push(match (&usable, &config) {
         (Some(_), Some(config)) => checks::backups(config),
         (Some(_), None) => Check::skipped("backups", "the configuration has errors"),

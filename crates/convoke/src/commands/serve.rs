@@ -21,6 +21,7 @@ use convoke_engine::{
     QuestionSettings, Recall, Spare,
 };
 use convoke_server::{BackupSettings, Listeners, Problems, Server, ServerOptions, Serving, Token};
+use convoke_store::location::ServerError;
 use serde::Serialize;
 
 use super::World;
@@ -147,7 +148,7 @@ async fn serve(
         address,
         token: token.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        settings: settings(config, world),
+        settings: settings(config, world)?,
         around: engine::Around {
             environment: world
                 .environment
@@ -184,7 +185,8 @@ async fn serve(
     };
     serving.enable_backups(BackupSettings {
         plan: super::backup::configured(home, config),
-        every: config.backup.every,
+        // A server is backed up by those who run it.
+        every: config.backup.every.filter(|_| config.store.url.is_empty()),
     });
     serving.enable_config(config::access(world, home, flags(args))).await;
     let _notifying = Notifying::start(&serving, world, home);
@@ -236,7 +238,7 @@ async fn open_teams(
     }
 }
 
-fn settings(config: &Config, world: &World) -> engine::Settings {
+fn settings(config: &Config, world: &World) -> Result<engine::Settings, ServerError> {
     let available = Available::detect(world.environment.get("PATH"));
     let variables = world.environment.iter();
     let variables = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -244,7 +246,7 @@ fn settings(config: &Config, world: &World) -> engine::Settings {
     sandbox.systemd = Systemd::detect(&variables);
     let asking = Asking::new(&config.questions);
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    engine::Settings {
+    Ok(engine::Settings {
         sessions_max: count(config.sessions.max_active),
         idle_timeout: config.sessions.idle_timeout,
         limits: Limits {
@@ -287,7 +289,8 @@ fn settings(config: &Config, world: &World) -> engine::Settings {
             },
             open_for: config.history.open_for.unwrap_or_default(),
         },
-    }
+        server: config.store.server(&world.environment)?,
+    })
 }
 
 /// Where work trees are: in the user's data, which agents can see, and not in the home, which they cannot.

@@ -250,6 +250,7 @@ const fn shape(kind: &Kind) -> (SettingKind, Option<&'static [&'static str]>) {
         | Kind::Interval { .. }
         | Kind::Folder { .. }
         | Kind::Path { .. }
+        | Kind::Database { .. }
         | Kind::Text { .. } => (SettingKind::Text, None),
     }
 }
@@ -265,7 +266,7 @@ fn default(kind: &Kind) -> Value {
         | Kind::Path { default, .. }
         | Kind::Text { default, .. } => json!(default),
         Kind::Words { default, .. } => json!(default),
-        Kind::Folder { .. } => json!(""),
+        Kind::Folder { .. } | Kind::Database { .. } => json!(""),
         Kind::Domains { .. } | Kind::Paths { .. } | Kind::Command { .. } => json!([]),
     }
 }

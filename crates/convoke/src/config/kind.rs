@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use convoke_agents::sandbox::{Domain, NotADomain};
+use convoke_store::location::{Passwords, Server};
 use serde_json::json;
 
 use super::mistake::Problem;
@@ -43,6 +44,8 @@ pub(super) enum Kind {
     Command { field: fn(&mut Config) -> &mut Vec<String> },
     /// Any text.
     Text { default: &'static str, field: fn(&mut Config) -> &mut String },
+    /// The URL of a database on a server; none by default. Its password is not shown.
+    Database { field: fn(&mut Config) -> &mut String },
     /// How often something is done, such as `24h`; or `off`.
     Interval { default: &'static str, field: fn(&mut Config) -> &mut Option<Duration> },
     /// A folder, absolute or below `~`; by default none, so that the program chooses.
@@ -74,6 +77,7 @@ impl fmt::Display for Kind {
             Self::Paths { .. } => "a list of absolute paths",
             Self::Command { .. } => "a list with a program and its arguments",
             Self::Text { .. } => "a string",
+            Self::Database { .. } => "a URL such as \"postgres://user@host/database\"",
             Self::Interval { .. } => "a time such as \"24h\" (s, m, h, d), or \"off\"",
             Self::Folder { .. } => "an absolute path",
             Self::Path { base: Base::Home, .. } => "a path",
@@ -94,7 +98,7 @@ impl Kind {
             | Self::Path { default, .. }
             | Self::Text { default, .. }
             | Self::Word { default, .. } => Value::literal(default),
-            Self::Folder { .. } => Value::literal(""),
+            Self::Folder { .. } | Self::Database { .. } => Value::literal(""),
             Self::Words { default, .. } => {
                 let node =
                     |word: &&str| Node { origin: Origin::Default, value: Value::literal(word) };
@@ -118,7 +122,7 @@ impl Kind {
             | Self::Text { default, .. }
             | Self::Word { default, .. } => format!("\"{default}\""),
             Self::Words { default, .. } => json!(default).to_string(),
-            Self::Folder { .. } => "\"\"".to_owned(),
+            Self::Folder { .. } | Self::Database { .. } => "\"\"".to_owned(),
             Self::Domains { .. } | Self::Paths { .. } | Self::Command { .. } => "[]".to_owned(),
         }
     }
@@ -137,6 +141,7 @@ impl Kind {
             | Self::Paths { .. }
             | Self::Command { .. }
             | Self::Text { .. }
+            | Self::Database { .. }
             | Self::Interval { .. }
             | Self::Folder { .. }
             | Self::Path { .. } => String::new(),
@@ -158,6 +163,7 @@ impl Kind {
             | Self::Paths { .. }
             | Self::Command { .. }
             | Self::Text { .. }
+            | Self::Database { .. }
             | Self::Interval { .. } => None,
         };
         value.unwrap_or_else(|| Value::literal(text))
@@ -195,12 +201,10 @@ impl Kind {
                 *field(config) = address;
                 Ok(json!(address.to_string()))
             }
-            (Self::Word { choices, field, .. }, Value::Text(text)) => {
-                if !choices.contains(&text.text.as_str()) {
-                    return Err(self.refuse(format!("`{}`", text.text)));
-                }
-                field(config).clone_from(&text.text);
-                Ok(json!(text.text))
+            (Self::Word { choices, .. }, Value::Text(text))
+                if !choices.contains(&text.text.as_str()) =>
+            {
+                Err(self.refuse(format!("`{}`", text.text)))
             }
             (Self::Words { choices, field, .. }, Value::List(_)) => {
                 let words: Vec<String> = node.texts()?.iter().map(|it| it.text.clone()).collect();
@@ -225,10 +229,11 @@ impl Kind {
                 field(config).clone_from(&words);
                 Ok(json!(words))
             }
-            (Self::Text { field, .. }, Value::Text(text)) => {
+            (Self::Text { field, .. } | Self::Word { field, .. }, Value::Text(text)) => {
                 field(config).clone_from(&text.text);
                 Ok(json!(text.text))
             }
+            (Self::Database { field }, Value::Text(text)) => set_database(field(config), text),
             (Self::Interval { field, .. }, Value::Text(text)) => {
                 let interval = read_interval(&text.text);
                 *field(config) = interval.ok_or_else(|| self.refuse(format!("`{}`", text.text)))?;
@@ -282,6 +287,37 @@ pub(super) fn set_domains(
     };
     *domains = node.texts()?.into_iter().map(read).collect::<Result<_, _>>()?;
     Ok(json!(domains))
+}
+
+fn set_database(field: &mut String, text: &Text) -> Result<serde_json::Value, Problem> {
+    let url = text.text.as_str();
+    if !url.is_empty() {
+        let parsed = Server::parse(url, &Passwords::default());
+        parsed.map_err(|error| Problem::new(error.to_string()))?;
+    }
+    url.clone_into(field);
+    Ok(json!(without_password(url)))
+}
+
+/// A URL with stars in place of its password.
+fn without_password(url: &str) -> String {
+    let (address, query) = url.split_once('?').unwrap_or((url, ""));
+    let mut shown = match address.split_once("://").zip(address.rsplit_once('@')) {
+        Some(((scheme, _), (named, host))) if named.len() > scheme.len() => {
+            let user = named.split_once("://").map_or("", |(_, user)| user);
+            match user.split_once(':') {
+                Some((user, _)) => format!("{scheme}://{user}:***@{host}"),
+                None => address.to_owned(),
+            }
+        }
+        Some(_) | None => address.to_owned(),
+    };
+    let parameters = query.split('&').filter(|parameter| !parameter.is_empty());
+    for (at, parameter) in parameters.enumerate() {
+        shown.push(if at == 0 { '?' } else { '&' });
+        shown.push_str(if parameter.starts_with("password=") { "password=***" } else { parameter });
+    }
+    shown
 }
 
 fn as_fraction(value: &Value) -> f64 {

@@ -13,7 +13,7 @@ use super::settings::{self, SETTINGS, Setting};
 use super::tree::{Entry, Node, Origin, Value};
 use super::{
     Backup, Changes, Config, Editor, Effective, History, Limits, Loaded, Notify, Pool, Questions,
-    Sandbox, Server, Sessions, Sources, Spawner, Teams, Worktree,
+    Sandbox, Server, Sessions, Sources, Spawner, Store, Teams, Worktree,
 };
 
 /// Settles every value; what is wrong goes to `mistakes`, and the rest is still looked at.
@@ -198,6 +198,7 @@ fn unset() -> Config {
         notify: Notify { command: Vec::new() },
         editor: Editor { open: String::new(), command: Vec::new() },
         history: History { import: String::new(), recall: String::new(), open_for: None },
+        store: Store { url: String::new(), password_file: None },
         backup: Backup { every: None, keep: 0, dir: PathBuf::new() },
         spawner: Spawner { session_expiry_days: 0, max_tokens: 0 },
         teams_file: PathBuf::new(),

@@ -70,7 +70,7 @@ const CENTURY_DAYS: u64 = 36_500;
 const LAYERS: [&str; 3] = ["bwrap", "landlock", "seccomp"];
 
 /// Every setting outside of `[agents]`, in the order in which it is shown.
-pub(super) static SETTINGS: [Setting; 41] = [
+pub(super) static SETTINGS: [Setting; 43] = [
     Setting::new(
         "teams_file",
         "the file that describes the teams, relative to the home",
@@ -322,6 +322,16 @@ pub(super) static SETTINGS: [Setting; 41] = [
         "history.open_for",
         "how long after its last change a conversation counts as open in another program, so that a prompt continues a copy of it; with \"off\", only programs that run and locks count",
         Kind::Interval { default: "5m", field: |c| &mut c.history.open_for },
+    ),
+    Setting::new(
+        "store.url",
+        "a PostgreSQL database that daemons on several machines share, such as \"postgres://user@host/database?sslmode=verify-full\"; without it, everything is in one file in the home. The password comes from `store.password_file`, PGPASSWORD or ~/.pgpass",
+        Kind::Database { field: |c| &mut c.store.url },
+    ),
+    Setting::new(
+        "store.password_file",
+        "a file with the password for `store.url`, which only you can read",
+        Kind::Folder { field: |c| &mut c.store.password_file },
     ),
     Setting::new(
         "backup.every",

@@ -68,26 +68,31 @@ fn numbering(found: &BTreeMap<&str, String>) -> Vec<Finding> {
     let mut report = |name: &str, what: String, way_out: String| {
         findings.push(Finding::new(&format!("{FOLDER}{name}"), 1, what, way_out));
     };
-    let mut stems = BTreeSet::new();
+    let mut stems: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for name in found.keys() {
         let Some((stem, half)) = split(name) else {
             let what = "not the name of a migration".to_owned();
             report(name, what, "call it NNNN_what.up.sql or NNNN_what.down.sql".to_owned());
             continue;
         };
-        stems.insert(stem);
+        // Each database has numbers of its own.
+        let folder = stem.rsplit_once('/').map_or("", |(folder, _)| folder);
+        stems.entry(folder).or_default().insert(stem);
         let other = format!("{stem}.{}.sql", if half == "up" { "down" } else { "up" });
         if !found.contains_key(other.as_str()) {
             report(name, format!("it has no {other}"), "write the other half".to_owned());
         }
     }
-    for (expected, stem) in (1_u32..).zip(stems) {
-        let number = stem.split('_').next().and_then(|number| number.parse().ok());
-        if number != Some(expected) {
-            let what = format!("number {expected:04} was expected here");
-            let way_out = "number migrations from 0001 without gaps or doubles".to_owned();
-            report(&format!("{stem}.up.sql"), what, way_out);
-            break;
+    for stems in stems.into_values() {
+        for (expected, stem) in (1_u32..).zip(stems) {
+            let name = stem.rsplit('/').next().unwrap_or(stem);
+            let number = name.split('_').next().and_then(|number| number.parse().ok());
+            if number != Some(expected) {
+                let what = format!("number {expected:04} was expected here");
+                let way_out = "number migrations from 0001 without gaps or doubles".to_owned();
+                report(&format!("{stem}.up.sql"), what, way_out);
+                break;
+            }
         }
     }
     findings
@@ -96,7 +101,7 @@ fn numbering(found: &BTreeMap<&str, String>) -> Vec<Finding> {
 /// `NNNN_what.up.sql` as (`NNNN_what`, `up`).
 fn split(name: &str) -> Option<(&str, &str)> {
     let (stem, half) = name.strip_suffix(".sql")?.rsplit_once('.')?;
-    let (number, what) = stem.split_once('_')?;
+    let (number, what) = stem.rsplit('/').next()?.split_once('_')?;
     let numbered = number.len() == 4 && number.bytes().all(|byte| byte.is_ascii_digit());
     (numbered && !what.is_empty() && matches!(half, "up" | "down")).then_some((stem, half))
 }

@@ -1,5 +1,6 @@
 //! The checks of everything but the agents, a function each. What cannot be looked at is not guessed at.
 
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -9,7 +10,8 @@ use anyhow::Context;
 use convoke_agents::sandbox::{Available, Layer, WRITING_GENERATION, secret_places};
 use convoke_core::time::relative;
 use convoke_engine::{Team, backup};
-use convoke_store::schema;
+use convoke_store::location::Server;
+use convoke_store::schema::{self, Migration};
 use serde::Deserialize;
 
 use super::agents::FoundAgent;
@@ -117,7 +119,10 @@ pub(super) fn config(
     }
 }
 
-pub(super) fn database(home: &Home) -> Check {
+pub(super) fn database(home: &Home, server: Option<&Server>) -> Check {
+    if let Some(server) = server {
+        return schema_of(server);
+    }
     let path = home.database();
     if let Some(left) = backup::unfinished_restore(home.path()) {
         return Check::warn("database", left, "convoke serve");
@@ -129,19 +134,32 @@ pub(super) fn database(home: &Home) -> Check {
         return Check::ok("database", "none yet; it will be created when needed");
     }
     let looked_at = schema::status(&path).and_then(|found| schema::check(&path).map(|()| found));
-    let migrations = match looked_at {
-        Ok(migrations) => migrations,
-        Err(error) => return Check::fail("database", error),
-    };
+    match looked_at {
+        Ok(migrations) => schema_is(&path.display(), &migrations, "is intact"),
+        Err(error) => Check::fail("database", error),
+    }
+}
+
+/// Whether the server answers, and what is there.
+fn schema_of(server: &Server) -> Check {
+    match schema::status(server.clone()) {
+        Ok(migrations) if migrations.iter().all(|migration| migration.applied_at.is_none()) => {
+            Check::ok("database", format!("{server} is empty; it will be filled when needed"))
+        }
+        Ok(migrations) => schema_is(server, &migrations, "answers"),
+        Err(error) => Check::fail("database", error),
+    }
+}
+
+fn schema_is(database: &dyn Display, migrations: &[Migration], state: &str) -> Check {
     let applied = migrations.iter().filter(|migration| migration.applied_at.is_some());
     let version = applied.map(|migration| migration.version).max().unwrap_or(0);
     let newest = migrations.iter().map(|migration| migration.version).max().unwrap_or(0);
-    let path = path.display();
     if version < newest {
-        let finding = format!("{path} has schema {version}, and {newest} is the newest");
+        let finding = format!("{database} has schema {version}, and {newest} is the newest");
         return Check::warn("database", finding, "convoke db migrate");
     }
-    Check::ok("database", format!("{path} is intact, schema {version}"))
+    Check::ok("database", format!("{database} {state}, schema {version}"))
 }
 
 /// The copy of a database that was deleted or replaced under a daemon.
