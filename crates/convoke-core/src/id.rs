@@ -89,6 +89,10 @@ uuid_id! {
     RequestId, is_v4, SessionId
 }
 uuid_id! {
+    /// A node: one of several daemons that share a database.
+    NodeId, is_v4, SessionId
+}
+uuid_id! {
     /// A rule: what agents may do without asking, or may not.
     RuleId, is_v4, SessionId
 }

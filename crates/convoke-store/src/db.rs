@@ -10,6 +10,8 @@ mod value;
 
 use rusqlite::params_from_iter;
 
+use crate::postgres::CHANNEL;
+
 pub(crate) use error::{Optional, Sql, SqlResult};
 pub(crate) use param::{Param, Params, ToParam};
 pub(crate) use postgres::Session as PostgresSession;
@@ -87,6 +89,23 @@ impl<'c> Db<'c> {
             Self::Sqlite(_) => "PRAGMA defer_foreign_keys = ON",
             Self::Postgres(_) => "SET CONSTRAINTS ALL DEFERRED",
         })
+    }
+
+    /// Announces something to all daemons when the transaction is committed. With a file there are no others.
+    pub(crate) fn notify(self, what: &str) -> SqlResult<()> {
+        let Self::Postgres(_) = self else { return Ok(()) };
+        self.prepare_cached("SELECT pg_notify(?1, ?2)")?.execute([CHANNEL, what])?;
+        Ok(())
+    }
+
+    /// A condition for rows of this daemon, of a table with this name. In a file, all are.
+    pub(crate) fn own(self, table: &str) -> String {
+        match self {
+            Self::Sqlite(_) => String::new(),
+            Self::Postgres(_) => format!(
+                " AND coalesce({table}.node, '') = coalesce(current_setting('convoke.node', true), '')"
+            ),
+        }
     }
 
     /// An expression for a number below 10^12.

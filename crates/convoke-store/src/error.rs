@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use convoke_core::id::{ProjectId, SessionId};
+use convoke_core::id::{NodeId, ProjectId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_core::team::Pair;
 use postgres::error::SqlState;
@@ -118,6 +118,27 @@ pub enum Error {
         path: PathBuf,
         /// What failed.
         source: Cause,
+    },
+    /// Another process runs with the id of this daemon, and this one writes no more.
+    #[error("another daemon with the same home has taken over")]
+    Fenced,
+    /// The session belongs to another daemon.
+    #[error("session {id} belongs to another node")]
+    OtherNode {
+        /// The session.
+        id: SessionId,
+    },
+    /// Another daemon has this name.
+    #[error("another node is called {name}")]
+    NodeNameTaken {
+        /// The name.
+        name: String,
+    },
+    /// There is no such daemon.
+    #[error("there is no node {id}")]
+    UnknownNode {
+        /// The id that was asked for.
+        id: NodeId,
     },
     /// There is no such project, or it was removed.
     #[error("there is no project {id}")]

@@ -176,12 +176,13 @@ impl Store {
     /// Lists the conversations of an agent of which something is stored.
     pub async fn histories(&self, agent: AgentName) -> Result<Vec<KnownHistory>> {
         self.read_aside(move |db| {
-            let mut statement = db.prepare_cached(
+            let own = db.own("h");
+            let mut statement = db.prepare_cached(&format!(
                 "SELECT h.root, h.path, h.entry, h.standing, s.id, h.agent_session_id,
                      s.agent_session_id, h.stamp
                  FROM histories AS h LEFT JOIN agent_sessions AS s ON s.n = h.session
-                 WHERE h.agent = ?1 AND h.standing <> 'replaced'",
-            )?;
+                 WHERE h.agent = ?1 AND h.standing <> 'replaced'{own}"
+            ))?;
             let known = statement.query_map([agent.as_str()], |row| {
                 Ok(KnownHistory {
                     key: key(row, &agent, 0)?,
@@ -200,10 +201,13 @@ impl Store {
     /// Where a conversation is to be read on.
     pub async fn history_cursor(&self, key: HistoryKey) -> Result<Option<String>> {
         self.read(move |db| {
-            let sql = "SELECT cursor FROM histories WHERE agent = ?1 AND root = ?2 AND path = ?3
-                 AND entry = ?4 AND standing <> 'replaced'";
+            let own = db.own("histories");
+            let sql = format!(
+                "SELECT cursor FROM histories WHERE agent = ?1 AND root = ?2 AND path = ?3
+                 AND entry = ?4 AND standing <> 'replaced'{own}"
+            );
             let place = [key.agent.as_str(), &key.root, &key.path, &key.entry];
-            Ok(db.prepare_cached(sql)?.query_row(place, |row| row.get(0)).optional()?)
+            Ok(db.prepare_cached(&sql)?.query_row(place, |row| row.get(0)).optional()?)
         })
         .await
     }
@@ -264,8 +268,11 @@ impl Store {
     /// What the user agreed to have imported.
     pub async fn history_consents(&self) -> Result<Vec<Consent>> {
         self.read(move |db| {
-            let mut statement =
-                db.prepare_cached("SELECT agent, since, folder FROM history_consents")?;
+            let sql = format!(
+                "SELECT agent, since, folder FROM history_consents WHERE true{}",
+                db.own("history_consents")
+            );
+            let mut statement = db.prepare_cached(&sql)?;
             let consents = statement.query_map(params![], |row| {
                 let (since, folder): (i64, String) = (row.get(1)?, row.get(2)?);
                 Ok(Consent {

@@ -12,6 +12,7 @@ mod histories;
 mod job;
 pub mod location;
 mod messages;
+pub mod nodes;
 mod pairs;
 mod postgres;
 mod projects;

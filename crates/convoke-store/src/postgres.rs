@@ -1,5 +1,6 @@
 //! A database on a PostgreSQL server, which daemons on several machines share.
 
+mod listener;
 mod pool;
 pub(crate) mod schema;
 mod server;
@@ -8,5 +9,8 @@ mod writer;
 
 pub use server::{Passwords, Server, ServerError};
 
+pub use listener::Notice;
+
+pub(crate) use listener::{CHANNEL, listen};
 pub(crate) use pool::Pool;
 pub(crate) use writer::Writers;

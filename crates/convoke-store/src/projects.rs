@@ -89,8 +89,9 @@ const COLUMNS: &str = "id, name, path, added_at, removed_at";
 
 /// The project that is at a path now.
 pub(crate) fn find_by_path(db: Db<'_>, path: &str) -> SqlResult<Option<Project>> {
+    let own = db.own("projects");
     db.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM projects WHERE path = ?1 AND removed_at IS NULL"
+        "SELECT {COLUMNS} FROM projects WHERE path = ?1 AND removed_at IS NULL{own}"
     ))?
     .query_row([path], project)
     .optional()

@@ -331,7 +331,8 @@ impl Store {
             };
             let sql = format!(
                 "SELECT {COLUMNS} FROM agent_sessions AS s
-                 WHERE settled_seq <> last_seq AND n > ?1 ORDER BY n LIMIT ?2"
+                 WHERE settled_seq <> last_seq AND n > ?1{} ORDER BY n LIMIT ?2",
+                db.own("s")
             );
             Ok(many(db, &sql, params![after, window.limit()])?)
         })
@@ -343,7 +344,8 @@ impl Store {
         self.read_list(window, move |db| {
             let sql = format!(
                 "SELECT {COLUMNS} FROM agent_sessions AS s
-                 WHERE s.worktree IS NOT NULL ORDER BY n DESC LIMIT ?1 OFFSET ?2"
+                 WHERE s.worktree IS NOT NULL{} ORDER BY n DESC LIMIT ?1 OFFSET ?2",
+                db.own("s")
             );
             Ok(many(db, &sql, params![window.limit(), window.offset])?)
         })

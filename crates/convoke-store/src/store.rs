@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 use crate::db::Db;
 use crate::error::{Error, Fault, Result};
 use crate::location::Location;
+use crate::nodes::Lease;
 use crate::postgres::{Pool, Server, Writers};
 use crate::schema::{self, Checked};
 use crate::sqlite::guard::{Guard, Trouble};
@@ -158,6 +159,28 @@ impl Store {
                 pool.close().await;
                 writers.stop().await;
             }
+        }
+    }
+
+    /// The server of the database; none for a file.
+    pub(crate) fn server(&self) -> Option<&Server> {
+        match &self.backend {
+            Backend::Sqlite { .. } => None,
+            Backend::Postgres { writers, .. } => Some(writers.server()),
+        }
+    }
+
+    /// The lease of this daemon, once it has joined the others.
+    pub(crate) fn lease(&self) -> Option<Lease> {
+        match &self.backend {
+            Backend::Sqlite { .. } => None,
+            Backend::Postgres { writers, .. } => writers.lease(),
+        }
+    }
+
+    pub(crate) fn set_epoch(&self, epoch: i64) {
+        if let Backend::Postgres { writers, .. } = &self.backend {
+            writers.set_epoch(epoch);
         }
     }
 

@@ -4,7 +4,7 @@
 //! starts its own, which ends with the process, however that ends.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
@@ -90,8 +90,9 @@ impl Server {
 
     fn run(&mut self, port: u16, settings: &[&str]) -> io::Result<()> {
         let mut keeper = as_owner(Path::new("/bin/sh"), owner()?);
-        // Ends the server when the pipe is closed, which it is when the process that holds it is gone.
-        let script = r#"folder=$1; shift; "$@" >"$folder/log" 2>&1 & read -r _; kill -INT $! 2>/dev/null; wait; cd /; rm -rf "$folder""#;
+        // Starts the server for every line, in a shell that waits for it, so that the number of a killed one is free. Ends it
+        // when the pipe is closed, which it is when the process that holds it is gone.
+        let script = r#"folder=$1; shift; while read -r _; do ("$@" >>"$folder/log" 2>&1; :) & done; read -r pid <"$folder/data/postmaster.pid" && kill -INT "$pid" 2>/dev/null; wait; cd /; rm -rf "$folder""#;
         keeper.args(["-c", script, "sh"]).arg(&self.folder).arg(program("postgres")?);
         keeper.arg("-D").arg(self.folder.join("data")).arg("-k").arg(&self.folder);
         keeper.args(["-p", &port.to_string(), "-c", "listen_addresses=127.0.0.1"]);
@@ -102,6 +103,14 @@ impl Server {
         keeper.current_dir(&self.folder).stdin(Stdio::piped()).process_group(0);
         keeper.stdout(Stdio::null()).stderr(Stdio::null());
         self.keeper = Some(keeper.spawn()?);
+        self.start_again()
+    }
+
+    /// Starts it again after it was killed.
+    pub fn start_again(&mut self) -> io::Result<()> {
+        if let Some(pipe) = self.keeper.as_mut().and_then(|keeper| keeper.stdin.as_mut()) {
+            pipe.write_all(b"start\n")?;
+        }
         let started = Instant::now();
         while let Err(error) = answers(&self.url) {
             if started.elapsed() > START_MAX {

@@ -13,6 +13,7 @@ use super::postgres::escape;
 pub(crate) enum Param<'a> {
     Null,
     Int(i64),
+    Real(f64),
     Text(&'a str),
     Blob(&'a [u8]),
 }
@@ -38,6 +39,12 @@ impl ToParam for u64 {
     // Places, revisions and counts: none comes near the limit.
     fn to_param(&self) -> Param<'_> {
         Param::Int(i64::try_from(*self).unwrap_or(i64::MAX))
+    }
+}
+
+impl ToParam for f64 {
+    fn to_param(&self) -> Param<'_> {
+        Param::Real(*self)
     }
 }
 
@@ -105,6 +112,7 @@ impl SqliteToSql for Param<'_> {
         Ok(ToSqlOutput::Borrowed(match self {
             Self::Null => ValueRef::Null,
             Self::Int(value) => ValueRef::Integer(*value),
+            Self::Real(value) => ValueRef::Real(*value),
             Self::Text(value) => ValueRef::Text(value.as_bytes()),
             Self::Blob(value) => ValueRef::Blob(value),
         }))
@@ -123,6 +131,7 @@ impl ToSql for Param<'_> {
             (Self::Int(value), &Type::INT4) => ToSql::to_sql(&i32::try_from(*value)?, wanted, out)?,
             (Self::Int(value), &Type::BOOL) => ToSql::to_sql(&(*value != 0), wanted, out)?,
             (Self::Int(value), _) => value.to_sql_checked(wanted, out)?,
+            (Self::Real(value), _) => value.to_sql_checked(wanted, out)?,
             (Self::Text(value), _) => escape(value).to_sql_checked(wanted, out)?,
             (Self::Blob(value), _) => value.to_sql_checked(wanted, out)?,
         };

@@ -82,7 +82,10 @@ impl Session {
     }
 
     /// Does what only the client itself can do.
-    fn with_client<T>(&self, run: impl FnOnce(&mut Client) -> SqlResult<T>) -> SqlResult<T> {
+    pub(crate) fn with_client<T>(
+        &self,
+        run: impl FnOnce(&mut Client) -> SqlResult<T>,
+    ) -> SqlResult<T> {
         self.client.borrow_mut().as_mut().map_or(Err(Sql::Away), run)
     }
 
@@ -160,6 +163,8 @@ fn value(row: &postgres::Row, column: usize) -> SqlResult<Value> {
         Some(&(Type::TEXT | Type::VARCHAR | Type::NAME)) => {
             row.try_get::<_, Option<&str>>(column)?.map(|it| Value::Text(unescape(it)))
         }
+        // What a function returns that returns nothing.
+        Some(&Type::VOID) => None,
         other => {
             let cause = format!("type {other:?} is not read").into();
             return Err(Sql::Unreadable { column, cause });

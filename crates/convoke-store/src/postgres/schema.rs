@@ -9,13 +9,22 @@ use crate::schema::steps::Step;
 use crate::schema::{Migration, bring_down, bring_up, listed_in};
 
 /// Every migration; a new one is added at the end, and those before it stay as they are.
-const STEPS: &[Step] = &[Step {
-    version: 1,
-    name: "foundation",
-    up: include_str!("../../migrations/postgres/0001_foundation.up.sql"),
-    down: include_str!("../../migrations/postgres/0001_foundation.down.sql"),
-    code: None,
-}];
+const STEPS: &[Step] = &[
+    Step {
+        version: 1,
+        name: "foundation",
+        up: include_str!("../../migrations/postgres/0001_foundation.up.sql"),
+        down: include_str!("../../migrations/postgres/0001_foundation.down.sql"),
+        code: None,
+    },
+    Step {
+        version: 2,
+        name: "nodes",
+        up: include_str!("../../migrations/postgres/0002_nodes.up.sql"),
+        down: include_str!("../../migrations/postgres/0002_nodes.down.sql"),
+        code: None,
+    },
+];
 
 /// Held by whoever changes the schema, so that two daemons that start at once do not both do it.
 const LOCK: &str = "SELECT pg_advisory_lock(4845283127)";

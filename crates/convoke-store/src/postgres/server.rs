@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use convoke_core::id::NodeId;
 use postgres::config::{Host, SslMode};
 use postgres::{Client, Config, NoTls};
 
@@ -24,6 +25,7 @@ pub struct Server {
     config: Config,
     verification: Verification,
     shown: String,
+    node: Option<NodeId>,
 }
 
 /// Why an address cannot be used.
@@ -113,7 +115,7 @@ impl Server {
         {
             config.password(password);
         }
-        Ok(Self { config, verification, shown })
+        Ok(Self { config, verification, shown, node: None })
     }
 
     /// The database as errors name it.
@@ -121,11 +123,16 @@ impl Server {
         Path::new(&self.shown)
     }
 
-    /// The same server with another database.
-    pub fn with_database(&self, name: &str) -> Self {
-        let mut config = self.config.clone();
-        config.dbname(name);
-        Self { shown: shown(&config), config, verification: self.verification.clone() }
+    /// The same for a daemon of this id: what it stores belongs to it.
+    pub fn with_node(mut self, node: NodeId) -> Self {
+        self.config.options(&format!("{OPTIONS} -c convoke.node={node}"));
+        self.node = Some(node);
+        self
+    }
+
+    /// The daemon that connects, if it has said so.
+    pub(crate) const fn node(&self) -> Option<NodeId> {
+        self.node
     }
 
     /// Connects. Blocking; not to be called where the runtime works.

@@ -2,18 +2,20 @@
 //!
 //! All changes of a session go to the same thread, so that they never overtake each other.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use convoke_core::id::SessionId;
 use postgres::error::SqlState;
 use tokio::sync::{Semaphore, oneshot};
 
-use super::Server;
+use super::{CHANNEL, Server};
 use crate::db::{Db, PostgresSession, Sql, SqlResult, params};
 use crate::error::{Error, Fault, Result, for_each_caller};
 use crate::job::{Job, Task};
+use crate::nodes::Lease;
 use crate::write::{Change, Durability};
 
 /// Threads, each with a connection. While one waits for the server's disk, another one sends.
@@ -39,6 +41,8 @@ struct Queue {
     state: Mutex<State>,
     filled: Condvar,
     commits: AtomicU64,
+    /// Of this daemon; 0 until it has joined the others.
+    epoch: AtomicI64,
 }
 
 #[derive(Default)]
@@ -64,6 +68,7 @@ impl Writers {
             state: Mutex::default(),
             filled: Condvar::new(),
             commits: AtomicU64::new(0),
+            epoch: AtomicI64::new(0),
         });
         queue.lock().threads = THREADS;
         for number in 0..THREADS {
@@ -82,6 +87,18 @@ impl Writers {
     /// How many transactions were committed.
     pub(crate) fn commits(&self) -> u64 {
         self.queue.commits.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn server(&self) -> &Server {
+        &self.queue.server
+    }
+
+    pub(crate) fn lease(&self) -> Option<Lease> {
+        self.queue.lease()
+    }
+
+    pub(crate) fn set_epoch(&self, epoch: i64) {
+        self.queue.epoch.store(epoch, Ordering::Release);
     }
 
     /// Has a change made, and waits until it is committed.
@@ -112,6 +129,12 @@ impl Writers {
 impl Queue {
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lease(&self) -> Option<Lease> {
+        let epoch = self.epoch.load(Ordering::Acquire);
+        let node = self.server.node().filter(|_| epoch > 0)?;
+        Some(Lease { node, epoch })
     }
 
     fn push(&self, job: Box<dyn Job>) {
@@ -154,6 +177,8 @@ enum Setback {
     Member(usize),
     /// The server, or another transaction; none of it was stored.
     All(Sql),
+    /// The lease was over; it is renewed if no other process has the id of this daemon.
+    LeaseOver(Lease),
     /// The connection was lost at the commit; whether it was made is known to the server under this number.
     Unknown(String),
 }
@@ -192,6 +217,13 @@ impl Thread {
                     aside.extend(jobs.drain(1..).rev());
                 }
                 Err(Setback::All(error)) => self.fail(&mut jobs, &error),
+                Err(Setback::LeaseOver(lease)) => match self.renew(lease) {
+                    Ok(()) => {}
+                    Err(Fault::Sql(error)) => self.fail(&mut jobs, &error),
+                    Err(Fault::Refused(_)) => {
+                        jobs.drain(..).for_each(|job| job.fail(Error::Fenced));
+                    }
+                },
                 Err(Setback::Unknown(transaction)) => {
                     if self.find_out(&transaction) {
                         self.answer(std::mem::take(&mut jobs));
@@ -217,6 +249,13 @@ impl Thread {
         jobs.into_iter().for_each(|job| job.answer(self.queue.server.as_path()));
     }
 
+    fn renew(&mut self, lease: Lease) -> Result<(), Fault> {
+        let session = self.session()?;
+        let renewed = lease.renew(Db::Postgres(&session));
+        self.session = Some(session);
+        renewed
+    }
+
     fn fail(&self, jobs: &mut Vec<Box<dyn Job>>, error: &Sql) {
         for job in jobs.drain(..) {
             job.fail(for_each_caller(error, self.queue.server.as_path()));
@@ -226,7 +265,7 @@ impl Thread {
     /// Makes all changes in one transaction, or none.
     fn attempt(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<(), Setback> {
         let session = self.session().map_err(Setback::All)?;
-        let outcome = make_all(&session, jobs);
+        let outcome = make_all(&session, jobs, self.queue.lease());
         if !session.is_closed() {
             self.session = Some(session);
         }
@@ -266,7 +305,11 @@ impl Thread {
     }
 }
 
-fn make_all(session: &PostgresSession, jobs: &mut [Box<dyn Job>]) -> Result<(), Setback> {
+fn make_all(
+    session: &PostgresSession,
+    jobs: &mut [Box<dyn Job>],
+    lease: Option<Lease>,
+) -> Result<(), Setback> {
     let db = Db::Postgres(session);
     let is_urgent = jobs.iter().any(|job| job.durability() == Durability::Acknowledged);
     let begin = if is_urgent { "BEGIN" } else { "BEGIN; SET LOCAL synchronous_commit TO off" };
@@ -282,18 +325,46 @@ fn make_all(session: &PostgresSession, jobs: &mut [Box<dyn Job>]) -> Result<(), 
         session.execute_batch("ROLLBACK").ok();
         return Err(setback);
     }
-    let sql = "SELECT CAST(pg_current_xact_id_if_assigned() AS TEXT)";
-    let number = db
-        .prepare_cached(sql)
-        .and_then(|mut statement| {
-            statement.query_row(params![], |row| row.get::<Option<String>>(0))
-        })
-        .map_err(Setback::All)?;
-    match (session.execute_batch("COMMIT"), number) {
+    let closing = close(db, jobs, lease).map_err(Setback::All)?;
+    if let Some(lease) = lease.filter(|_| !closing.is_leased) {
+        session.execute_batch("ROLLBACK").map_err(Setback::All)?;
+        return Err(Setback::LeaseOver(lease));
+    }
+    match (session.execute_batch("COMMIT"), closing.transaction) {
         (Ok(()), _) => Ok(()),
         (Err(_), Some(number)) if session.is_closed() => Err(Setback::Unknown(number)),
         (Err(error), _) => Err(Setback::All(error)),
     }
+}
+
+/// What is known just before the commit.
+struct Closing {
+    /// The number of the transaction, unless it wrote nothing.
+    transaction: Option<String>,
+    /// Whether the lease still holds.
+    is_leased: bool,
+}
+
+/// Announces which sessions changed, once for all changes of the transaction, and looks whether the lease still holds.
+fn close(db: Db<'_>, jobs: &[Box<dyn Job>], lease: Option<Lease>) -> SqlResult<Closing> {
+    let Some(Lease { node, epoch }) = lease else {
+        let sql = "SELECT CAST(pg_current_xact_id_if_assigned() AS TEXT)";
+        let transaction = db.prepare_cached(sql)?.query_row(params![], |row| row.get(0))?;
+        return Ok(Closing { transaction, is_leased: true });
+    };
+    let sessions: BTreeSet<SessionId> = jobs.iter().filter_map(|job| job.session()).collect();
+    let mut announced = format!("sessions {node}");
+    announced.extend(sessions.iter().map(|session| format!(" {session}")));
+    let sql = "SELECT CAST(pg_current_xact_id_if_assigned() AS TEXT),
+             (SELECT epoch = ?2 AND lease_until > clock_timestamp() FROM nodes WHERE id = ?1),
+             CASE WHEN ?4 <> '' THEN pg_notify(?3, ?4) END";
+    let announced = if sessions.is_empty() { "" } else { announced.as_str() };
+    let node = node.to_string();
+    let of = params![node, epoch, CHANNEL, announced];
+    db.prepare_cached(sql)?.query_row(of, |row| {
+        let is_leased = row.get::<Option<bool>>(1)?.unwrap_or(false);
+        Ok(Closing { transaction: row.get(0)?, is_leased })
+    })
 }
 
 /// Whether two transactions stood in each other's way, and one was ended for the other's sake: the second may find what the

@@ -123,10 +123,11 @@ impl EncodedHistory {
     /// The id of the folder's project: the one that it is, or was, or a new one that is found and not added.
     fn project(&self, db: Db<'_>) -> Result<String, Fault> {
         let known: Option<String> = db
-            .prepare_cached(
-                "SELECT id FROM projects WHERE path = ?1
+            .prepare_cached(&format!(
+                "SELECT id FROM projects WHERE path = ?1{}
                  ORDER BY removed_at IS NOT NULL, removed_at DESC LIMIT 1",
-            )?
+                db.own("projects")
+            ))?
             .query_row([&self.path], |row| row.get(0))
             .optional()?;
         if let Some(known) = known {
@@ -209,10 +210,11 @@ impl Change for RecordHistory {
         }
         let key = &self.mark.key;
         let before: Option<(i64, i64)> = db
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT input_tokens, output_tokens FROM histories WHERE agent = ?1 AND root = ?2
-                 AND path = ?3 AND entry = ?4 AND standing <> 'replaced'",
-            )?
+                 AND path = ?3 AND entry = ?4 AND standing <> 'replaced'{}",
+                db.own("histories")
+            ))?
             .query_row(params![key.agent.as_str(), key.root, key.path, key.entry], |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })
@@ -290,10 +292,11 @@ impl Change for AddConsents {
 /// The row of a conversation, if something of it is stored.
 fn find(db: Db<'_>, key: &HistoryKey) -> Result<Option<(i64, HistoryStanding)>, Fault> {
     let found = db
-        .prepare_cached(
+        .prepare_cached(&format!(
             "SELECT n, standing = 'erased' FROM histories WHERE agent = ?1 AND root = ?2
-             AND path = ?3 AND entry = ?4 AND standing <> 'replaced'",
-        )?
+             AND path = ?3 AND entry = ?4 AND standing <> 'replaced'{}",
+            db.own("histories")
+        ))?
         .query_row(params![key.agent.as_str(), key.root, key.path, key.entry], |row| {
             let is_erased: bool = row.get(1)?;
             let standing =
@@ -307,13 +310,14 @@ fn find(db: Db<'_>, key: &HistoryKey) -> Result<Option<(i64, HistoryStanding)>, 
 /// The session in which an agent that Convoke started wrote this conversation.
 fn driven_here(db: Db<'_>, mark: &HistoryMark) -> Result<Option<(i64, SessionId)>, Fault> {
     let found = db
-        .prepare_cached(
+        .prepare_cached(&format!(
             "SELECT s.n, s.id FROM agent_session_ids AS i JOIN agent_sessions AS s
              ON s.n = i.session AND s.agent = ?1
              WHERE i.agent_session_id = ?2 AND NOT EXISTS (
                  SELECT 1 FROM histories AS h WHERE h.session = s.n AND h.agent_session_id = ?2
-             ) LIMIT 1",
-        )?
+             ){} LIMIT 1",
+            db.own("s")
+        ))?
         .query_row(params![mark.key.agent.as_str(), mark.agent_session_id], |row| {
             Ok((row.get(0)?, crate::row::text(row, 1)?))
         })
@@ -352,10 +356,11 @@ fn insert(
 
 fn touch(db: Db<'_>, mark: &HistoryMark) -> Result<(), Fault> {
     let key = &mark.key;
-    db.prepare_cached(
+    db.prepare_cached(&format!(
         "UPDATE histories SET stamp = ?5, cursor = ?6, input_tokens = ?7, output_tokens = ?8
-         WHERE agent = ?1 AND root = ?2 AND path = ?3 AND entry = ?4 AND standing <> 'replaced'",
-    )?
+         WHERE agent = ?1 AND root = ?2 AND path = ?3 AND entry = ?4 AND standing <> 'replaced'{}",
+        db.own("histories")
+    ))?
     .execute(params![
         key.agent.as_str(),
         key.root,

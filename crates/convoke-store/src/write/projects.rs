@@ -30,12 +30,14 @@ impl Change for AddProject {
             return Err(Error::ProjectExists { project_path: path.clone(), id: other.id }.into());
         }
         let added_at = added_at.as_millis();
+        let own = db.own("p");
         let former = db
-            .prepare_cached(
-                "UPDATE projects SET name = ?2, added_at = ?3, removed_at = NULL, found = 0 WHERE rowid =
-                 (SELECT rowid FROM projects WHERE path = ?1 ORDER BY removed_at DESC NULLS LAST LIMIT 1)
-                 RETURNING id",
-            )?
+            .prepare_cached(&format!(
+                "UPDATE projects SET name = ?2, added_at = ?3, removed_at = NULL, found = 0
+                 WHERE rowid = (SELECT p.rowid FROM projects AS p WHERE p.path = ?1{own}
+                     ORDER BY p.removed_at DESC NULLS LAST LIMIT 1)
+                 RETURNING id"
+            ))?
             .query_row(params![self.path, name, added_at], |row| row::text(row, 0))
             .optional()?;
         if let Some(former) = former {

@@ -11,6 +11,7 @@ use convoke_core::time::Timestamp;
 use convoke_core::update::{Delta, Update};
 
 use super::requests::RequestRow;
+use super::sessions::number;
 use super::work::WorkRow;
 use super::{Change, Durability, search};
 use crate::db::{Db, Optional as _, Row, SqlResult, params};
@@ -132,8 +133,12 @@ impl Change for Record {
 
     fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         let (session, summary, work) = (self.session, &self.summary, &self.work);
-        let standing =
-            standing(db, session, summary, work)?.ok_or(Error::UnknownSession { id: session })?;
+        let Some(standing) = standing(db, session, summary, work)? else {
+            return Err(match number(db, session)? {
+                Some(_) => Error::OtherNode { id: session }.into(),
+                None => Error::UnknownSession { id: session }.into(),
+            });
+        };
         if self.first_rev().is_some_and(|first| first <= standing.rev) {
             let (expected, got) = (standing.rev.next(), self.first_rev().unwrap_or_default());
             return Err(Error::OutOfOrder { session, expected, got }.into());
@@ -394,7 +399,7 @@ fn standing(
     let sql = match db {
         Db::Sqlite(_) => Cow::Borrowed(STANDING),
         // Others wait until this transaction is over.
-        Db::Postgres(_) => Cow::Owned(format!("{STANDING} FOR UPDATE")),
+        Db::Postgres(_) => Cow::Owned(format!("{STANDING}{} FOR UPDATE", db.own("agent_sessions"))),
     };
     db.prepare_cached(&sql)?
         .query_row([session.to_string()], |row| {

@@ -3,6 +3,8 @@
 //! Not here, because they are about files: `copies`, `crash`, `files`, `guard`, `released` and `schema`.
 
 #[cfg(test)]
+mod away;
+#[cfg(test)]
 mod database;
 #[cfg(test)]
 #[path = "../it/erasing.rs"]
@@ -13,6 +15,8 @@ mod interleaving;
 #[cfg(test)]
 #[path = "../it/messages.rs"]
 mod messages;
+#[cfg(test)]
+mod nodes;
 #[cfg(test)]
 #[path = "../it/pairs.rs"]
 mod pairs;

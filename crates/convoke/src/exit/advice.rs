@@ -357,6 +357,9 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
         Error::Unreachable { .. } => {
             "check that the server runs and that store.url names it: convoke doctor".to_owned()
         }
+        Error::NodeNameTaken { .. } => {
+            "give this one another name: node.name in config.toml".to_owned()
+        }
         Error::DiskFull { path } => format!("free some space: df -h '{}'", path.display()),
         Error::InUse { pid: Some(pid), .. } => {
             format!("wait for process {pid} to end, or see what it is: ps -p {pid}")
@@ -368,6 +371,9 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
         Error::UnknownProject { .. }
         | Error::UnknownSession { .. }
         | Error::UnknownPair { .. }
+        | Error::UnknownNode { .. }
+        | Error::OtherNode { .. }
+        | Error::Fenced
         | Error::ProjectExists { .. }
         | Error::SessionExists { .. }
         | Error::PairExists { .. }

@@ -1,0 +1,140 @@
+//! Records daemons that share the database, and what they ask of each other.
+
+use convoke_core::id::NodeId;
+
+use super::{Change, Durability};
+use crate::db::{Db, params};
+use crate::error::{Error, Fault};
+use crate::nodes::{LEASE, f64_of};
+
+/// A daemon that starts; its outcome is its epoch.
+#[derive(Debug)]
+pub(crate) struct JoinNodes {
+    pub(crate) id: NodeId,
+    pub(crate) name: String,
+    pub(crate) version: String,
+}
+
+impl Change for JoinNodes {
+    type Outcome = i64;
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<i64, Fault> {
+        let id = self.id.to_string();
+        let mut other = db.prepare_cached("SELECT 1 FROM nodes WHERE name = ?1 AND id <> ?2")?;
+        if other.exists([&self.name, &id])? {
+            return Err(Error::NodeNameTaken { name: self.name.clone() }.into());
+        }
+        let epoch = db
+            .prepare_cached(
+                "INSERT INTO nodes (id, name, version, epoch, lease_until, started_at)
+                 VALUES (?1, ?2, ?3, 1, clock_timestamp() + ?4 * interval '1 millisecond',
+                     clock_timestamp())
+                 ON CONFLICT (id) DO UPDATE SET name = excluded.name, version = excluded.version,
+                     epoch = nodes.epoch + 1, lease_until = excluded.lease_until,
+                     started_at = excluded.started_at
+                 RETURNING epoch",
+            )?
+            .query_row(params![id, self.name, self.version, f64_of(LEASE)], |row| row.get(0))?;
+        Ok(epoch)
+    }
+}
+
+/// A daemon that ends.
+#[derive(Debug)]
+pub(crate) struct LeaveNodes {
+    pub(crate) id: NodeId,
+}
+
+impl Change for LeaveNodes {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        Durability::Soon
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
+        // Not at once: what else is stored in the same transaction needs the lease.
+        let sql =
+            "UPDATE nodes SET lease_until = clock_timestamp() + interval '1 second' WHERE id = ?1";
+        db.prepare_cached(sql)?.execute([self.id.to_string()])?;
+        Ok(())
+    }
+}
+
+/// A command for another daemon; its outcome is its number.
+#[derive(Debug)]
+pub(crate) struct PostCommand {
+    pub(crate) to: NodeId,
+    pub(crate) asker: NodeId,
+    pub(crate) request: String,
+}
+
+impl Change for PostCommand {
+    type Outcome = u64;
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<u64, Fault> {
+        let known = "SELECT 1 FROM nodes WHERE id = ?1";
+        if !db.prepare_cached(known)?.exists([self.to.to_string()])? {
+            return Err(Error::UnknownNode { id: self.to }.into());
+        }
+        let sql =
+            "INSERT INTO node_commands (node, asker, request) VALUES (?1, ?2, ?3) RETURNING id";
+        let of = [&self.to.to_string(), &self.asker.to_string(), &self.request];
+        let id = db.prepare_cached(sql)?.query_row(of, |row| row.get(0))?;
+        db.notify(&format!("command {}", self.to))?;
+        Ok(id)
+    }
+}
+
+/// A command that is about to be carried out.
+#[derive(Debug)]
+pub(crate) struct BeginCommand(pub(crate) u64);
+
+impl Change for BeginCommand {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
+        let sql = "UPDATE node_commands SET begun_at = clock_timestamp() WHERE id = ?1";
+        db.prepare_cached(sql)?.execute([self.0])?;
+        Ok(())
+    }
+}
+
+/// The response to a command.
+#[derive(Debug)]
+pub(crate) struct FinishCommand {
+    pub(crate) id: u64,
+    pub(crate) response: String,
+}
+
+impl Change for FinishCommand {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
+        let sql = "UPDATE node_commands SET finished_at = clock_timestamp(), response = ?2
+             WHERE id = ?1 AND finished_at IS NULL";
+        db.prepare_cached(sql)?.execute(params![self.id, self.response])?;
+        db.notify(&format!("response {}", self.id))?;
+        // The asker has read it long since, or is gone.
+        let sql =
+            "DELETE FROM node_commands WHERE finished_at < clock_timestamp() - interval '1 hour'";
+        db.prepare_cached(sql)?.execute(params![])?;
+        Ok(())
+    }
+}
