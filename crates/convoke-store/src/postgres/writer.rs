@@ -26,7 +26,7 @@ const QUEUE: usize = 1024;
 const BATCH_MAX: usize = 64;
 /// How often a change is tried that meets others.
 const TRIES: u32 = 10;
-/// How long a server that cannot be reached is left alone; changes fail meanwhile without being tried.
+/// How long a server that cannot be reached is left alone; changes wait meanwhile.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 
 /// The way to the threads.
@@ -276,8 +276,8 @@ impl Thread {
         if let Some(session) = self.session.take().filter(PostgresSession::is_alive) {
             return Ok(session);
         }
-        if self.tried.is_some_and(|tried| tried.elapsed() < RETRY_AFTER) {
-            return Err(Sql::Away);
+        if let Some(tried) = self.tried {
+            std::thread::sleep(RETRY_AFTER.saturating_sub(tried.elapsed()));
         }
         let session = self.queue.server.connect();
         self.tried = session.is_err().then(Instant::now);
