@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::files::ProtectedChange;
 use super::question::Form;
 use super::text::{cut_to, of_block};
+use super::tool::name;
 use super::wire::{BAD_PARAMS, CANCELLED, Fault, INTERNAL, Outcome};
 use crate::evidence::{Call, of_call};
 
@@ -288,7 +289,9 @@ fn evidence(call: &Value, known: Option<&ToolUpdate>) -> Option<Evidence> {
     let args = raw.or_else(|| known?.args.as_ref()).unwrap_or(&Value::Null);
     let announced = known.and_then(|known| known.result.as_ref()).map(|result| &*result.diffs);
     let kind = known.and_then(|known| known.kind.as_deref()).or_else(|| field(call, "kind"));
-    let tool = field(call, "name").or_else(|| known?.tool.as_deref());
+    // What is asked for decides, and not what was announced under the same id.
+    let named = name(call);
+    let tool = named.as_deref().or_else(|| known?.tool.as_deref());
     let diffs = announced.unwrap_or_default();
     let evidence = of_call(Call { tool, kind, args, diffs })?;
     match evidence {
@@ -310,7 +313,8 @@ fn tool(call: &Value, known: Option<&ToolUpdate>) -> Option<String> {
     let is_sort = |kind: &&str| *kind != "other";
     let reported = known.and_then(|known| known.tool.as_deref());
     let kind = known.and_then(|known| known.kind.as_deref()).or_else(|| field(call, "kind"));
-    let tool = field(call, "name").or(reported).or(kind.filter(is_sort))?;
+    let named = name(call);
+    let tool = named.as_deref().or(reported).or(kind.filter(is_sort))?;
     Some(cut_to(tool, TITLE_BYTES_MAX))
 }
 

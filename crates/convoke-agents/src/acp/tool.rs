@@ -165,9 +165,14 @@ fn status(word: &str) -> Option<ToolStatus> {
     }
 }
 
-fn name(update: &Value) -> Option<String> {
-    let claude = update.pointer("/_meta/claudeCode").unwrap_or(&Value::Null);
-    field(update, "name").or_else(|| field(claude, "toolName"))
+/// The tool's name; Claude, qwen and vibe each have a place of their own for it.
+pub(super) fn name(call: &Value) -> Option<String> {
+    let at = |place: &str| call.pointer(place).unwrap_or(&Value::Null);
+    let meta = at("/_meta");
+    field(call, "name")
+        .or_else(|| field(at("/_meta/claudeCode"), "toolName"))
+        .or_else(|| field(meta, "toolName"))
+        .or_else(|| field(meta, "tool_name"))
 }
 
 /// What Codex says that its own terminal printed since the last time.

@@ -22,6 +22,21 @@ use crate::teams::Permissions;
 const OWN_SERVER: &str = "convoke";
 /// Our tools that ask the human, or read what they answered.
 const OWN_QUESTIONS: [&str; 2] = ["ask_user_questions", "get_answered_questions"];
+/// The parameters of these tools.
+const OWN_PARAMETERS: [&str; 3] = ["questions", "session_id", "blocking"];
+/// ACP's sorts of tools, which stand in for the name of a tool that an agent does not name.
+const SORTS: [&str; 10] = [
+    "read",
+    "edit",
+    "delete",
+    "move",
+    "search",
+    "execute",
+    "think",
+    "fetch",
+    "switch_mode",
+    "other",
+];
 /// The rule of a team whose agent may do everything, in words.
 const TRUSTED: &str = "the team's skipPermissions";
 
@@ -156,24 +171,36 @@ impl Task {
     }
 }
 
-/// Whether a permission is for a tool of Convoke's own that does nothing but ask the human, or read their answers. The name
-/// is one that the agent's program gives it, and not its model; a command is never meant.
+/// Whether a permission is for a tool of Convoke's own that does nothing but ask the human, or read their answers. A
+/// command is never meant. The name is one that the agent's program gives it, and not its model. A title may be the
+/// model's words: it counts only where no name is given, and then only with arguments that no other tool takes.
 fn is_own_question(record: &PermissionRecord) -> bool {
-    match &record.evidence {
+    let args = match &record.evidence {
         Some(Evidence::Tool { server: Some(server), tool, .. }) => {
-            server == OWN_SERVER && OWN_QUESTIONS.contains(&tool.as_str())
+            return server == OWN_SERVER && OWN_QUESTIONS.contains(&tool.as_str());
         }
-        Some(Evidence::Tool { server: None, .. }) | None => {
-            let names = record.tool.as_deref().into_iter().chain([record.title.as_str()]);
-            names.into_iter().any(is_own_name)
-        }
+        Some(Evidence::Tool { server: None, args, .. }) => match args.as_object() {
+            Some(args) => Some(args),
+            None => return false,
+        },
+        None => None,
         Some(
             Evidence::Command { .. }
             | Evidence::Changes { .. }
             | Evidence::Read { .. }
             | Evidence::Fetch { .. },
-        ) => false,
+        ) => return false,
+    };
+    let is_own = |name: &String| OWN_PARAMETERS.contains(&name.as_str());
+    match record.tool.as_deref().filter(|tool| !SORTS.contains(tool)) {
+        Some(name) => is_own_name(name),
+        None => is_own_title(&record.title) && args.is_none_or(|args| args.keys().all(is_own)),
     }
+}
+
+/// Whether a title is no more than the name of such a tool; Cline adds the arguments.
+fn is_own_title(title: &str) -> bool {
+    is_own_name(title.split_once(": {").map_or(title, |(name, _)| name))
 }
 
 /// How agents name the tools of servers: `mcp__server__tool` most, and some in a way of their own.
@@ -184,9 +211,10 @@ fn is_own_name(name: &str) -> bool {
         Some(_) | None => name,
     };
     let own = |tool: &str| {
-        let joined = ["__", "_", "-", ".", "/", ": "].iter();
+        let joined = ["___", "__", "_", "-", ".", "/", ": "].iter();
         let mut names = joined.map(|sign| format!("{OWN_SERVER}{sign}{tool}"));
         names.any(|own| own == name || format!("mcp__{own}") == name)
+            || format!("mcp_{OWN_SERVER}.{tool}") == name
             || format!("{tool} ({OWN_SERVER} MCP Server)") == name
             || format!("{OWN_SERVER}: {}", tool.replace('_', " ")) == name
     };
@@ -225,6 +253,8 @@ mod tests {
         for name in [
             "mcp__convoke__ask_user_questions",
             "convoke__ask_user_questions",
+            "convoke___ask_user_questions",
+            "mcp_convoke.ask_user_questions",
             "convoke_ask_user_questions",
             "convoke-ask_user_questions",
             "convoke/ask_user_questions",
@@ -243,5 +273,30 @@ mod tests {
         ] {
             assert!(!is_own_name(name), "{name}");
         }
+    }
+
+    fn is_own(tool: &str, title: &str, evidence: &serde_json::Value) -> bool {
+        let record = serde_json::json!({"requestId": "00000000-0000-4000-8000-000000000000", "tool": tool,
+            "title": title, "evidence": evidence, "options": [], "status": "pending"});
+        is_own_question(&serde_json::from_value(record).unwrap())
+    }
+
+    /// A model can word the title of a tool that hands work to another agent.
+    #[test]
+    fn l1_no_other_tool_passes_for_our_question_tool() {
+        let own = "convoke: ask user questions";
+        let tool = |args: serde_json::Value| serde_json::json!({"kind": "tool", "tool": "other", "args": args});
+        let questions = serde_json::json!({"questions": []});
+        assert!(is_own("other", own, &tool(questions.clone())));
+        let with_args = r#"convoke__ask_user_questions: {"questions":[]}"#;
+        assert!(is_own("other", with_args, &tool(questions.clone())));
+        assert!(!is_own("other", with_args, &tool(serde_json::json!({"commands": ["ls"]}))));
+        assert!(!is_own("other", own, &tool(serde_json::json!("ls"))));
+        assert!(!is_own("other", own, &tool(serde_json::json!({"prompt": "rm", "questions": []}))));
+        // A name counts for more than a title, in both directions.
+        assert!(!is_own("agent", own, &tool(questions.clone())));
+        assert!(is_own("mcp_convoke.ask_user_questions", "?", &tool(questions)));
+        let command = serde_json::json!({"kind": "command", "command": own, "omittedBytes": 0});
+        assert!(!is_own("execute", own, &command));
     }
 }

@@ -195,6 +195,39 @@ async fn a_permission_with_a_bare_id_is_titled_by_the_call() {
     "#);
 }
 
+/// As qwen and vibe do: titles do not name the tool of a server. What is asked for counts for more than what was
+/// announced under the same id, which a model may use twice.
+#[tokio::test(start_paused = true)]
+async fn l1_a_permission_is_for_the_tool_that_the_agents_program_names() {
+    let mut scene = Scene::ready().await;
+    scene.prompt("ask").await;
+    let ask = "mcp__convoke__ask_user_questions";
+    scene
+        .update([
+            json!({"sessionUpdate": "tool_call", "toolCallId": "q", "title": "ask_user_questions (convoke MCP Server)", "kind": "read", "rawInput": {}, "_meta": {"toolName": ask, "provenance": "mcp", "serverId": "convoke"}}),
+            json!({"sessionUpdate": "tool_call", "toolCallId": "t", "title": "mcp_convoke.ask_user_questions", "kind": "other", "rawInput": {"questions": []}, "_meta": {"tool_name": "mcp_convoke.ask_user_questions", "effect_kind": "tool"}}),
+        ])
+        .await;
+    scene.transcript();
+    for call in [
+        json!({"toolCallId": "q", "title": "{\"questions\":[]}", "kind": "read", "rawInput": {"questions": []}, "_meta": {"toolName": ask}}),
+        json!({"toolCallId": "q", "title": "x", "kind": "other", "rawInput": {"prompt": "x"}, "_meta": {"toolName": "agent"}}),
+        json!({"toolCallId": "t"}),
+    ] {
+        scene.line(permission(&json!(0), &call)).await;
+    }
+    let asked = scene.transcript();
+    let tools: Vec<&str> =
+        asked.lines().filter_map(|line| line.split("\"options\"").next()).collect();
+    insta::assert_snapshot!(tools.join("\n"), @r#"
+    ! tool q, name "mcp__convoke__ask_user_questions", title "{\"questions\":[]}", kind "read", args {"questions":[]}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"q","tool":"mcp__convoke__ask_user_questions","title":"{\"questions\":[]}","evidence":{"kind":"tool","server":"convoke","tool":"ask_user_questions","args":{"questions":[]}},
+    ! tool q, name "agent", title "x", kind "other", args {"prompt":"x"}
+    ! asked {"kind":"permission","requestId":"01010101-0101-4101-8101-010101010101","toolCallId":"q","tool":"agent","title":"x","evidence":{"kind":"tool","tool":"agent","args":{"prompt":"x"}},
+    ! asked {"kind":"permission","requestId":"02020202-0202-4202-8202-020202020202","toolCallId":"t","tool":"mcp_convoke.ask_user_questions","title":"mcp_convoke.ask_user_questions","evidence":{"kind":"tool","tool":"mcp_convoke.ask_user_questions","args":{"questions":[]}},
+    "#);
+}
+
 /// Kimi's title is no more than the tool's name, and copilot's is what the model says of its command.
 #[tokio::test(start_paused = true)]
 async fn a_permission_says_what_for() {
