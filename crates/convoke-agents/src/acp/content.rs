@@ -23,8 +23,10 @@ impl Takes {
             hello.pointer(&path).and_then(Value::as_bool).unwrap_or_default()
         };
         let embedded = can("embeddedContext");
+        // Cline says that it takes pictures, and drops all blocks but text.
+        let is_cline = hello.pointer("/agentInfo/name").is_some_and(|name| name == "cline");
         Self {
-            image: can("image"),
+            image: can("image") && !is_cline,
             audio: can("audio"),
             embedded,
             mentions: embedded && mentions == Mentions::Embed,
@@ -78,7 +80,7 @@ pub(super) fn blocks(text: &str, enclosed: &[Enclosure], takes: Takes) -> Conten
         }
     }
     // The text comes first: agents take commands from it.
-    blocks.insert(0, json!({"type": "text", "text": with_paths(text, enclosed)}));
+    blocks.insert(0, json!({"type": "text", "text": with_paths(text, enclosed, takes)}));
     let advice = (!by_path.is_empty()).then(|| {
         let names = by_path.join(", ");
         format!("This agent takes no such attachments; it was given the path of {names}.")
@@ -87,13 +89,14 @@ pub(super) fn blocks(text: &str, enclosed: &[Enclosure], takes: Takes) -> Conten
 }
 
 /// The text, with the paths of attachments that are files to the agent: not every agent follows links.
-fn with_paths(text: &str, enclosed: &[Enclosure]) -> String {
+fn with_paths(text: &str, enclosed: &[Enclosure], takes: Takes) -> String {
     let is_file = |it: &&Enclosure| match &it.content {
         Enclosed::File { .. } | Enclosed::Document { .. } => true,
-        Enclosed::Image { .. }
-        | Enclosed::Audio { .. }
-        | Enclosed::Text { .. }
-        | Enclosed::Mention { .. } => false,
+        Enclosed::Image { .. } => !takes.image,
+        Enclosed::Audio { .. } => !takes.audio,
+        Enclosed::Text { .. } => !takes.embedded,
+        // The text has it already.
+        Enclosed::Mention { .. } => false,
     };
     let mut text = text.to_owned();
     for file in enclosed.iter().filter(is_file) {
@@ -178,13 +181,22 @@ mod tests {
     #[test]
     fn l3_an_agent_that_takes_nothing_is_given_paths_and_people_are_told() {
         insta::assert_snapshot!(shown(&json!({}), Mentions::Embed), @r#"
-        {"text":"look @src/main.rs\n[attached file data.bin: /tmp/a/data.bin]","type":"text"}
+        {"text":"look @src/main.rs\n[attached file shot.png: /tmp/a/shot 1.png]\n[attached file log: /tmp/a/log]\n[attached file data.bin: /tmp/a/data.bin]","type":"text"}
         {"mimeType":"image/png","name":"shot.png","type":"resource_link","uri":"file:///tmp/a/shot%201.png"}
         {"mimeType":"text/plain","name":"log","size":4,"type":"resource_link","uri":"file:///tmp/a/log"}
         {"mimeType":"application/octet-stream","name":"data.bin","size":3,"type":"resource_link","uri":"file:///tmp/a/data.bin"}
         {"name":"src/main.rs","type":"resource_link","uri":"file:///w/src/main.rs"}
         Some("This agent takes no such attachments; it was given the path of shot.png.")
         "#);
+    }
+
+    #[test]
+    fn l3_a_picture_is_a_path_to_cline_whatever_it_says() {
+        let hello = json!({"agentInfo": {"name": "cline"},
+            "agentCapabilities": {"promptCapabilities": {"image": true}}});
+        let shown = shown(&hello, Mentions::Link);
+        assert!(shown.contains("[attached file shot.png: /tmp/a/shot 1.png]"), "{shown}");
+        assert!(shown.contains("it was given the path of shot.png"), "{shown}");
     }
 
     #[test]
