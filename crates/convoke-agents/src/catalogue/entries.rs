@@ -252,9 +252,21 @@ pub(super) const BUILT_IN: [Entry; 14] = [
         weight: Weight::Heavy,
         login: Access {
             hint: "run `opencode auth login`",
-            variables: &[],
-            files: &["~/.local/share/opencode/auth.json"],
-            otherwise: LoginState::Unknown,
+            variables: &[
+                "ANTHROPIC_API_KEY",
+                "GEMINI_API_KEY",
+                "GOOGLE_GENERATIVE_AI_API_KEY",
+                "OPENAI_API_KEY",
+                "OPENCODE_API_KEY",
+                "OPENROUTER_API_KEY",
+            ],
+            // Its configuration may name a provider. Without one it tries a model of its makers' for ever.
+            files: &[
+                "~/.local/share/opencode/auth.json",
+                "~/.config/opencode/opencode.json",
+                "~/.config/opencode/opencode.jsonc",
+            ],
+            otherwise: LoginState::LoggedOut,
         },
         ..ACP
     },

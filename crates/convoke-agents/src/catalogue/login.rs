@@ -81,7 +81,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = BTreeMap::from([("HOME".into(), folder.path().into())]);
         assert_eq!(state("claude-code", &home), "logged_out");
-        assert_eq!(state("opencode", &home), "unknown");
+        assert_eq!(state("opencode", &home), "logged_out");
+        assert_eq!(state("qwen", &home), "unknown");
         assert_eq!(state("demo", &home), "not_needed");
         std::fs::create_dir(folder.path().join(".claude")).unwrap();
         std::fs::write(folder.path().join(".claude/.credentials.json"), "{}").unwrap();
