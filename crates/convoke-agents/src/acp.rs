@@ -4,6 +4,7 @@
 //! sends ends the connection, and what is not known is passed by or kept as it is.
 
 mod auth;
+mod cline;
 mod content;
 mod dialogue;
 mod files;
@@ -51,17 +52,23 @@ const CLOSE_GRACE: Duration = Duration::from_secs(2);
 
 /// Starts an agent and opens or resumes its session. Reports come through `reports`.
 pub(crate) async fn start(
-    launch: Launch,
+    mut launch: Launch,
     random: Random,
     reports: mpsc::Sender<Report>,
 ) -> Result<(Driver, Started)> {
+    let settings = cline::settings(&mut launch, random)?;
     let (mut child, pipes) = Child::spawn(&launch).await?;
     let mut talk = connect(pipes, &launch, random, reports)?;
     let started = shake(&mut talk, &mut child, &launch).await?;
     let (driver, requests) = mpsc::channel(ORDERS_MAX);
     let pid = child.pid();
     let close = Close { abilities: started.abilities, session: started.agent_session.clone() };
-    let task = tokio::spawn(attend(child, talk, requests, close));
+    let task = tokio::spawn(async move {
+        let exit = attend(child, talk, requests, close).await;
+        // It may read them again as long as it runs.
+        drop(settings);
+        exit
+    });
     Ok((Driver::new(pid, driver, task), started))
 }
 

@@ -90,14 +90,20 @@ pub enum Tools {
     Stdio,
     /// As an address, because it ignores programs.
     Http,
-    /// Not at all: it ignores both.
+    /// In Cline's file of settings: it ignores both.
+    Cline,
+    /// Not at all.
     None,
 }
 
 impl Tools {
     /// Every way with its word in the configuration.
-    pub const WORDS: [(&str, Self); 3] =
-        [("stdio", Self::Stdio), ("http", Self::Http), ("none", Self::None)];
+    pub const WORDS: [(&str, Self); 4] = [
+        ("stdio", Self::Stdio),
+        ("http", Self::Http),
+        ("cline", Self::Cline),
+        ("none", Self::None),
+    ];
 }
 
 /// How an agent is given files that a prompt mentions.

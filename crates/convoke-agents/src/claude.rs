@@ -12,18 +12,19 @@ pub(crate) mod fuzzing;
 mod refusal;
 mod session_file;
 mod talk;
-mod tool_servers;
 
 use std::pin::pin;
 use std::time::Duration;
 
 use convoke_core::process::Exit;
 use convoke_core::session::Report;
+use serde_json::Map;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use crate::driver::{Abilities, Driver, DriverRequest, Launch, ORDERS_MAX, Random, Start, Started};
 use crate::process::Child;
+use crate::tool_servers;
 use crate::{Error, Result};
 
 use conversation::Conversation;
@@ -48,7 +49,7 @@ pub(crate) async fn start(
         Start::New { id } | Start::Fork { id, .. } => id.clone(),
         Start::Resume { agent_session } => agent_session.clone(),
     };
-    let servers = tool_servers::File::write(&launch, random)?;
+    let servers = tool_servers::File::write(&launch, Map::new(), random)?;
     let args = arguments::to_talk(&launch, servers.as_ref().map(tool_servers::File::path))?;
     let launch = Launch { args, ..launch };
     let (mut child, pipes) = Child::spawn(&launch).await?;

@@ -26,5 +26,6 @@ pub mod sandbox;
 #[cfg(test)]
 mod scratch;
 pub mod temp;
+mod tool_servers;
 
 pub use error::{Error, Result};

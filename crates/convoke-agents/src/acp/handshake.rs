@@ -223,7 +223,8 @@ fn place(launch: &Launch) -> Value {
         Tools::Http => {
             Some(it.http.as_ref().map_or_else(|| server(it), |http| over_http(it, http)))
         }
-        Tools::None => None,
+        // Cline stores those that it is given here, and never starts them.
+        Tools::Cline | Tools::None => None,
     });
     let servers: Vec<Value> = servers.collect();
     json!({"cwd": launch.workspace.to_string_lossy(), "mcpServers": servers})

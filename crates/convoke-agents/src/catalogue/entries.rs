@@ -358,9 +358,14 @@ pub(super) const BUILT_IN: [Entry; 14] = [
         // Without it, sessions run in a daemon that it shares with the user, outside of the sandbox.
         env: &[("CLINE_SESSION_BACKEND_MODE", "local")],
         writable: &["~/.cline"],
-        protected: &["~/.cline/hooks", "~/.cline/rules", "~/.cline/workflows"],
+        protected: &[
+            "~/.cline/data/settings/cline_mcp_settings.json",
+            "~/.cline/hooks",
+            "~/.cline/rules",
+            "~/.cline/workflows",
+        ],
         domains: &["*.cline.bot"],
-        tools: Tools::None,
+        tools: Tools::Cline,
         login: Access {
             hint: "run `cline auth`, or set CLINE_API_KEY",
             variables: &["CLINE_API_KEY"],

@@ -73,6 +73,7 @@ async fn l1_an_agent_that_ignores_programs_is_given_the_tools_over_http_or_not_a
             Tools::Http,
             r#"[{"headers":[{"name":"Authorization","value":"Bearer k"}],"name":"convoke","type":"http","url":"http://127.0.0.1:7717/mcp"}]"#,
         ),
+        (Tools::Cline, "[]"),
         (Tools::None, "[]"),
     ] {
         let (mut scene, mut launch) = Scene::new(new());

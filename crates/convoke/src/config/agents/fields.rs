@@ -102,7 +102,7 @@ pub(in crate::config) static FIELDS: [Field; 18] = [
     },
     Field {
         key: "tools",
-        doc: "how it is given Convoke's tools: \"stdio\" as a program, \"http\" as an address, or \"none\"",
+        doc: "how it is given Convoke's tools: \"stdio\" as a program, \"http\" as an address, \"cline\" in Cline's settings, or \"none\"",
         set: |agent, node, _| choose(&mut agent.tools, node, &Tools::WORDS),
         show: |agent| json!(word_of(&agent.tools, &Tools::WORDS)),
     },

@@ -1,4 +1,4 @@
-//! The file that lists the MCP servers that `claude` starts.
+//! The file that lists the MCP servers that an agent starts, for agents that are not given them over their protocol.
 //!
 //! A file, because every user of the machine can read the arguments of a process, and the servers' variables may hold
 //! keys.
@@ -15,11 +15,16 @@ use serde_json::{Map, Value, json};
 use crate::driver::{Launch, McpServer, Random};
 
 /// A file that only its owner can read, and that is gone with this value.
-pub(super) struct File(PathBuf);
+pub(crate) struct File(PathBuf);
 
 impl File {
-    /// Writes the file into the agent's own folder for temporary files, unless there are no servers.
-    pub(super) fn write(launch: &Launch, random: Random) -> io::Result<Option<Self>> {
+    /// Writes the file into the agent's own folder for temporary files, unless there are no servers. `others` are servers
+    /// that the agent has besides.
+    pub(crate) fn write(
+        launch: &Launch,
+        others: Map<String, Value>,
+        random: Random,
+    ) -> io::Result<Option<Self>> {
         if launch.mcp_servers.is_empty() {
             return Ok(None);
         }
@@ -29,11 +34,11 @@ impl File {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         // From here on it is removed, whatever happens.
         let written = Self(path);
-        file.write_all(content(&launch.mcp_servers).to_string().as_bytes())?;
+        file.write_all(content(others, &launch.mcp_servers).to_string().as_bytes())?;
         Ok(Some(written))
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 }
@@ -45,12 +50,13 @@ impl Drop for File {
     }
 }
 
-fn content(servers: &[McpServer]) -> Value {
+fn content(others: Map<String, Value>, servers: &[McpServer]) -> Value {
     let server = |server: &McpServer| {
         let command = server.command.to_string_lossy();
         let (args, env) = (&server.args, &server.env);
         let entry = json!({"type": "stdio", "command": command, "args": args, "env": env});
         (server.name.clone(), entry)
     };
-    json!({"mcpServers": servers.iter().map(server).collect::<Map<_, _>>()})
+    let all = others.into_iter().chain(servers.iter().map(server));
+    json!({"mcpServers": all.collect::<Map<_, _>>()})
 }
