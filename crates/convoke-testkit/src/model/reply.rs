@@ -49,7 +49,7 @@ impl Reply {
                 Self::Say { text: format!("DONE turn={turns}: {result}"), pace: AT_ONCE }
             }
             ("tool" | "shell" | "write" | "ask", None) if !shown.tools.is_empty() => {
-                match meant(verb, rest, &shown.tools) {
+                match meant(verb, rest, &shown.tools, shown.hidden_ask.as_deref()) {
                     Some(Meant { name, args, namespace }) => {
                         Self::Call { id: fresh_id("call_"), name, args, namespace }
                     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::tools::{Tool, Tools};
+use super::tools::{Tool, Tools, hidden_ask};
 
 /// The tags in which agents wrap their own remarks to the model, inside the text of the user.
 const ASIDES: [&str; 8] = [
@@ -31,13 +31,15 @@ pub(super) struct Shown {
     pub(super) tools: Tools,
     /// How many pictures the last prompt has.
     pub(super) images: usize,
+    /// Our question tool, where it is named and not offered.
+    pub(super) hidden_ask: Option<String>,
 }
 
 impl Shown {
     /// Reads a request for Anthropic's messages.
     pub(super) fn in_messages(body: &Value) -> Self {
         let named = |tool: &Value| tool_of(&tool["name"], &tool["input_schema"]);
-        let mut shown = Self::with(list(&body["tools"]).iter().filter_map(named));
+        let mut shown = Self::with(body, list(&body["tools"]).iter().filter_map(named));
         for message in list(&body["messages"]).iter().filter(|it| it["role"] == "user") {
             let blocks = list(&message["content"]);
             let results = blocks.iter().filter(|block| block["type"] == "tool_result");
@@ -51,7 +53,7 @@ impl Shown {
     pub(super) fn in_chat(body: &Value) -> Self {
         let named =
             |tool: &Value| tool_of(&tool["function"]["name"], &tool["function"]["parameters"]);
-        let mut shown = Self::with(list(&body["tools"]).iter().filter_map(named));
+        let mut shown = Self::with(body, list(&body["tools"]).iter().filter_map(named));
         for message in list(&body["messages"]) {
             match message["role"].as_str() {
                 Some("tool") => shown.results.push(words(&message["content"])),
@@ -66,17 +68,20 @@ impl Shown {
 
     /// Reads a request for OpenAI's responses.
     pub(super) fn in_responses(body: &Value) -> Self {
-        let mut shown = Self::with(list(&body["tools"]).iter().flat_map(|tool| {
-            // Tools of servers come in groups.
-            let group = tool["name"].as_str().filter(|_| tool["type"] == "namespace");
-            let members =
-                if group.is_some() { list(&tool["tools"]) } else { std::slice::from_ref(tool) };
-            let named = members.iter().filter_map(move |tool| {
-                let (name, known) = tool_of(&tool["name"], &tool["parameters"])?;
-                Some((name, Tool { namespace: group.map(str::to_owned), ..known }))
-            });
-            named.collect::<Vec<_>>()
-        }));
+        let mut shown = Self::with(
+            body,
+            list(&body["tools"]).iter().flat_map(|tool| {
+                // Tools of servers come in groups.
+                let group = tool["name"].as_str().filter(|_| tool["type"] == "namespace");
+                let members =
+                    if group.is_some() { list(&tool["tools"]) } else { std::slice::from_ref(tool) };
+                let named = members.iter().filter_map(move |tool| {
+                    let (name, known) = tool_of(&tool["name"], &tool["parameters"])?;
+                    Some((name, Tool { namespace: group.map(str::to_owned), ..known }))
+                });
+                named.collect::<Vec<_>>()
+            }),
+        );
         for item in list(&body["input"]) {
             let kind = item["type"].as_str().unwrap_or_default();
             if kind.ends_with("_output") {
@@ -92,10 +97,13 @@ impl Shown {
     pub(super) fn in_gemini(body: &Value) -> Self {
         let declared = list(&body["tools"]).iter();
         let declared = declared.flat_map(|it| list(&it["functionDeclarations"]));
-        let mut shown = Self::with(declared.filter_map(|tool| {
-            let schema = [&tool["parametersJsonSchema"], &tool["parameters"]];
-            tool_of(&tool["name"], schema.into_iter().find(|it| !it.is_null())?)
-        }));
+        let mut shown = Self::with(
+            body,
+            declared.filter_map(|tool| {
+                let schema = [&tool["parametersJsonSchema"], &tool["parameters"]];
+                tool_of(&tool["name"], schema.into_iter().find(|it| !it.is_null())?)
+            }),
+        );
         for content in list(&body["contents"]).iter().filter(|it| it["role"] != "model") {
             let parts = list(&content["parts"]);
             let results = parts.iter().filter_map(|part| part.get("functionResponse"));
@@ -106,8 +114,8 @@ impl Shown {
         shown
     }
 
-    fn with(tools: impl Iterator<Item = (String, Tool)>) -> Self {
-        Self { tools: tools.collect(), ..Self::default() }
+    fn with(body: &Value, tools: impl Iterator<Item = (String, Tool)>) -> Self {
+        Self { tools: tools.collect(), hidden_ask: hidden_ask(body), ..Self::default() }
     }
 
     fn hear(&mut self, prompt: String, images: usize) {

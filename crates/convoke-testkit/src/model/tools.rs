@@ -27,8 +27,12 @@ const WRITERS: [&str; 7] =
 /// What tools are called that search for other tools.
 const SEARCHES: [&str; 2] = ["ToolSearch", "tool_search"];
 
-/// What Claude and Qwen call our question tool.
-const HIDDEN_ASK: &str = "mcp__convoke__ask_user_questions";
+/// Our question tool.
+const ASK: &str = "ask_user_questions";
+/// Our server of tools.
+const SERVER: &str = "convoke";
+/// The tool of vibe's that runs a script, which is its only way to tools of servers.
+const SCRIPTS: &str = "run_typescript";
 
 /// A tool that the model is offered.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -51,7 +55,7 @@ pub(super) struct Meant {
 }
 
 /// The call that a verb of the script means; none if the agent has no such tool.
-pub(super) fn meant(verb: &str, rest: &str, tools: &Tools) -> Option<Meant> {
+pub(super) fn meant(verb: &str, rest: &str, tools: &Tools, hidden: Option<&str>) -> Option<Meant> {
     let (name, args) = match verb {
         "tool" => {
             let (name, args) = rest.split_once(' ').unwrap_or((rest, "{}"));
@@ -60,20 +64,40 @@ pub(super) fn meant(verb: &str, rest: &str, tools: &Tools) -> Option<Meant> {
         }
         "shell" => shell(rest, tools)?,
         "write" => write(rest, tools)?,
-        "ask" => {
-            let name = tools.keys().find(|name| name.ends_with("ask_user_questions")).cloned();
-            // Claude and Qwen offer the tools of servers only to a model that searches for them.
-            let can_search = SEARCHES.iter().any(|name| tools.contains_key(*name));
-            let searched = can_search.then_some(HIDDEN_ASK);
-            (
-                name.or_else(|| searched.map(str::to_owned))?,
-                serde_json::from_str(rest).unwrap_or_else(|_| json!(rest)),
-            )
-        }
+        "ask" => ask(rest, tools, hidden)?,
         _ => return None,
     };
     let namespace = tools.get(&name).and_then(|tool| tool.namespace.clone());
     Some(Meant { name, args, namespace })
+}
+
+fn ask(rest: &str, tools: &Tools, hidden: Option<&str>) -> Option<(String, Value)> {
+    let args = serde_json::from_str(rest).unwrap_or_else(|_| json!(rest));
+    if let Some(name) = tools.keys().find(|name| name.ends_with(ASK)) {
+        return Some((name.clone(), args));
+    }
+    if SEARCHES.iter().any(|name| tools.contains_key(*name)) {
+        return Some((hidden?.to_owned(), args));
+    }
+    tools.contains_key(SCRIPTS).then(|| {
+        let call = format!("tools.mcp_{SERVER}.{ASK}({args})");
+        let code = format!("async function main() {{ return await {call}; }}");
+        (SCRIPTS.to_owned(), json!({"code": code}))
+    })
+}
+
+/// The name of our question tool in what a model is told: Claude, qwen and droid offer the tools of servers only by
+/// name, to a model that searches for them.
+pub(super) fn hidden_ask(told: &Value) -> Option<String> {
+    match told {
+        Value::String(text) => {
+            let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+            words.find(|word| word.contains(SERVER) && word.ends_with(ASK)).map(str::to_owned)
+        }
+        Value::Array(items) => items.iter().find_map(hidden_ask),
+        Value::Object(fields) => fields.values().find_map(hidden_ask),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
 }
 
 fn shell(command: &str, tools: &Tools) -> Option<(String, Value)> {
