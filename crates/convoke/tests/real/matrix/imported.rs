@@ -77,6 +77,8 @@ impl Scene<'_> {
             .env("LANG", "C.UTF-8")
             .env("TERM", "dumb")
             .env("DO_NOT_TRACK", "1")
+            // Otherwise Cline leaves a process behind, for all programs of the user.
+            .env("CLINE_SESSION_BACKEND_MODE", "local")
             .current_dir(self.workspace())
             .stdin(Stdio::null())
             .stdout(said.try_clone().map_err(|error| error.to_string())?)
