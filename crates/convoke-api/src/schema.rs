@@ -14,7 +14,7 @@ use crate::bodies::{
     Compacted, Comparison, Comparisons, Config, ConfigPatch, CreatedSession, FileDiff, FileMatches,
     FinishWorktree, FinishedWorktree, Fork, Health, Histories, HistoryImport, Hits, Home, Import,
     Imported, Inbox, KeepEntry, KeptEntry, NewBackup, NewBrowserLink, NewComparison,
-    NewHistoryImport, NewRepo, NewRule, NewSession, Problem, Prompt, Prompted, QueuePatch,
+    NewHistoryImport, NewRepo, NewRule, NewSession, Nodes, Problem, Prompt, Prompted, QueuePatch,
     Rejection, Repo, Repos, Restore, Restored, Revert, Rule, Rules, Session, SessionChanges,
     SessionDetail, SessionPatch, Sessions, SignIn, SignedIn, StateOfSession, Status, StoppedAgents,
     StoredAttachment, TeamAnalytics, TeamAnswer, TeamCancel, TeamMessage, TeamQuestion, TeamReport,
@@ -78,7 +78,7 @@ bodies! {
     responses:
         Agents Backups BrowserLink BrowserSessions Compacted Comparison Comparisons Config CreatedSession FileDiff FileMatches FinishedWorktree Health Histories HistoryImport
         Hits Home Imported Inbox KeptEntry Messages Problem Prompted Repo Repos Restored Rule Rules Session SessionChanges Sessions SignedIn
-        StateOfSession Status StoppedAgents StoredAttachment
+        Nodes StateOfSession Status StoppedAgents StoredAttachment
         TeamAnalytics TeamAnswer TeamReport TeamSession TeamSessions TeamStats TeamStatus Teams
         WholeSession Worktrees;
 }

@@ -3,8 +3,8 @@
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use convoke_agents::leftovers;
@@ -15,13 +15,14 @@ use convoke_files::questions::Questions;
 use convoke_files::reserve::Reserve;
 use convoke_store::Store;
 use convoke_store::location::Location;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{broadcast, mpsc, watch};
 
 use crate::changes::Changes;
 use crate::comparisons::Comparisons;
 use crate::error::{Error, Result};
 use crate::histories::Histories;
 use crate::inbox::{self, Inbox};
+use crate::nodes::{Incoming, Nodes};
 use crate::processes::{ListedAgent, Processes};
 use crate::project_files::ProjectFiles;
 use crate::projects::Projects;
@@ -53,6 +54,8 @@ pub struct Engine {
     changes: Changes,
     worktrees: Worktrees,
     comparisons: Comparisons,
+    nodes: Arc<Nodes>,
+    commands: Arc<Mutex<Option<mpsc::Receiver<Incoming>>>>,
 }
 
 /// Counters and gauges.
@@ -88,6 +91,8 @@ impl Engine {
             None => around.home.join("convoke.db").into(),
         };
         let store = Store::open(location, (around.clock)()).await?;
+        let (name, version) = settings.node.clone();
+        store.join_nodes(name, version).await?;
         if let Some(boot) = leftovers::boot() {
             store.booted(boot).await?;
         }
@@ -140,7 +145,11 @@ impl Engine {
         teams::start_periodic_check(&teams);
         histories.start_following();
         let comparisons = Comparisons::new(&sessions, &worktrees);
+        let nodes = Nodes::new(&sessions);
+        let commands = Arc::new(Mutex::new(Some(nodes.start())));
         Ok(Self {
+            nodes,
+            commands,
             sessions,
             projects,
             rules,
@@ -164,6 +173,9 @@ impl Engine {
         let stopped = self.sessions.processes.pool.stop();
         if tokio::time::timeout_at(deadline, stopped).await.is_err() {
             tracing::warn!("some agents take long to stop, and are killed");
+        }
+        if let Err(error) = self.sessions.store.leave_nodes().await {
+            tracing::warn!("the other nodes are not told that this one ends: {error}");
         }
         self.sessions.store.close().await;
         // A disk error may have left records of agents that have ended.
@@ -213,6 +225,16 @@ impl Engine {
     /// Comparisons of agents.
     pub const fn comparisons(&self) -> &Comparisons {
         &self.comparisons
+    }
+
+    /// The daemons that share the database.
+    pub const fn nodes(&self) -> &Arc<Nodes> {
+        &self.nodes
+    }
+
+    /// What other daemons ask of this one; can be taken once.
+    pub fn commands(&self) -> Option<mpsc::Receiver<Incoming>> {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Why the store accepts no writes, if so.

@@ -32,6 +32,26 @@ pub enum Error {
         /// The id or name that was given.
         text: String,
     },
+    /// The session belongs to another node, which must be asked.
+    #[error("session {session} belongs to another node")]
+    OtherNode {
+        /// The session.
+        session: SessionId,
+    },
+    /// The node that must be asked does not run, or cannot reach the database.
+    #[error("{name} has been away for {} s", since.as_secs())]
+    NodeAway {
+        /// Its name.
+        name: String,
+        /// For how long.
+        since: std::time::Duration,
+    },
+    /// The node that was asked does not answer.
+    #[error("{name} does not answer")]
+    NodeSilent {
+        /// Its name.
+        name: String,
+    },
     /// There is no such agent.
     #[error("there is no agent called {name}")]
     UnknownAgent {
@@ -409,7 +429,10 @@ impl Error {
             Self::Shared(error) => error.kind(),
             Self::Changes(error) => error.kind(),
             Self::Worktree(error) => error.kind(),
-            Self::Stopping => Kind::Unavailable,
+            Self::Stopping
+            | Self::OtherNode { .. }
+            | Self::NodeAway { .. }
+            | Self::NodeSilent { .. } => Kind::Unavailable,
             Self::Broken { .. } | Self::Io { .. } => Kind::Internal,
             Self::Refused(refusal) => refusal_kind(refusal),
             Self::Verdict(refusal) => verdict_kind(refusal),

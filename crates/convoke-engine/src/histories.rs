@@ -292,6 +292,7 @@ impl Histories {
             path: found.path,
             added_at: found.found_at,
             removed_at: None,
+            node: None,
         };
         Ok(found.into_iter().map(|(found, _)| project(found)).collect())
     }

@@ -96,6 +96,12 @@ impl Inbox {
         Ok(stored + answerable(&listing))
     }
 
+    /// The session in which something was asked; `None` for what a program outside asked, or for what is not there.
+    pub async fn session_of(&self, id: &str) -> Result<Option<SessionId>> {
+        let Ok(id) = self.find_request(id).await else { return Ok(None) };
+        Ok(self.store.request(id).await?.and_then(|stored| stored.session_id))
+    }
+
     /// Gives or refuses a permission by one of its options.
     pub async fn choose(&self, id: &str, option_id: String, remember: Remember) -> Result<()> {
         let id = self.find_request(id).await?;

@@ -15,6 +15,7 @@ mod histories;
 mod home;
 mod inbox;
 mod keys;
+mod nodes;
 mod prefix;
 mod processes;
 mod project_files;
@@ -46,11 +47,12 @@ pub use convoke_git::{
     Line, LineKind, Status as FileStatus, word_marks,
 };
 pub use convoke_store::Error as StoreError;
+pub use convoke_store::nodes::Node;
 pub use convoke_store::{
     Archived, Asker as PairAsker, FoundProject, Fragment, Hit, HitPage, HitPlace, HitSession,
     MessagePage, PairActivity, PairFilter, PairId, PairStats, PairUsage, Project, SearchQuery,
     SessionFilter, SessionHistory, SessionKind, SessionOrder, Snapshot, StoredPair, StoredSession,
-    Trouble, UpdatePage, Window,
+    Trouble, UpdatePage, Whose, Window,
 };
 pub use engine::{Engine, Figures};
 pub use error::{Error, Kind, Result};
@@ -61,6 +63,7 @@ pub use histories::{
 pub use home::{Counts, Home};
 pub use inbox::{Inbox, Item, Remember};
 pub use keys::{IssuedKey, Keys};
+pub use nodes::{Called, Incoming, Nodes, Patience};
 pub use processes::{ListedAgent, Offered};
 pub use projects::Projects;
 pub use rules::{NewRule, RuleView, Rules};

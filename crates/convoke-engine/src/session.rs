@@ -217,7 +217,10 @@ pub(crate) async fn captured(shared: &Sessions, id: SessionId) -> Result<()> {
 /// Starts the task of a session, if it is not running.
 pub(crate) async fn start_task(shared: &Arc<Sessions>, id: SessionId) -> Result<()> {
     let found = shared.store.session(id).await?;
-    found.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
+    let found = found.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
+    if found.node != shared.store.node() {
+        return Err(Error::OtherNode { session: id });
+    }
     begin(shared, id, Begin::Stored)
 }
 

@@ -46,6 +46,8 @@ pub struct Settings {
     pub worktrees: WorktreeSettings,
     /// A database on a server, instead of the file in the home.
     pub server: Option<convoke_store::location::Server>,
+    /// What this daemon is called among those that share the database, and the version of its program.
+    pub node: (String, String),
     /// Whether histories of other agents are imported, and what agents may recall.
     pub history: HistorySettings,
 }

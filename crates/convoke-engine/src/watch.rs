@@ -47,6 +47,14 @@ impl Arrival {
     }
 }
 
+impl Arrival {
+    /// Something new in a session of another node, which is in the store.
+    pub(crate) const fn elsewhere() -> Self {
+        let beyond = Rev::new(u64::MAX);
+        Self { after: beyond, rev: beyond, published: None }
+    }
+}
+
 impl Published {
     pub(crate) const fn new(update: Update) -> Self {
         Self { update, json: OnceLock::new() }

@@ -23,7 +23,7 @@ use crate::middleware;
 use crate::response_cache::ResponseCache;
 use crate::teams::TeamLoader;
 use crate::ws::{self, News};
-use crate::{mcp, openapi, page, rest};
+use crate::{mcp, nodes, openapi, page, rest};
 
 /// The longest `x-request-id` that is accepted from a client; a longer one is replaced by a generated id.
 const REQUEST_ID_MAX: usize = 64;
@@ -147,6 +147,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/assets/{*path}", get(page::asset))
         .fallback(|| async { rest::not_found() })
         .method_not_allowed_fallback(|| async { rest::wrong_method() })
+        .layer(from_fn_with_state(Arc::clone(&app), nodes::forward))
         .layer(from_fn_with_state(Arc::clone(&app), middleware::handle))
         .with_state(app)
 }

@@ -79,6 +79,19 @@ impl Failure {
         Self { chain: Some(chain), ..Self::new(status, "timeout", detail) }
     }
 
+    /// The failure that another node reported.
+    pub(crate) fn from_problem(problem: Problem) -> Self {
+        Self { problem: Box::new(problem), chain: None }
+    }
+
+    /// What another node is told.
+    pub(crate) fn into_problem(self) -> Problem {
+        if let Some(chain) = &self.chain {
+            tracing::error!(status = self.problem.status, "{chain}");
+        }
+        *self.problem
+    }
+
     /// Detail and hint, for clients that do not get an HTTP status.
     pub(crate) fn message(&self) -> (&str, Option<&str>) {
         (&self.problem.detail, self.problem.hint.as_deref())
@@ -329,6 +342,9 @@ fn code_of(error: &Error) -> &'static str {
         Error::Changes(ChangesError::Git(GitError::NotCaptured { .. })) => code::FILES_NOT_CAPTURED,
         Error::Changes(error) if !error.files().is_empty() => code::FILES_CHANGED,
         Error::Stopping => code::STOPPING,
+        Error::NodeAway { .. } | Error::NodeSilent { .. } | Error::OtherNode { .. } => {
+            code::NODE_AWAY
+        }
         Error::Shared(error) => code_of(error),
         error => kind_code(error.kind()),
     }

@@ -15,6 +15,7 @@ mod markdown;
 pub mod mcp;
 mod metrics;
 mod middleware;
+mod nodes;
 mod notification;
 mod openapi;
 mod page;

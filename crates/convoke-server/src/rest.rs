@@ -14,6 +14,7 @@ mod imports;
 mod inbox;
 mod long_list;
 mod messages;
+mod nodes;
 pub(crate) mod repos;
 pub(crate) mod rules;
 mod search;
@@ -87,6 +88,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(rules::add, rules::list))
         .routes(routes!(rules::remove))
         .routes(routes!(agents::list))
+        .routes(routes!(nodes::list))
         .routes(routes!(teams::stop_agents))
         .routes(routes!(teams::list))
         .routes(routes!(teams::reload))

@@ -17,6 +17,7 @@ use crate::backups::{self, BackupSettings};
 use crate::config::ConfigAccess;
 use crate::health::Problems;
 use crate::listen::{self, Listeners};
+use crate::nodes;
 use crate::notification::{self, Notification};
 use crate::rest;
 use crate::teams::{ReadTeams, TeamLoadError};
@@ -74,7 +75,9 @@ impl Server {
     pub fn serve(self, listeners: Listeners) -> Serving {
         let Self { app } = self;
         app.teams.set_not_ready();
-        let serving = listen::serve(listeners, router(Arc::clone(&app)), app.stop.clone());
+        let router = router(Arc::clone(&app));
+        tokio::spawn(nodes::carry_out(Arc::clone(&app), router.clone()));
+        let serving = listen::serve(listeners, router, app.stop.clone());
         Serving { app, task: tokio::spawn(serving) }
     }
 }

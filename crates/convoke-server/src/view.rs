@@ -72,6 +72,7 @@ pub(crate) const fn prompted(prompted: &convoke_engine::Prompted) -> Prompted {
         seq: prompted.seq,
         queued: prompted.queued > 0,
         rev: prompted.rev,
+        waits_for: None,
     }
 }
 

@@ -22,6 +22,7 @@ use crate::listen::Connection;
 use crate::middleware::{Caller, Peer};
 use crate::rest::Daemon;
 
+pub(crate) use carry::carry_frame;
 pub(crate) use news::News;
 use opening::Visitor;
 pub use socket::hang_up;

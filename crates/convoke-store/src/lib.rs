@@ -40,7 +40,7 @@ pub use requests::StoredRequest;
 pub use search::{Fragment, Hit, HitPage, HitPlace, HitSession, SearchQuery};
 pub use sessions::{
     AgentSessionRecord, Archived, NewSession, SessionFilter, SessionKind, SessionOrder,
-    SessionPage, SessionPiece, StoredSession, Sync, Unseen, UnseenCount,
+    SessionPage, SessionPiece, StoredSession, Sync, Unseen, UnseenCount, Whose,
 };
 pub use sqlite::backup;
 pub use sqlite::copy::{Contents, Progress};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use convoke_core::id::ProjectId;
+use convoke_core::id::{NodeId, ProjectId};
 use convoke_core::time::Timestamp;
 
 use crate::db::{Db, Optional as _, Row, SqlResult};
@@ -37,6 +37,8 @@ pub struct Project {
     pub added_at: Timestamp,
     /// When it was removed; its sessions stay readable.
     pub removed_at: Option<Timestamp>,
+    /// The node on which the directory is; none if the database is a file.
+    pub node: Option<NodeId>,
 }
 
 impl Store {
@@ -45,7 +47,8 @@ impl Store {
     pub async fn add_project(&self, new: NewProject) -> Result<Project> {
         let path = path_text(&new.path)?.to_owned();
         let NewProject { id, name, path: directory, added_at } = new;
-        let project = Project { id, name, path: directory, added_at, removed_at: None };
+        let node = self.node();
+        let project = Project { id, name, path: directory, added_at, removed_at: None, node };
         let id = self.make(AddProject { project: project.clone(), path }).await?;
         Ok(Project { id, ..project })
     }
@@ -59,7 +62,7 @@ impl Store {
     pub async fn project(&self, id: ProjectId) -> Result<Option<Project>> {
         self.read(move |db| {
             let mut statement =
-                db.prepare_cached(&format!("SELECT {COLUMNS} FROM projects WHERE id = ?1"))?;
+                db.prepare_cached(&format!("SELECT {} FROM projects WHERE id = ?1", columns(db)))?;
             Ok(statement.query_row([id.to_string()], project).optional()?)
         })
         .await
@@ -75,8 +78,9 @@ impl Store {
     pub async fn projects(&self, window: Window) -> Result<Vec<Project>> {
         self.read_list(window, move |db| {
             let mut statement = db.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM projects WHERE removed_at IS NULL
-                 ORDER BY added_at, rowid LIMIT ?1 OFFSET ?2"
+                "SELECT {} FROM projects WHERE removed_at IS NULL
+                 ORDER BY added_at, rowid LIMIT ?1 OFFSET ?2",
+                columns(db)
             ))?;
             let projects = statement.query_map([window.limit(), window.offset], project)?;
             Ok(projects.collect::<SqlResult<_>>()?)
@@ -85,13 +89,19 @@ impl Store {
     }
 }
 
-const COLUMNS: &str = "id, name, path, added_at, removed_at";
+const fn columns(db: Db<'_>) -> &'static str {
+    match db {
+        Db::Sqlite(_) => "id, name, path, added_at, removed_at, NULL",
+        Db::Postgres(_) => "id, name, path, added_at, removed_at, node",
+    }
+}
 
 /// The project that is at a path now.
 pub(crate) fn find_by_path(db: Db<'_>, path: &str) -> SqlResult<Option<Project>> {
     let own = db.own("projects");
     db.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM projects WHERE path = ?1 AND removed_at IS NULL{own}"
+        "SELECT {} FROM projects WHERE path = ?1 AND removed_at IS NULL{own}",
+        columns(db)
     ))?
     .query_row([path], project)
     .optional()
@@ -104,6 +114,7 @@ fn project(row: &Row<'_>) -> SqlResult<Project> {
         path: PathBuf::from(row.get::<String>(2)?),
         added_at: row::timestamp(row, 3)?,
         removed_at: row.get::<Option<i64>>(4)?.map(Timestamp::from_millis),
+        node: row::optional_text(row, 5)?,
     })
 }
 

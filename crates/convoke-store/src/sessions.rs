@@ -4,7 +4,7 @@ mod list;
 mod unseen;
 
 use convoke_core::files::{ChangeTotals, OwnWorktree};
-use convoke_core::id::{AgentName, CanonicalId, ProjectId, SessionId};
+use convoke_core::id::{AgentName, CanonicalId, NodeId, ProjectId, SessionId};
 use convoke_core::message::Rev;
 use convoke_core::session::{EndReason, Status, Summary, Work};
 use convoke_core::time::Timestamp;
@@ -83,6 +83,8 @@ pub struct StoredSession {
     pub changes: Option<ChangeTotals>,
     /// The work tree that it has for itself.
     pub worktree: Option<OwnWorktree>,
+    /// The node it belongs to; none if the database is a file.
+    pub node: Option<NodeId>,
 }
 
 /// An id by which an agent knew a session.
@@ -107,12 +109,29 @@ pub struct SessionFilter {
     pub archived: Archived,
     /// Those of one kind.
     pub kind: Option<SessionKind>,
+    /// Whose they are.
+    pub of: Whose,
+}
+
+/// Whose sessions a list is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// Those of all nodes.
+    Anyone,
+    /// Those of this one.
+    Own,
 }
 
 impl SessionFilter {
     /// Every session there is.
     pub const fn all() -> Self {
-        Self { project: None, statuses: Vec::new(), archived: Archived::Shown, kind: None }
+        Self {
+            project: None,
+            statuses: Vec::new(),
+            archived: Archived::Shown,
+            kind: None,
+            of: Whose::Anyone,
+        }
     }
 }
 
@@ -230,7 +249,8 @@ impl Store {
     /// Finds a session by its id.
     pub async fn session(&self, id: SessionId) -> Result<Option<StoredSession>> {
         self.read(move |db| {
-            let sql = format!("SELECT {COLUMNS} FROM agent_sessions AS s WHERE id = ?1");
+            let columns = columns(db);
+            let sql = format!("SELECT {columns} FROM agent_sessions AS s WHERE id = ?1");
             Ok(db.prepare_cached(&sql)?.query_row([id.to_string()], session).optional()?)
         })
         .await
@@ -240,8 +260,9 @@ impl Store {
     pub async fn session_by_canonical_id(&self, id: &CanonicalId) -> Result<Option<StoredSession>> {
         let id = id.clone();
         self.read(move |db| {
+            let columns = columns(db);
             let sql = format!(
-                "SELECT {COLUMNS} FROM agent_session_ids AS i JOIN agent_sessions AS s
+                "SELECT {columns} FROM agent_session_ids AS i JOIN agent_sessions AS s
                  ON s.n = i.session AND s.agent = ?1
                  WHERE i.agent_session_id = ?2 ORDER BY i.n DESC LIMIT 1"
             );
@@ -264,8 +285,9 @@ impl Store {
         let beyond = format!("{prefix}g");
         let window = Window::first(limit);
         self.read_list(window, move |db| {
+            let columns = columns(db);
             let sql = format!(
-                "SELECT {COLUMNS} FROM agent_sessions AS s
+                "SELECT {columns} FROM agent_sessions AS s
                  WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3"
             );
             Ok(many(db, &sql, params![prefix, beyond, window.limit()])?)
@@ -329,8 +351,9 @@ impl Store {
                 None => 0,
                 Some(id) => number(db, id)?.ok_or(Error::UnknownSession { id })?,
             };
+            let columns = columns(db);
             let sql = format!(
-                "SELECT {COLUMNS} FROM agent_sessions AS s
+                "SELECT {columns} FROM agent_sessions AS s
                  WHERE settled_seq <> last_seq AND n > ?1{} ORDER BY n LIMIT ?2",
                 db.own("s")
             );
@@ -342,8 +365,9 @@ impl Store {
     /// Lists the sessions that have or had a work tree for themselves, the newest first.
     pub async fn sessions_with_worktree(&self, window: Window) -> Result<Vec<StoredSession>> {
         self.read_list(window, move |db| {
+            let columns = columns(db);
             let sql = format!(
-                "SELECT {COLUMNS} FROM agent_sessions AS s
+                "SELECT {columns} FROM agent_sessions AS s
                  WHERE s.worktree IS NOT NULL{} ORDER BY n DESC LIMIT ?1 OFFSET ?2",
                 db.own("s")
             );
@@ -378,11 +402,18 @@ impl Store {
     }
 }
 
-/// What `session` reads, of a table called `s`.
-const COLUMNS: &str = "s.id, s.project_id, s.agent, s.kind, s.created_at, s.agent_session_id, \
+/// What `session` reads of every database, of a table called `s`.
+const OWN_COLUMNS: &str = "s.id, s.project_id, s.agent, s.kind, s.created_at, s.agent_session_id, \
      s.status, s.reason, s.archived, s.title, s.last_seq, s.settled_seq, s.updated_at, \
      s.last_active_at, s.rev, s.ended_rev, s.seen_rev, s.running_since, s.failure, s.step, \
      s.last_line, s.cost, s.changes, s.worktree";
+
+fn columns(db: Db<'_>) -> String {
+    match db {
+        Db::Sqlite(_) => format!("{OWN_COLUMNS}, NULL"),
+        Db::Postgres(_) => format!("{OWN_COLUMNS}, s.node"),
+    }
+}
 
 fn many(db: Db<'_>, sql: &str, params: impl Params) -> SqlResult<Vec<StoredSession>> {
     db.prepare_cached(sql)?.query_map(params, session)?.collect()
@@ -398,6 +429,7 @@ fn session(row: &Row<'_>) -> SqlResult<StoredSession> {
         agent_session_id: row.get(5)?,
         changes: row::json(row, 22)?,
         worktree: row::json(row, 23)?,
+        node: row::optional_text(row, 24)?,
         summary: Summary {
             status: row::word(row, 6, &Status::ALL, Status::as_str)?,
             reason: row.get::<Option<String>>(7)?.map(EndReason::from),

@@ -23,6 +23,7 @@ use crate::commands::import::ImportArgs;
 use crate::commands::inbox::InboxArgs;
 use crate::commands::man_pages::ManPagesArgs;
 use crate::commands::mcp::McpArgs;
+use crate::commands::node::NodeArgs;
 use crate::commands::open::OpenArgs;
 use crate::commands::project::ProjectArgs;
 use crate::commands::questions::QuestionsArgs;
@@ -100,6 +101,7 @@ pub(crate) enum Command {
     Inbox(InboxArgs),
     Rule(RuleArgs),
     Team(TeamArgs),
+    Node(NodeArgs),
     Ask(AskArgs),
     Answer(AnswerArgs),
     Questions(QuestionsArgs),

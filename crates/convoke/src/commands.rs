@@ -16,6 +16,7 @@ pub(crate) mod import;
 pub(crate) mod inbox;
 pub(crate) mod man_pages;
 pub(crate) mod mcp;
+pub(crate) mod node;
 pub(crate) mod open;
 pub(crate) mod project;
 pub(crate) mod questions;
@@ -186,6 +187,7 @@ pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Res
         Command::Compare(args) => compare::run(&args, &global, world, output),
         Command::Search(args) => search::run(&args, &global, world, output),
         Command::Inbox(args) => inbox::run(&args, &global, world, output),
+        Command::Node(args) => node::run(&args, &global, world, output),
         Command::Rule(args) => rule::run(&args, &global, world, output),
         Command::Team(args) => team::run(&args, &global, world, output),
         Command::Ask(args) => ask::run(&args, &global, world, output),

@@ -51,6 +51,7 @@ pub(crate) struct Config {
     pub(crate) editor: Editor,
     pub(crate) history: History,
     pub(crate) store: Store,
+    pub(crate) node: Node,
     pub(crate) backup: Backup,
     /// The teams' own file.
     pub(crate) teams_file: PathBuf,
@@ -220,6 +221,13 @@ impl Store {
         let passwords = Passwords::from_env(variable, self.password_file.clone());
         location::Server::parse(&self.url, &passwords).map(Some)
     }
+}
+
+/// This machine among those that share a database.
+#[derive(Debug)]
+pub(crate) struct Node {
+    /// Empty for the host name.
+    pub(crate) name: String,
 }
 
 /// Backups that the daemon makes by itself.

@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 pub mod code {
     /// The request makes no sense: bad JSON, an unknown field, a value out of range.
     pub const INVALID: &str = "invalid";
+    /// Whether it was done is not known.
+    pub const CONFLICT: &str = "conflict";
+    /// The node that must be asked is away.
+    pub const NODE_AWAY: &str = "node_away";
     /// An id that is no id, or too little of one.
     pub const INVALID_ID: &str = "invalid_id";
     /// The beginning of an id fits several; `candidates` lists them.

@@ -261,6 +261,9 @@ pub struct Prompted {
     pub queued: bool,
     /// The session's revision when it was accepted: all that comes of it is newer.
     pub rev: Rev,
+    /// The node that it waits for, which is away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
 }
 
 /// What is true of a session now and is not conversation: `GET /api/sessions/:id/state`.

@@ -13,9 +13,10 @@ use crate::bodies::{
     Agents, Answer, Backups, CancelTurn, Comparison, Comparisons, Config, ConfigPatch,
     CreatedSession, FileDiff, FileMatches, FinishWorktree, FinishedWorktree, Fork, Health,
     Histories, HistoryImport, Hits, Home, Import, Imported, Inbox, KeepEntry, KeptEntry, NewBackup,
-    NewComparison, NewHistoryImport, NewRepo, NewRule, NewSession, Prompt, Prompted, QueuePatch,
-    Rejection, Repo, Repos, Restore, Restored, Revert, Rule, Rules, Session, SessionChanges,
-    SessionPatch, Sessions, StateOfSession, Status, StoredAttachment, Undo, Worktrees,
+    NewComparison, NewHistoryImport, NewRepo, NewRule, NewSession, Nodes, Prompt, Prompted,
+    QueuePatch, Rejection, Repo, Repos, Restore, Restored, Revert, Rule, Rules, Session,
+    SessionChanges, SessionPatch, Sessions, StateOfSession, Status, StoredAttachment, Undo,
+    Worktrees,
 };
 use crate::error::Result;
 
@@ -63,6 +64,11 @@ impl Client {
     /// Removes a project; its sessions stay readable.
     pub async fn remove_repo(&self, id: &str) -> Result<()> {
         self.done(Call::new(Method::DELETE, format!("/api/repos/{}", segment(id)))).await
+    }
+
+    /// The daemons that share the database.
+    pub async fn nodes(&self) -> Result<Nodes> {
+        self.fetch(Call::get("/api/nodes")).await
     }
 
     /// All rules, or those that hold in a project.

@@ -77,6 +77,7 @@ impl Machine {
             sandbox: SandboxSettings::with(Available::detect(None)),
             history: HistorySettings::default(),
             server: None,
+            node: <(String, String)>::default(),
         };
         let around = Around {
             environment: [("PATH".into(), "/usr/bin:/bin".into())].into(),

@@ -172,6 +172,24 @@ impl Registry {
         self.age.load(Ordering::Acquire)
     }
 
+    /// Has the watchers of a session of another node read what is new.
+    pub(crate) fn announce(&self, id: SessionId) {
+        if let Some(entry) = self.entries().sessions.get(&id) {
+            // Without watchers there is no receiver.
+            entry.published.send(Arrival::elsewhere()).ok();
+        }
+        self.changed();
+    }
+
+    /// Has all watchers of sessions without a task read what is new.
+    pub(crate) fn announce_all(&self) {
+        let entries = self.entries();
+        for entry in entries.sessions.values().filter(|entry| entry.mailbox.is_none()) {
+            entry.published.send(Arrival::elsewhere()).ok();
+        }
+        self.changed();
+    }
+
     /// Subscribes to the updates of a session.
     pub(crate) fn subscribe(&self, id: SessionId) -> broadcast::Receiver<Arrival> {
         let mut entries = self.entries();

@@ -8,7 +8,7 @@ use convoke_core::id::SessionId;
 use convoke_core::notice::{FilesEvent, Notice};
 use convoke_core::session::{Activity, Report, Status, Summary};
 use convoke_store::{
-    Archived, Project, SessionFilter, SessionKind, SessionOrder, StoredSession, Window,
+    Archived, Project, SessionFilter, SessionKind, SessionOrder, StoredSession, Whose, Window,
 };
 use tokio::sync::mpsc;
 
@@ -106,6 +106,7 @@ async fn folder_shared(shared: &Sessions, project: &Project) -> Result<Option<Fi
         statuses: vec![Status::Active],
         archived: Archived::Hidden,
         kind: Some(SessionKind::Session),
+        of: Whose::Own,
     };
     let window = Window::first(LOOKED_AT);
     let page = shared.store.sessions(filter, SessionOrder::Active, window).await?;
@@ -176,6 +177,7 @@ async fn begin(
         agent_session_id: Some(noted.agent_session.clone()),
         changes: None,
         worktree: spec.worktree.as_ref().map(|(own, _)| own.clone()),
+        node: shared.store.node(),
     };
     let set_up = spec
         .worktree

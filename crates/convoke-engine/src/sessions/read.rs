@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 
 use super::Sessions;
 use crate::error::{Error, Result};
+use crate::nodes::seen_from_afar;
 use crate::prefix::{PREFIX_MIN, only};
 use crate::teams::Team;
 use crate::view::{Live, SessionView, Version};
@@ -72,8 +73,7 @@ impl Sessions {
     /// The session with this id, canonical id or unique prefix of an id, without its messages.
     pub async fn named(&self, text: &str) -> Result<SessionView> {
         let stored = self.found(text).await?;
-        let activity = self.registry.live(stored.id).activity;
-        Ok(SessionView { stored, activity })
+        Ok(self.view_of(stored))
     }
 
     async fn found(&self, text: &str) -> Result<StoredSession> {
@@ -96,8 +96,15 @@ impl Sessions {
     pub async fn get(&self, id: SessionId) -> Result<SessionView> {
         let stored = self.store.session(id).await?;
         let stored = stored.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
-        let activity = self.registry.live(id).activity;
-        Ok(SessionView { stored, activity })
+        Ok(self.view_of(stored))
+    }
+
+    fn view_of(&self, stored: StoredSession) -> SessionView {
+        if stored.node != self.store.node() {
+            return seen_from_afar(stored);
+        }
+        let activity = self.registry.live(stored.id).activity;
+        SessionView { stored, activity }
     }
 
     /// The version of stored and displayed data; it changes with every change of a session or project.
@@ -130,7 +137,11 @@ impl Sessions {
 
     pub(crate) fn views(&self, stored: Vec<StoredSession>) -> Vec<SessionView> {
         let activities = self.registry.activities(stored.iter().map(|stored| stored.id));
-        let view = |(stored, activity)| SessionView { stored, activity };
+        let own = self.store.node();
+        let view = |(stored, activity): (StoredSession, _)| match stored.node == own {
+            true => SessionView { stored, activity },
+            false => seen_from_afar(stored),
+        };
         stored.into_iter().zip(activities).map(view).collect()
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use convoke_core::id::SessionId;
 use convoke_core::session::Status;
-use convoke_store::{SessionFilter, SessionKind, SessionOrder, Window};
+use convoke_store::{SessionFilter, SessionKind, SessionOrder, Whose, Window};
 
 use super::Sessions;
 use crate::error::{Kind, Result};
@@ -27,7 +27,9 @@ impl Sessions {
         }
         // Requests may be pending in sessions that are otherwise idle.
         for request in self.store.pending_requests(Window::first(Window::LIMIT_MAX)).await? {
-            if let Some(session) = request.session_id {
+            if let Some(session) = request.session_id
+                && self.get(session).await?.stored.node == self.store.node()
+            {
                 self.recover_one(session).await?;
             }
         }
@@ -50,6 +52,7 @@ impl Sessions {
         let filter = SessionFilter {
             statuses: vec![Status::Active],
             kind: Some(SessionKind::Session),
+            of: Whose::Own,
             ..SessionFilter::all()
         };
         // All of them are listed first: one that completes at once would shift the pages.

@@ -84,6 +84,7 @@ impl World {
             sandbox: SandboxSettings::with(Available::detect(Some(search_path().as_ref()))),
             history: HistorySettings::default(),
             server: None,
+            node: <(String, String)>::default(),
         };
         let program = example("engine_convoke");
         Self { folder, temporary: None, settings, program }

@@ -6,7 +6,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use convoke_api::bodies::{self, CreatedSession, NewSession, Sessions};
 use convoke_core::session::Status;
-use convoke_engine::{Archived, Choices, SessionFilter, SessionKind, SessionOrder, Window};
+use convoke_engine::{Archived, Choices, SessionFilter, SessionKind, SessionOrder, Whose, Window};
 use serde::{Deserialize, Deserializer, de};
 use utoipa::IntoParams;
 
@@ -144,6 +144,7 @@ pub(super) async fn list(
         statuses: which.status,
         archived: if which.archived == Some(true) { Archived::Only } else { Archived::Hidden },
         kind: Some(SessionKind::Session),
+        of: Whose::Anyone,
     };
     let (limit, offset) = (which.limit.unwrap_or(LIMIT), which.offset.unwrap_or(0));
     // Both are within these bounds already.

@@ -252,6 +252,7 @@ fn settings(root: &Path) -> Settings {
         sandbox: SandboxSettings::with(Available::detect(Some(search_path().as_ref()))),
         history: HistorySettings::default(),
         server: None,
+        node: <(String, String)>::default(),
     }
 }
 

@@ -10,7 +10,7 @@ use convoke_core::id::{RequestId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_engine::{
     Archived, Choices, Error, NewPrompt, NewSession, Remember, SessionFilter, SessionKind,
-    SessionOrder, SessionView, Window,
+    SessionOrder, SessionView, Whose, Window,
 };
 
 use super::history;
@@ -19,6 +19,7 @@ use super::{Render, words};
 use crate::app::App;
 use crate::config::OpenedFile;
 use crate::failure::Failure;
+use crate::nodes;
 use crate::rest::repos::MATCHES;
 use crate::rest::rules;
 use crate::search::{self, Wanted};
@@ -52,13 +53,34 @@ impl From<ServerFrame> for Reply {
 
 type Replied = Result<Reply, Failure>;
 
-/// Carries out what a client says.
-#[expect(clippy::too_many_lines, reason = "one arm per frame; each arm is a single call")]
+/// Carries out what a client of another node says.
+pub(crate) async fn carry_frame(
+    app: Arc<App>,
+    frame: ClientFrame,
+) -> Result<Vec<ServerFrame>, Failure> {
+    match carry_here(app, frame, None).await? {
+        Reply::Say(frames) => Ok(frames),
+        Reply::Follow(..) | Reply::Leave(..) => {
+            Err(Failure::invalid("a session is followed from its own node only"))
+        }
+    }
+}
+
+/// Carries out what a client says, here or on the node that it is for.
 pub(super) async fn carry(
     app: Arc<App>,
     frame: ClientFrame,
     request_id: Option<String>,
 ) -> Replied {
+    match nodes::forward_frame(&app, &frame).await? {
+        Some(frames) => Ok(Reply::Say(frames)),
+        None => carry_here(app, frame, request_id).await,
+    }
+}
+
+/// Carries out what a client says.
+#[expect(clippy::too_many_lines, reason = "one arm per frame; each arm is a single call")]
+async fn carry_here(app: Arc<App>, frame: ClientFrame, request_id: Option<String>) -> Replied {
     use ClientFrame as F;
     match frame {
         F::ProjectList {} => project_list(&app).await,
@@ -277,6 +299,7 @@ async fn session_list(app: &App, project: &str, archived: Option<bool>) -> Repli
         statuses: Vec::new(),
         archived: if archived == Some(true) { Archived::Only } else { Archived::Hidden },
         kind: Some(SessionKind::Session),
+        of: Whose::Anyone,
     };
     let window = Window::first(Window::LIMIT_MAX);
     let listed = app.engine.sessions().list(filter, SessionOrder::Active, window).await?;

@@ -29,6 +29,10 @@ UPDATE projects AS p SET removed_at = p.added_at WHERE p.removed_at IS NULL AND 
 );
 ALTER TABLE projects DROP COLUMN node;
 CREATE UNIQUE INDEX projects_by_path ON projects (path) WHERE removed_at IS NULL;
+DROP VIEW session_counts;
 ALTER TABLE agent_sessions DROP COLUMN node;
+CREATE VIEW session_counts AS
+    SELECT project_id, archived, kind, status, count(*) AS count
+    FROM agent_sessions GROUP BY project_id, archived, kind, status;
 
 DROP TABLE nodes;

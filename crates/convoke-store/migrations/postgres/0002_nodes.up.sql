@@ -23,6 +23,11 @@ ALTER TABLE histories ADD COLUMN node TEXT COLLATE "C" REFERENCES nodes (id)
 ALTER TABLE history_consents ADD COLUMN node TEXT COLLATE "C" NOT NULL
     DEFAULT coalesce(current_setting('convoke.node', true), '');
 
+DROP VIEW session_counts;
+CREATE VIEW session_counts AS
+    SELECT project_id, archived, kind, status, node, count(*) AS count
+    FROM agent_sessions GROUP BY project_id, archived, kind, status, node;
+
 -- Folders of the same path on two machines are two folders.
 DROP INDEX projects_by_path;
 CREATE UNIQUE INDEX projects_by_path ON projects (path, coalesce(node, ''))

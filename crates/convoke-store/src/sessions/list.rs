@@ -3,7 +3,8 @@
 use convoke_core::session::Status;
 
 use super::{
-    Archived, COLUMNS, SessionFilter, SessionKind, SessionOrder, SessionPage, SessionPiece, session,
+    Archived, SessionFilter, SessionKind, SessionOrder, SessionPage, SessionPiece, Whose, columns,
+    session,
 };
 use crate::db::{Db, Param, SqlResult, ToParam};
 use crate::store::Window;
@@ -36,7 +37,7 @@ pub(super) fn pieces(
     let (limit, project) = (window.limit(), filter.project.map(|id| id.to_string()));
     let mut params = vec![limit.to_param(), window.offset.to_param()];
     params.extend(project.iter().map(ToParam::to_param));
-    let mut statement = db.prepare_cached(&page_sql(filter, order))?;
+    let mut statement = db.prepare_cached(&page_sql(db, filter, order))?;
     let mut rows = statement.query_map(params.as_slice(), session)?;
     loop {
         let sessions = rows.by_ref().take(piece).collect::<SqlResult<Vec<_>>>()?;
@@ -55,11 +56,12 @@ pub(super) fn total(db: Db<'_>, filter: &SessionFilter) -> SqlResult<u64> {
         |words: Vec<&str>| words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>();
     let sql = format!(
         "SELECT CAST(coalesce(sum(count), 0) AS BIGINT) FROM session_counts
-         WHERE archived IN ({}) AND kind IN ({}) AND status IN ({}) {}",
+         WHERE archived IN ({}) AND kind IN ({}) AND status IN ({}) {}{}",
         archived(filter).join(", "),
         quoted(kinds(filter)).join(", "),
         quoted(statuses(filter)).join(", "),
         if filter.project.is_some() { "AND project_id = ?1" } else { "" },
+        own(db, filter, "session_counts"),
     );
     let project = filter.project.map(|id| id.to_string());
     let params: Vec<Param<'_>> = project.iter().map(ToParam::to_param).collect();
@@ -67,28 +69,36 @@ pub(super) fn total(db: Db<'_>, filter: &SessionFilter) -> SqlResult<u64> {
 }
 
 /// Each wanted combination is one sorted range of an index; the database merges them as far as the window reaches.
-fn page_sql(filter: &SessionFilter, order: SessionOrder) -> String {
+fn page_sql(db: Db<'_>, filter: &SessionFilter, order: SessionOrder) -> String {
     let at = match order {
         SessionOrder::Created => "created_at",
         SessionOrder::Active => "last_active_at",
     };
     let project = if filter.project.is_some() { "project_id = ?3 AND " } else { "" };
+    let (own, columns) = (own(db, filter, "agent_sessions"), columns(db));
     let mut ranges = Vec::new();
     for archived in archived(filter) {
         for kind in kinds(filter) {
             for status in statuses(filter) {
                 ranges.push(format!(
                     "SELECT n, {at} AS at FROM agent_sessions
-                     WHERE {project}archived = {archived} AND kind = '{kind}' AND status = '{status}'"
+                     WHERE {project}archived = {archived} AND kind = '{kind}' AND status = '{status}'{own}"
                 ));
             }
         }
     }
     format!(
-        "SELECT {COLUMNS} FROM ({} ORDER BY at DESC, n DESC LIMIT ?1 OFFSET ?2) AS key
+        "SELECT {columns} FROM ({} ORDER BY at DESC, n DESC LIMIT ?1 OFFSET ?2) AS key
          CROSS JOIN agent_sessions AS s ON s.n = key.n ORDER BY key.at DESC, key.n DESC",
         ranges.join(" UNION ALL ")
     )
+}
+
+fn own(db: Db<'_>, filter: &SessionFilter, table: &str) -> String {
+    match filter.of {
+        Whose::Anyone => String::new(),
+        Whose::Own => db.own(table),
+    }
 }
 
 fn archived(filter: &SessionFilter) -> Vec<&'static str> {

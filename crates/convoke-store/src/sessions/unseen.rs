@@ -1,6 +1,6 @@
 //! Sessions in which a turn ended that no human has looked at.
 
-use super::{COLUMNS, StoredSession, many};
+use super::{StoredSession, columns, many};
 use crate::db::{Db, params};
 use crate::error::Result;
 use crate::store::{Store, Window};
@@ -36,8 +36,9 @@ impl Store {
                 Unseen::Finished => "NOT ",
                 Unseen::Failed => "",
             };
+            let columns = columns(db);
             let sql = format!(
-                "SELECT {COLUMNS} FROM agent_sessions AS s
+                "SELECT {columns} FROM agent_sessions AS s
                  INDEXED BY agent_sessions_unseen WHERE {UNSEEN} AND {not}{FAILED}
                  ORDER BY s.last_active_at DESC, s.n DESC LIMIT ?1"
             );

@@ -1,7 +1,7 @@
 //! Begins a new generation of revisions after a restart of the operating system.
 
 use super::{Change, Durability};
-use crate::db::Db;
+use crate::db::{Db, params};
 use crate::error::Fault;
 
 /// The boot in which revisions are given from now on.
@@ -17,6 +17,17 @@ impl Change for Booted {
 
     fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         let random = db.random_number();
+        // A server outlives the machines of those who use it; what counts is when it was started itself.
+        if let Db::Postgres(_) = db {
+            let sql = format!(
+                "UPDATE generation
+                 SET value = CASE WHEN boot IS NULL THEN value ELSE {random} END,
+                     boot = CAST(pg_postmaster_start_time() AS TEXT)
+                 WHERE boot IS DISTINCT FROM CAST(pg_postmaster_start_time() AS TEXT)"
+            );
+            db.prepare_cached(&sql)?.execute(params![])?;
+            return Ok(());
+        }
         let sql = format!(
             "UPDATE generation
              SET value = CASE WHEN boot IS NULL THEN value ELSE {random} END, boot = ?1

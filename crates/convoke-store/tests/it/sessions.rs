@@ -8,7 +8,7 @@ use convoke_core::session::{Change, EndReason, Status};
 use convoke_core::update::Update;
 use convoke_store::{
     AgentSessionRecord, Archived, Error, SessionFilter, SessionKind, SessionOrder, SessionPage,
-    StoredSession, Sync, Window,
+    StoredSession, Sync, Whose, Window,
 };
 
 use crate::world::{Talk, World, add_project, answer, at, new_session, notice, prompt, prompts};
@@ -46,6 +46,7 @@ async fn s1_sessions_and_messages_survive_a_restart() {
         agent_session_id: Some("abc".to_owned()),
         changes: None,
         worktree: None,
+        node: None,
     };
     assert_eq!(expected.summary.title.as_deref(), Some("mend the roof"));
     for _ in 0..2 {
@@ -169,7 +170,13 @@ fn every_filter(projects: &[convoke_core::id::ProjectId]) -> Vec<SessionFilter> 
             for archived in [Archived::Hidden, Archived::Shown, Archived::Only] {
                 for kind in [None, Some(SessionKind::Session), Some(SessionKind::Team)] {
                     let statuses = statuses.clone();
-                    filters.push(SessionFilter { project, statuses, archived, kind });
+                    filters.push(SessionFilter {
+                        project,
+                        statuses,
+                        archived,
+                        kind,
+                        of: Whose::Own,
+                    });
                 }
             }
         }
@@ -220,6 +227,7 @@ async fn s9_only_active_sessions_of_humans_that_are_not_archived_are_counted_for
         statuses: vec![Status::Active],
         archived: Archived::Hidden,
         kind: Some(SessionKind::Session),
+        of: Whose::Own,
     };
     let mut talk = world.talk().await;
     world.talk_in(world.project, SessionKind::Team, at(0)).await;

@@ -21,7 +21,6 @@ use convoke_engine::{
     QuestionSettings, Recall, Spare,
 };
 use convoke_server::{BackupSettings, Listeners, Problems, Server, ServerOptions, Serving, Token};
-use convoke_store::location::ServerError;
 use serde::Serialize;
 
 use super::World;
@@ -148,7 +147,7 @@ async fn serve(
         address,
         token: token.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        settings: settings(config, world)?,
+        settings: settings(config, world, home)?,
         around: engine::Around {
             environment: world
                 .environment
@@ -238,7 +237,15 @@ async fn open_teams(
     }
 }
 
-fn settings(config: &Config, world: &World) -> Result<engine::Settings, ServerError> {
+fn settings(config: &Config, world: &World, home: &Home) -> anyhow::Result<engine::Settings> {
+    let server = match config.store.server(&world.environment)? {
+        Some(server) => Some(server.with_node(files::node_id(home)?)),
+        None => None,
+    };
+    let name = match config.node.name.as_str() {
+        "" => rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        given => given.to_owned(),
+    };
     let available = Available::detect(world.environment.get("PATH"));
     let variables = world.environment.iter();
     let variables = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -289,7 +296,8 @@ fn settings(config: &Config, world: &World) -> Result<engine::Settings, ServerEr
             },
             open_for: config.history.open_for.unwrap_or_default(),
         },
-        server: config.store.server(&world.environment)?,
+        server,
+        node: (name, env!("CARGO_PKG_VERSION").to_owned()),
     })
 }
 

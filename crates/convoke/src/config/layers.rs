@@ -199,6 +199,7 @@ fn unset() -> Config {
         editor: Editor { open: String::new(), command: Vec::new() },
         history: History { import: String::new(), recall: String::new(), open_for: None },
         store: Store { url: String::new(), password_file: None },
+        node: super::Node { name: String::new() },
         backup: Backup { every: None, keep: 0, dir: PathBuf::new() },
         spawner: Spawner { session_expiry_days: 0, max_tokens: 0 },
         teams_file: PathBuf::new(),

@@ -70,7 +70,7 @@ const CENTURY_DAYS: u64 = 36_500;
 const LAYERS: [&str; 3] = ["bwrap", "landlock", "seccomp"];
 
 /// Every setting outside of `[agents]`, in the order in which it is shown.
-pub(super) static SETTINGS: [Setting; 43] = [
+pub(super) static SETTINGS: [Setting; 44] = [
     Setting::new(
         "teams_file",
         "the file that describes the teams, relative to the home",
@@ -332,6 +332,11 @@ pub(super) static SETTINGS: [Setting; 43] = [
         "store.password_file",
         "a file with the password for `store.url`, which only you can read",
         Kind::Folder { field: |c| &mut c.store.password_file },
+    ),
+    Setting::new(
+        "node.name",
+        "what this machine is called among those that share `store.url`; by default its host name",
+        Kind::Text { default: "", field: |c| &mut c.node.name },
     ),
     Setting::new(
         "backup.every",

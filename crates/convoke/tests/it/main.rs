@@ -85,6 +85,8 @@ mod mcp_proxy;
 mod mentions;
 #[cfg(test)]
 mod network;
+#[cfg(test)]
+mod nodes;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod opened;

@@ -10,7 +10,7 @@ use crate::sqlite::open::Place;
 
 /// How the database would go about a list.
 fn plan(db: &Connection, filter: &SessionFilter, order: SessionOrder) -> Vec<(u32, String)> {
-    let sql = format!("EXPLAIN QUERY PLAN {}", page_sql(filter, order));
+    let sql = format!("EXPLAIN QUERY PLAN {}", page_sql(Db::Sqlite(db), filter, order));
     let mut params = vec!["20", "0"];
     params.extend(filter.project.map(|_| "p"));
     let mut statement = db.prepare(&sql).unwrap();
@@ -31,7 +31,8 @@ fn s4_no_filter_makes_a_list_scan_or_sort_all_sessions() {
             for archived in [Archived::Hidden, Archived::Shown, Archived::Only] {
                 for kind in [None, Some(SessionKind::Session)] {
                     let statuses = statuses.clone();
-                    let filter = SessionFilter { project, statuses, archived, kind };
+                    let filter =
+                        SessionFilter { project, statuses, archived, kind, of: Whose::Own };
                     for order in [SessionOrder::Created, SessionOrder::Active] {
                         assert_walks(&plan(&db, &filter, order));
                     }

@@ -165,6 +165,7 @@ fn c7_conflicts_are_listed_and_given_to_the_agent() {
         seq: Some(Seq::new(3)),
         queued: false,
         rev: Rev::new(3),
+        waits_for: None,
     };
     let told = FinishedWorktree { prompt: Some(prompt), ..told };
     stage.returns(call, WorktreeReturned::Finished(told));

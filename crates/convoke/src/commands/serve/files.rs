@@ -5,6 +5,7 @@ use std::{fs, io};
 
 use anyhow::Context;
 use convoke_api::bodies::Daemon;
+use convoke_core::id::NodeId;
 use convoke_files::lock::Lock;
 use convoke_files::{Error, atomic};
 use convoke_server::Token;
@@ -70,4 +71,21 @@ pub(super) fn token(home: &Home) -> anyhow::Result<Token> {
     let token = Token::from_random(random::key().context("cannot create a token")?);
     atomic::write(&path, token.as_str().as_bytes())?;
     Ok(token)
+}
+
+/// The id of this daemon among those that share a database: made once for a home, and kept in it.
+pub(super) fn node_id(home: &Home) -> anyhow::Result<NodeId> {
+    let path = home.path().join("node");
+    match fs::read_to_string(&path) {
+        Ok(text) => text
+            .trim()
+            .parse()
+            .with_context(|| format!("{} does not hold the id of a node", path.display())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let id = NodeId::from_random(random::bytes());
+            atomic::write(&path, format!("{id}\n").as_bytes())?;
+            Ok(id)
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
 }

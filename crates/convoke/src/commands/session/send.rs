@@ -117,9 +117,14 @@ pub(super) async fn run(
     if args.wait {
         return wait(client, home, &args.id, prompted, output).await;
     }
-    output.show(&prompted, |prompted, _| match prompted.seq {
-        Some(seq) => format!("sent as message {seq}\n"),
-        None => format!("queued as {} behind the running turn\n", short(prompted.message_id)),
+    output.show(&prompted, |prompted, _| match (prompted.seq, &prompted.waits_for) {
+        (Some(seq), _) => format!("sent as message {seq}\n"),
+        (None, Some(node)) => {
+            format!("queued as {}: {node} is away\n", short(prompted.message_id))
+        }
+        (None, None) => {
+            format!("queued as {} behind the running turn\n", short(prompted.message_id))
+        }
     })
 }
 

@@ -1,0 +1,324 @@
+//! Several daemons that share a database: this one's lease, what the others announce, and what they ask of each other.
+//!
+//! A session belongs to the node in whose folder its agent works; only that node writes to it. The others read it from the
+//! database, and ask its node for everything else.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use convoke_core::id::{NodeId, ProjectId, SessionId};
+use convoke_core::message::Seq;
+use convoke_store::nodes::{LEASE, Node, NodeCommand, Notice};
+use convoke_store::{Error as StoreError, Store, StoredSession};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, MissedTickBehavior};
+
+use crate::error::{Error, Result};
+use crate::sessions::Sessions;
+use crate::view::{Change, SessionChange, SessionView};
+
+/// How often the lease is renewed.
+const RENEWAL: Duration = Duration::from_secs(LEASE.as_secs() / 3);
+/// How long the response to a command is waited for; the longest command starts an agent.
+const RESPONSE_MAX: Duration = Duration::from_secs(110);
+/// How often a response is looked for that may not have been announced.
+const LOOK: Duration = Duration::from_secs(2);
+/// Sessions of other nodes that are remembered as they were announced; of others, lists are told less exactly what changed.
+const REMEMBERED: usize = 2_000;
+/// Commands that are read at once.
+const COMMANDS: u32 = 100;
+
+/// The nodes, as one of them sees them.
+#[derive(Debug)]
+pub struct Nodes {
+    sessions: Arc<Sessions>,
+    store: Store,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    nodes: HashMap<NodeId, Node>,
+    /// Who waits for the response to a command.
+    waiting: HashMap<u64, oneshot::Sender<()>>,
+    /// Sessions of other nodes as they were last announced.
+    sessions: HashMap<SessionId, SessionView>,
+}
+
+impl Known {
+    /// Returns the session as it was announced before.
+    fn remember(&mut self, session: SessionView) -> Option<SessionView> {
+        if self.sessions.len() >= REMEMBERED {
+            self.sessions.clear();
+        }
+        self.sessions.insert(session.stored.id, session)
+    }
+}
+
+/// A command that another node sent, and the way to answer it.
+#[derive(Debug)]
+pub struct Incoming {
+    /// The command.
+    pub command: NodeCommand,
+    store: Store,
+}
+
+impl Incoming {
+    /// Records that it is about to be carried out.
+    pub async fn begin(&self) -> Result<()> {
+        Ok(self.store.begin_command(self.command.id).await?)
+    }
+
+    /// Answers it.
+    pub async fn finish(self, response: String) -> Result<()> {
+        Ok(self.store.finish_command(self.command.id, response).await?)
+    }
+}
+
+impl Nodes {
+    pub(crate) fn new(sessions: &Arc<Sessions>) -> Arc<Self> {
+        let store = sessions.store.clone();
+        Arc::new(Self { sessions: Arc::clone(sessions), store, known: Mutex::default() })
+    }
+
+    /// Begins to renew the lease and to follow the others; the commands for this node go to the receiver.
+    pub(crate) fn start(self: &Arc<Self>) -> mpsc::Receiver<Incoming> {
+        let (to_executor, commands) = mpsc::channel(1);
+        if let Some(notices) = self.store.listen() {
+            tokio::spawn(Arc::clone(self).keep_lease());
+            tokio::spawn(Arc::clone(self).follow(notices, to_executor));
+        }
+        commands
+    }
+
+    /// The id of this node; none if the database is a file.
+    pub fn own(&self) -> Option<NodeId> {
+        self.store.node()
+    }
+
+    /// All nodes, by name, as they are now.
+    pub async fn list(&self) -> Result<Vec<Node>> {
+        let nodes = self.store.nodes().await?;
+        let mut known = self.known();
+        known.nodes = nodes.iter().map(|node| (node.id, node.clone())).collect();
+        Ok(nodes)
+    }
+
+    /// The name of a node.
+    pub fn name(&self, id: NodeId) -> Option<String> {
+        self.known().nodes.get(&id).map(|node| node.name.clone())
+    }
+
+    /// The other node that a session belongs to, if it does.
+    pub async fn of_session(&self, id: SessionId) -> Result<Option<NodeId>> {
+        if self.own().is_none() {
+            return Ok(None);
+        }
+        let found = self.store.session(id).await?;
+        Ok(found.and_then(|session| session.node).filter(|node| self.own() != Some(*node)))
+    }
+
+    /// The other node that a project belongs to, if it does.
+    pub async fn of_project(&self, id: ProjectId) -> Result<Option<NodeId>> {
+        if self.own().is_none() {
+            return Ok(None);
+        }
+        let found = self.store.project(id).await?;
+        Ok(found.and_then(|project| project.node).filter(|node| self.own() != Some(*node)))
+    }
+
+    /// Has another node carry out a command; returns its response.
+    ///
+    /// A node that is away gets a command that may wait when it is back; other commands fail with `NodeAway`.
+    pub async fn call(&self, to: NodeId, request: String, patience: Patience) -> Result<Called> {
+        let node = self.list().await?.into_iter().find(|node| node.id == to);
+        let node = node.ok_or(StoreError::UnknownNode { id: to })?;
+        if node.is_away && patience == Patience::Now {
+            let since = self.sessions.around.now().as_millis() - node.seen_at.as_millis();
+            let since = Duration::from_millis(u64::try_from(since).unwrap_or(0));
+            return Err(Error::NodeAway { name: node.name, since });
+        }
+        let id = self.store.post_command(to, request).await?;
+        if node.is_away {
+            return Ok(Called::Queued { node });
+        }
+        match self.response(id).await? {
+            Some(response) => Ok(Called::Answered(response)),
+            None if patience == Patience::MayWait => Ok(Called::Queued { node }),
+            None => Err(Error::NodeSilent { name: node.name }),
+        }
+    }
+
+    /// Waits for the response to a command; `None` when there is none in time.
+    async fn response(&self, id: u64) -> Result<Option<String>> {
+        let deadline = Instant::now() + RESPONSE_MAX;
+        while Instant::now() < deadline {
+            let (told, announced) = oneshot::channel();
+            self.known().waiting.insert(id, told);
+            if let Some(response) = self.store.command_response(id).await? {
+                self.known().waiting.remove(&id);
+                return Ok(Some(response));
+            }
+            // Looked for again after a while, in case the announcement was lost with its connection.
+            tokio::time::timeout(LOOK, announced).await.ok();
+        }
+        self.known().waiting.remove(&id);
+        Ok(None)
+    }
+
+    async fn keep_lease(self: Arc<Self>) {
+        let mut ticks = tokio::time::interval(RENEWAL);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => {}
+                () = self.sessions.registry.stopped() => return,
+            }
+            match self.store.renew_lease().await {
+                Ok(()) => drop(self.list().await),
+                Err(StoreError::Fenced) => {
+                    tracing::error!(
+                        "another daemon runs with this home's id; all agents are stopped"
+                    );
+                    self.sessions.registry.stop().await;
+                    self.sessions.processes.pool.stop().await;
+                    return;
+                }
+                Err(error) => tracing::warn!("the lease of this node cannot be renewed: {error}"),
+            }
+        }
+    }
+
+    async fn follow(
+        self: Arc<Self>,
+        mut notices: mpsc::Receiver<Notice>,
+        commands: mpsc::Sender<Incoming>,
+    ) {
+        let own = self.own();
+        let taker = Arc::new(tokio::sync::Notify::new());
+        tokio::spawn(Arc::clone(&self).take_commands(Arc::clone(&taker), commands));
+        loop {
+            let notice = tokio::select! {
+                notice = notices.recv() => notice,
+                () = self.sessions.registry.stopped() => return,
+            };
+            match notice {
+                None => return,
+                Some(Notice::Connected) => {
+                    taker.notify_one();
+                    self.sessions.registry.announce_all();
+                    self.sessions.inbox_changed.notify_one();
+                }
+                Some(Notice::Sessions { node, .. }) if Some(node) == own => {}
+                Some(Notice::Sessions { sessions, .. }) => {
+                    for session in sessions {
+                        self.announce(session).await;
+                    }
+                }
+                Some(Notice::Command(node)) if Some(node) == own => taker.notify_one(),
+                Some(Notice::Command(_)) => {}
+                Some(Notice::Response(id)) => {
+                    if let Some(told) = self.known().waiting.remove(&id) {
+                        // Nobody waits any more: then the response is not wanted.
+                        told.send(()).ok();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Hands the commands for this node to their executor, one by one and in order.
+    async fn take_commands(
+        self: Arc<Self>,
+        taker: Arc<tokio::sync::Notify>,
+        commands: mpsc::Sender<Incoming>,
+    ) {
+        let mut last = 0;
+        loop {
+            match self.store.waiting_commands(COMMANDS).await {
+                Ok(waiting) => {
+                    for command in waiting {
+                        // Handed out before, and not finished yet.
+                        if command.id <= last {
+                            continue;
+                        }
+                        last = command.id;
+                        let incoming = Incoming { command, store: self.store.clone() };
+                        if commands.send(incoming).await.is_err() {
+                            return;
+                        }
+                    }
+                }
+                Err(error) => tracing::warn!("commands of other nodes cannot be read: {error}"),
+            }
+            tokio::select! {
+                _ = tokio::time::timeout(LOOK, taker.notified()) => {}
+                () = self.sessions.registry.stopped() => return,
+            }
+        }
+    }
+
+    /// Tells watchers and lists that a session of another node changed.
+    async fn announce(&self, id: SessionId) {
+        self.sessions.registry.announce(id);
+        let now = match self.store.session(id).await {
+            Ok(Some(stored)) => seen_from_afar(stored),
+            Ok(None) => {
+                if let Some(before) = self.known().sessions.remove(&id) {
+                    self.sessions.tell(Change::SessionErased(Box::new(before.stored)));
+                }
+                return;
+            }
+            Err(error) => {
+                tracing::warn!(session.id = %id, "a session of another node cannot be read: {error}");
+                return;
+            }
+        };
+        self.sessions.inbox_changed.notify_one();
+        let before = self.known().remember(now.clone());
+        self.sessions.tell(match before {
+            Some(before) if before == now => return,
+            None if now.stored.summary.last_seq == Seq::START => {
+                Change::SessionCreated(Box::new(now))
+            }
+            before => {
+                let before = before.unwrap_or_else(|| now.clone());
+                Change::SessionChanged(Box::new(SessionChange { before, now }))
+            }
+        });
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a command may wait for a node that is away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// It is carried out now or not at all.
+    Now,
+    /// It waits, as prompts do.
+    MayWait,
+}
+
+/// What became of a command.
+#[derive(Debug)]
+pub enum Called {
+    /// The other node answered.
+    Answered(String),
+    /// It waits for this node.
+    Queued {
+        /// The node.
+        node: Node,
+    },
+}
+
+/// A session of another node, as far as its row tells.
+pub(crate) fn seen_from_afar(stored: StoredSession) -> SessionView {
+    use convoke_core::session::Activity;
+    let is_running = stored.summary.work.running_since.is_some();
+    let activity = if is_running { Activity::Running } else { Activity::Idle };
+    SessionView { stored, activity }
+}

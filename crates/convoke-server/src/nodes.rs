@@ -1,0 +1,378 @@
+//! Requests for sessions and projects of other nodes are handed to their node, which carries them out as if they had come
+//! to itself, and returns what it would have answered.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use convoke_api::bodies::{Problem, Prompted, code};
+use convoke_api::frames::{ClientFrame, ServerFrame};
+use convoke_core::id::{MessageId, NodeId};
+use convoke_engine::{Called, Error, Incoming, Patience};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::task::JoinHandle;
+use tower::ServiceExt as _;
+
+use crate::app::App;
+use crate::failure::Failure;
+use crate::{view, ws};
+
+/// The largest body that is handed on.
+const BODY_MAX: usize = 4 << 20;
+
+/// How often a command is tried while this daemon is not ready for it, and when again.
+const TRIES: u32 = 20;
+const RETRY_AFTER: Duration = Duration::from_millis(500);
+const UNAVAILABLE: u16 = StatusCode::SERVICE_UNAVAILABLE.as_u16();
+
+/// A request in the extensions of one that another node sent; no client can set it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Forwarded;
+
+/// What one node asks of another.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Asked {
+    /// A request of REST.
+    Request { method: String, uri: String, body: String },
+    /// A frame of a WebSocket.
+    Frame { frame: Box<ClientFrame> },
+}
+
+/// What comes of it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Answered {
+    Response { status: u16, media: String, body: String },
+    Frames { frames: Vec<ServerFrame> },
+    Problem { problem: Box<Problem> },
+}
+
+impl Asked {
+    /// A prompt may be repeated, since its id is accepted once; it waits for a node that is away.
+    fn patience(&self) -> Patience {
+        let is_prompt = match self {
+            Self::Request { method, uri, .. } => {
+                let path = uri.split('?').next().unwrap_or_default();
+                method == "POST" && path.starts_with("/api/sessions/") && path.ends_with("/prompt")
+            }
+            Self::Frame { frame } => matches!(**frame, ClientFrame::SessionSend { .. }),
+        };
+        if is_prompt { Patience::MayWait } else { Patience::Now }
+    }
+
+    /// What must be done one after the other: everything that concerns one session.
+    fn key(&self) -> String {
+        match self {
+            Self::Request { uri, .. } => {
+                uri.split(['/', '?']).nth(3).unwrap_or_default().to_owned()
+            }
+            Self::Frame { frame } => {
+                let frame = serde_json::to_value(frame).unwrap_or_default();
+                frame.get("sessionId").and_then(Value::as_str).unwrap_or_default().to_owned()
+            }
+        }
+    }
+}
+
+/// Hands a request on if it is for another node.
+pub(crate) async fn forward(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    if app.engine.nodes().own().is_none() || request.extensions().get::<Forwarded>().is_some() {
+        return next.run(request).await;
+    }
+    match target(&app, request).await {
+        Ok(Target::Here(request)) => next.run(*request).await,
+        Ok(Target::There(node, asked)) => match ask(&app, node, asked).await {
+            Ok(answered) => answered.into_response(),
+            Err(failure) => failure.into_response(),
+        },
+        Err(failure) => failure.into_response(),
+    }
+}
+
+enum Target {
+    Here(Box<Request>),
+    There(NodeId, Asked),
+}
+
+/// Whose request it is. What the database alone can answer is answered here.
+async fn target(app: &App, request: Request) -> Result<Target, Failure> {
+    let path = request.uri().path().to_owned();
+    let mut parts = path.split('/').skip(1);
+    let (api, what, id, rest) = (parts.next(), parts.next(), parts.next(), parts.next());
+    if api != Some("api") {
+        return Ok(Target::Here(Box::new(request)));
+    }
+    let is_read = request.method() == Method::GET;
+    let node = match (what, id, rest) {
+        (Some("sessions"), Some(_), None | Some("messages" | "events" | "state")) if is_read => {
+            None
+        }
+        (Some("sessions"), Some(id), _) => node_of_session(app, id).await?,
+        (Some("repos"), Some(id), _) => node_of_project(app, id).await?,
+        (Some("inbox"), Some(id), Some(_)) => node_of_request(app, id).await?,
+        (Some("sessions"), None, None) if request.method() == Method::POST => {
+            let (request, body) = with_body(request).await?;
+            let project = body.get("repoId").and_then(Value::as_str);
+            let node = match project {
+                Some(project) => node_of_project(app, project).await?,
+                None => None,
+            };
+            return there(app, request, node).await;
+        }
+        _ => None,
+    };
+    there(app, request, node).await
+}
+
+async fn there(app: &App, request: Request, node: Option<NodeId>) -> Result<Target, Failure> {
+    let Some(node) = node else { return Ok(Target::Here(Box::new(request))) };
+    let (request, mut body) = with_body(request).await?;
+    let (method, uri) = (request.method().to_string(), request.uri().to_string());
+    // So that it can be repeated.
+    if uri.ends_with("/prompt")
+        && let Some(fields) = body.as_object_mut()
+        && !fields.contains_key("messageId")
+    {
+        let id = MessageId::from_random((app.random)());
+        fields.insert("messageId".to_owned(), id.to_string().into());
+    }
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    Ok(Target::There(node, Asked::Request { method, uri, body }))
+}
+
+/// A request, and its body as JSON, if it is some.
+async fn with_body(request: Request) -> Result<(Request, Value), Failure> {
+    let (parts, body) = request.into_parts();
+    let bytes = to_bytes(body, BODY_MAX).await;
+    let bytes = bytes.map_err(|error| Failure::invalid(error.to_string()))?;
+    let value = serde_json::from_slice(&bytes).unwrap_or_default();
+    Ok((Request::from_parts(parts, Body::from(bytes)), value))
+}
+
+async fn node_of_session(app: &App, text: &str) -> Result<Option<NodeId>, Error> {
+    let text = percent_encoding::percent_decode_str(text).decode_utf8_lossy();
+    match app.engine.sessions().find(&text).await {
+        Ok(id) => app.engine.nodes().of_session(id).await,
+        // The route itself says what is wrong.
+        Err(_) => Ok(None),
+    }
+}
+
+async fn node_of_project(app: &App, text: &str) -> Result<Option<NodeId>, Error> {
+    match app.engine.projects().find(text).await {
+        Ok(id) => app.engine.nodes().of_project(id).await,
+        Err(_) => Ok(None),
+    }
+}
+
+async fn node_of_request(app: &App, text: &str) -> Result<Option<NodeId>, Error> {
+    match app.engine.inbox().session_of(text).await? {
+        Some(session) => app.engine.nodes().of_session(session).await,
+        None => Ok(None),
+    }
+}
+
+/// Hands a frame on if it is for another node; `None` if it is for this one.
+pub(crate) async fn forward_frame(
+    app: &App,
+    frame: &ClientFrame,
+) -> Result<Option<Vec<ServerFrame>>, Failure> {
+    use ClientFrame as F;
+    if app.engine.nodes().own().is_none() {
+        return Ok(None);
+    }
+    if let F::SessionOpen { .. } | F::SessionPage { .. } | F::SessionClose { .. } = frame {
+        return Ok(None);
+    }
+    let mut fields = serde_json::to_value(frame).unwrap_or_default();
+    let field = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
+    let requests = [field("permissionId"), field("questionId")];
+    let node = if let Some(session) = field("sessionId") {
+        node_of_session(app, &session).await?
+    } else if let Some(request) = requests.into_iter().flatten().next() {
+        node_of_request(app, &request).await?
+    } else if let F::SessionCreate { project_id, .. }
+    | F::FileComplete { project_id, .. }
+    | F::ProjectRemove { project_id } = frame
+    {
+        node_of_project(app, project_id).await?
+    } else {
+        None
+    };
+    let Some(node) = node else { return Ok(None) };
+    if let (F::SessionSend { message_id: None, .. }, Some(fields)) = (frame, fields.as_object_mut())
+    {
+        let id = MessageId::from_random((app.random)());
+        fields.insert("messageId".to_owned(), id.to_string().into());
+    }
+    let frame =
+        serde_json::from_value(fields).map_err(|error| Failure::internal(error.to_string()))?;
+    match ask(app, node, Asked::Frame { frame }).await? {
+        Answered::Frames { frames } => Ok(Some(frames)),
+        Answered::Problem { problem } => Err(Failure::from_problem(*problem)),
+        Answered::Response { .. } => {
+            Err(Failure::internal("a node answered a frame with a response"))
+        }
+    }
+}
+
+async fn ask(app: &App, node: NodeId, asked: Asked) -> Result<Answered, Failure> {
+    let text = serde_json::to_string(&asked);
+    let text = text.map_err(|error| Failure::internal(error.to_string()))?;
+    match app.engine.nodes().call(node, text, asked.patience()).await? {
+        Called::Answered(response) => serde_json::from_str(&response)
+            .map_err(|error| Failure::internal(format!("a node answered {error}"))),
+        Called::Queued { node } => queued(app, &asked, node.name).await,
+    }
+}
+
+/// What is answered for a prompt that waits for a node which is away.
+async fn queued(app: &App, asked: &Asked, node: String) -> Result<Answered, Failure> {
+    let fields = match asked {
+        Asked::Request { body, .. } => serde_json::from_str(body).unwrap_or_default(),
+        Asked::Frame { frame } => serde_json::to_value(frame).unwrap_or_default(),
+    };
+    let message_id = fields.get("messageId").and_then(Value::as_str);
+    let message_id = message_id.unwrap_or_default().parse().map_err(Error::from)?;
+    let session = app.engine.sessions().named(&asked.key()).await?;
+    let (session_id, uid) = view::names(&session.stored);
+    Ok(match asked {
+        Asked::Request { .. } => {
+            let (rev, waits_for) = (session.stored.summary.rev, Some(node));
+            let prompted =
+                Prompted { accepted: true, message_id, seq: None, queued: true, rev, waits_for };
+            let body = serde_json::to_string(&prompted).unwrap_or_default();
+            let media = "application/json".to_owned();
+            Answered::Response { status: StatusCode::ACCEPTED.as_u16(), media, body }
+        }
+        Asked::Frame { .. } => {
+            let sent =
+                ServerFrame::SessionSent { session_id, uid, message_id, seq: None, queued: true };
+            Answered::Frames { frames: vec![sent] }
+        }
+    })
+}
+
+impl Answered {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Response { status, media, body } => {
+                let mut response = Response::new(Body::from(body));
+                *response.status_mut() =
+                    StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
+                if let Ok(media) = HeaderValue::from_str(&media) {
+                    response.headers_mut().insert(CONTENT_TYPE, media);
+                }
+                response
+            }
+            Self::Problem { problem } => Failure::from_problem(*problem).into_response(),
+            Self::Frames { .. } => {
+                Failure::internal("a node answered a request with frames").into_response()
+            }
+        }
+    }
+}
+
+/// Carries out what other nodes ask: what concerns one session in order, and all else at once.
+pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
+    let Some(mut commands) = app.engine.commands() else { return };
+    let mut running: HashMap<String, JoinHandle<()>> = HashMap::new();
+    while let Some(incoming) = commands.recv().await {
+        running.retain(|_, task| !task.is_finished());
+        let asked = serde_json::from_str::<Asked>(&incoming.command.request);
+        let key = asked.as_ref().map(Asked::key).unwrap_or_default();
+        let before = running.remove(&key);
+        let (app, router) = (Arc::clone(&app), router.clone());
+        let task = tokio::spawn(async move {
+            if let Some(before) = before {
+                // One that broke down was logged.
+                before.await.ok();
+            }
+            let answered = match asked {
+                Ok(asked) => answer_at_last(&app, &router, &incoming, &asked).await,
+                Err(error) => problem(Failure::invalid(format!("an older node? {error}"))),
+            };
+            let answered = serde_json::to_string(&answered).unwrap_or_default();
+            if let Err(error) = incoming.finish(answered).await {
+                tracing::error!("the answer to another node cannot be stored: {error}");
+            }
+        });
+        running.insert(key, task);
+    }
+}
+
+/// Carries it out, again and again as long as this daemon is not ready for it: a prompt that was accepted is not lost.
+async fn answer_at_last(
+    app: &Arc<App>,
+    router: &Router,
+    incoming: &Incoming,
+    asked: &Asked,
+) -> Answered {
+    let mut tries = 0;
+    loop {
+        let answered = answer(app, router, incoming, asked).await;
+        let is_unavailable = match &answered {
+            Answered::Response { status, .. } => *status == UNAVAILABLE,
+            Answered::Problem { problem } => problem.status == UNAVAILABLE,
+            Answered::Frames { .. } => false,
+        };
+        tries += 1;
+        let may_try = asked.patience() == Patience::MayWait || tries < TRIES;
+        if !is_unavailable || !may_try || app.stop.is_cancelled() {
+            return answered;
+        }
+        tokio::time::sleep(RETRY_AFTER).await;
+    }
+}
+
+async fn answer(app: &Arc<App>, router: &Router, incoming: &Incoming, asked: &Asked) -> Answered {
+    if incoming.command.was_begun && asked.patience() == Patience::Now {
+        let detail = "the node was restarted while it carried this out; look whether it is done";
+        return problem(Failure::new(StatusCode::CONFLICT, code::CONFLICT, detail));
+    }
+    if let Err(error) = incoming.begin().await {
+        return problem(error.into());
+    }
+    match asked {
+        Asked::Request { method, uri, body } => {
+            respond(router.clone(), method, uri, body.clone()).await
+        }
+        Asked::Frame { frame } => match ws::carry_frame(Arc::clone(app), (**frame).clone()).await {
+            Ok(frames) => Answered::Frames { frames },
+            Err(failure) => problem(failure),
+        },
+    }
+}
+
+async fn respond(router: Router, method: &str, uri: &str, body: String) -> Answered {
+    let request = Request::builder().method(method).uri(uri).extension(Forwarded);
+    let request = request.header(CONTENT_TYPE, "application/json").body(Body::from(body));
+    let request = match request {
+        Ok(request) => request,
+        Err(error) => return problem(Failure::invalid(error.to_string())),
+    };
+    let Ok(response) = router.oneshot(request).await;
+    let status = response.status().as_u16();
+    let media = response.headers().get(CONTENT_TYPE).and_then(|media| media.to_str().ok());
+    let media = media.unwrap_or_default().to_owned();
+    match to_bytes(response.into_body(), BODY_MAX).await {
+        Ok(bytes) => {
+            let body = String::from_utf8_lossy(&bytes).into_owned();
+            Answered::Response { status, media, body }
+        }
+        Err(error) => problem(Failure::internal(error.to_string())),
+    }
+}
+
+fn problem(failure: Failure) -> Answered {
+    Answered::Problem { problem: Box::new(failure.into_problem()) }
+}

@@ -1,0 +1,94 @@
+//! Several daemons on one PostgreSQL database, through the command line.
+
+use std::fs;
+
+use convoke_testkit::postgres::{self, Database};
+
+use crate::convoke::Convoke;
+use crate::daemon_scene::Scene;
+
+/// A machine among others.
+fn node(database: &Database, name: &str) -> Scene {
+    let scene = Scene::on(Convoke::new());
+    let config = format!(
+        "[server]\nlisten = \"127.0.0.1:0\"\n[store]\nurl = \"{}\"\n[node]\nname = \"{name}\"\n",
+        database.url
+    );
+    fs::write(scene.machine.home().join("config.toml"), config).unwrap();
+    scene
+}
+
+fn kill(scene: &Scene) {
+    let pid = i32::try_from(scene.pid()).ok().and_then(rustix::process::Pid::from_raw).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
+#[test]
+fn n3_n4_a_session_of_another_node_is_prompted_watched_and_answered_from_here() {
+    let database = postgres::database();
+    let (here, there) = (node(&database, "laptop"), node(&database, "workstation"));
+    assert!(there.run("project add web").starts_with("exit 0"), "the daemon starts");
+    let session = there.session();
+    let list = here.run("node list");
+    assert!(list.contains("workstation") && list.contains("this one"), "{list}");
+    // One list, and the same session in it.
+    let listed = here.machine.json("session list --json");
+    assert_eq!(listed["sessions"][0]["id"], session.as_str(), "{listed}");
+    // A prompt, and what comes of it, from the other machine.
+    let mut watch = here.start(&["session", "watch", &session, "--json"]);
+    let told = here.say(&session, "hello from afar");
+    assert!(told.contains("You said: **hello from afar**"), "{told}");
+    watch.until(|line| line.contains("hello from afar"));
+    // A permission is in every inbox, and is given from the other machine.
+    let sent = here.run_args(&["session", "send", &session, "/write notes.txt from afar"]);
+    assert!(sent.starts_with("exit 0"), "{sent}");
+    watch.until(|line| line.contains(r#""status":"pending""#));
+    let item = here.machine.json("inbox list --json")["items"][0].clone();
+    let id = item["id"].as_str().unwrap().to_owned();
+    let allowed = here.run_args(&["inbox", "allow", &id]);
+    assert!(allowed.starts_with("exit 0"), "{allowed}");
+    watch.until(|line| line.contains("turn_ended") || line.contains("end_turn"));
+    assert_eq!(fs::read_to_string(there.web().join("notes.txt")).unwrap().trim(), "from afar");
+    // Other commands, and a new session in the other machine's folder.
+    assert!(here.run_args(&["session", "rename", &session, "renamed"]).starts_with("exit 0"));
+    let shown = there.machine.json(&format!("session show {session} --json"));
+    assert_eq!(shown["title"], "renamed");
+    let second = here.machine.json("session new --project web --agent demo --json");
+    assert_eq!(there.machine.json("session list --json")["total"], 2, "{second}");
+    let found = here.run("search afar");
+    assert!(found.contains("hello from afar") || found.contains("afar"), "{found}");
+}
+
+#[test]
+fn n3_a_prompt_waits_for_a_node_that_is_away_and_other_commands_are_refused() {
+    let database = postgres::database();
+    let (here, there) = (node(&database, "laptop"), node(&database, "workstation"));
+    assert!(there.run("project add web").starts_with("exit 0"), "the daemon starts");
+    let session = there.session();
+    here.run("node list");
+    kill(&there);
+    database
+        .execute(
+            "UPDATE nodes SET lease_until = now() - interval '1 minute' WHERE name = 'workstation'",
+        )
+        .unwrap();
+    let refused = here.run_args(&["session", "rename", &session, "x"]);
+    assert!(refused.contains("workstation has been away"), "{refused}");
+    let queued = here.run_args(&["session", "send", &session, "when you are back"]);
+    assert!(queued.contains("workstation is away"), "{queued}");
+    // Any command starts the daemon again.
+    let mut watch = there.start(&["session", "watch", &session, "--after", "0", "--json"]);
+    watch.until(|line| line.contains("You said: **when you are back**"));
+    let prompts = database.value("SELECT count(*) FROM messages WHERE role = 'user'");
+    assert_eq!(prompts.as_deref(), Some("1"), "it is carried out once");
+}
+
+#[test]
+fn n2_a_second_home_with_the_same_name_is_refused() {
+    let database = postgres::database();
+    let (first, second) = (node(&database, "laptop"), node(&database, "laptop"));
+    assert!(first.run("project add web").starts_with("exit 0"), "the daemon starts");
+    let refused = second.run("serve");
+    assert!(refused.contains("another node is called laptop"), "{refused}");
+    assert!(refused.contains("node.name"), "{refused}");
+}
