@@ -15,11 +15,37 @@ pub fn read(agent: Agent, path: &str, file: &[u8]) {
     let root = FOLDER.get_or_init(folder).path();
     let place = root.join(path);
     std::fs::create_dir_all(place.parent().expect("a folder")).expect("a folder");
+    grow(agent, root, &place, file);
+}
+
+/// Reads a session of Vibe 3 with one chunk, whose journal grows.
+pub fn read_journal(chunk: &[u8], journal: &[u8]) {
+    static FOLDER: OnceLock<TempDir> = OnceLock::new();
+    let root = FOLDER.get_or_init(folder).path();
+    let session = root.join("logs/session/unified/7");
+    let current = r#"{"generation":"1"}"#;
+    let manifest = r#"{"projection_state":{"chunks":["c"]},"recovery_journal_segment":{"path":"journal/1.jsonl"}}"#;
+    let files = [
+        ("CURRENT", current.as_bytes()),
+        ("generations/1/manifest.json", manifest.as_bytes()),
+        ("chunks/c.json", chunk),
+    ];
+    for folder in ["generations/1", "chunks", "journal"] {
+        std::fs::create_dir_all(session.join(folder)).expect("a folder");
+    }
+    for (name, bytes) in files {
+        std::fs::write(session.join(name), bytes).expect("a file");
+    }
+    grow(Agent::Vibe, root, &session.join("journal/1.jsonl"), journal);
+}
+
+/// Reads a conversation with half of a file, and then with all of it.
+fn grow(agent: Agent, root: &Path, place: &Path, file: &[u8]) {
     let (first, _) = file.split_at(file.len() / 2);
-    std::fs::write(&place, first).expect("a file");
+    std::fs::write(place, first).expect("a file");
     let Reading::Whole(reader) = open(agent, root, None) else { panic!("it was never read") };
     let cursor = read_all(reader);
-    std::fs::write(&place, file).expect("a file");
+    std::fs::write(place, file).expect("a file");
     match open(agent, root, Some(&cursor)) {
         Reading::Unchanged => {}
         Reading::Rest(reader) | Reading::Whole(reader) | Reading::Rewritten(reader) => {

@@ -18,6 +18,7 @@ use convoke_core::title;
 use serde::{Deserialize, Serialize};
 
 use crate::item::{Batch, BrokenLine, Identity, Item, Tally, Tokens, UnknownLine};
+use crate::vibe::unified;
 use crate::{claude, codex};
 
 pub(crate) use tools::{Call, Outcome};
@@ -55,6 +56,9 @@ pub(crate) struct State {
     /// What the parser for Codex's lines remembers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub codex: codex::Notes,
+    /// What the parser for Vibe's journals remembers.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub vibe: unified::Notes,
     /// The id of the last line, for formats whose lines are a chain.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub last: String,

@@ -22,8 +22,10 @@ pub(crate) struct Elements<R> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Place {
     Start,
+    BeforeList,
     InDocument,
     InMessages,
+    InList,
     End,
 }
 
@@ -44,13 +46,19 @@ impl<R: Read> Elements<R> {
         Self { source, place: Place::Start, offset: 0, number: 0 }
     }
 
+    /// Reads a list of messages without a document around it.
+    pub(crate) fn of_list(source: R) -> Self {
+        Self { place: Place::BeforeList, ..Self::new(source) }
+    }
+
     /// The next one; `None` at the end. A document that breaks off or is none is an error.
     pub(crate) fn next(&mut self) -> io::Result<Option<Element>> {
         loop {
             let next = match self.place {
-                Place::Start => self.begin()?,
+                Place::Start => self.begin(b'{', Place::InDocument)?,
+                Place::BeforeList => self.begin(b'[', Place::InList)?,
                 Place::InDocument => self.field()?,
-                Place::InMessages => self.message()?,
+                Place::InMessages | Place::InList => self.message()?,
                 Place::End => return Ok(None),
             };
             if next.is_some() {
@@ -59,10 +67,11 @@ impl<R: Read> Elements<R> {
         }
     }
 
-    fn begin(&mut self) -> io::Result<Option<Element>> {
+    fn begin(&mut self, first: u8, within: Place) -> io::Result<Option<Element>> {
         match self.peek_word()? {
             None => self.place = Place::End,
-            Some(b'{') => (self.place, _) = (Place::InDocument, self.skip()),
+            Some(byte) if byte == first => (self.place, _) = (within, self.skip()),
+            Some(_) if first == b'[' => return Err(damaged("the document is no list")),
             Some(_) => return Err(damaged("the document is no object")),
         }
         Ok(None)
@@ -102,6 +111,7 @@ impl<R: Read> Elements<R> {
 
     fn message(&mut self) -> io::Result<Option<Element>> {
         match self.peek_word()? {
+            Some(b']') if self.place == Place::InList => self.place = Place::End,
             Some(b']') => (self.place, _) = (Place::InDocument, self.skip()),
             Some(b',') => self.skip(),
             None => return Err(damaged("the document breaks off")),

@@ -58,6 +58,11 @@ impl Folder {
         &self.path
     }
 
+    /// The same root for a reader that opens files as it goes.
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { path: self.path.clone(), root: self.root.try_clone()? })
+    }
+
     /// Opens a file that one of the patterns allows.
     pub(crate) fn open_file(&self, allowed: &[&str], path: &str) -> Result<File> {
         let refused = |why| Error::Refused { path: self.path.join(path), why };

@@ -50,6 +50,8 @@ pub(crate) enum Form {
         /// Reads one message, or a field of the document that stands before them, as an object of that one field.
         element: Parse,
     },
+    /// Generations in chunks and a journal, as Vibe 3 has them.
+    Journal,
     /// A database with many conversations.
     Database(&'static Rows),
 }
@@ -86,13 +88,17 @@ pub(crate) const fn of(agent: Agent) -> &'static Importer {
 }
 
 impl Importer {
-    /// How a file is read; some agents have documents from before they had lines.
+    /// How a file is read; some agents have documents from before they had lines, or a journal since.
     pub(crate) fn form_of(&self, path: &str) -> Form {
         match self.form {
+            Form::Lines { .. } if path.ends_with(vibe::unified::POINTER) => Form::Journal,
             Form::Lines { begin, line, .. } if path.ends_with(".json") => {
                 Form::Document { begin, element: line }
             }
-            form @ (Form::Lines { .. } | Form::Document { .. } | Form::Database(_)) => form,
+            form @ (Form::Lines { .. }
+            | Form::Document { .. }
+            | Form::Journal
+            | Form::Database(_)) => form,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Reads a conversation in batches, and knows after each of them from where to go on.
 
 mod chain;
+mod journal;
 mod source;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use crate::importer::{Begin, Form, Parse};
 use crate::item::{Batch, Identity, Tally};
 use crate::store::{Beside, History, Stamp, StampKind};
 
+use journal::{JournalCursor, JournalSource, Resumed};
 use source::{DocumentSource, LineSource, RowSource, Source, Step};
 
 /// What was read of a conversation, to be kept with what was stored of it.
@@ -31,6 +33,7 @@ pub struct Cursor {
 enum Place {
     Lines { lines: u64, fingerprint: Fingerprint },
     Document { stamp: Stamp, messages: u64, ids: u64 },
+    Journal(JournalCursor),
     Rows(RowCursor),
 }
 
@@ -85,6 +88,11 @@ impl Reader {
                 let (_, source) = document(beside, history, &mut assembly, (begin, element))?;
                 Source::Document(Box::new(source))
             }
+            Form::Journal => {
+                let (source, begun) = JournalSource::open(beside, history)?;
+                assembly = begun;
+                Source::Journal(Box::new(source))
+            }
             Form::Database(rows) => {
                 let source = RowSource::open(beside, history, rows, RowPlace::default())?;
                 source.identify(&mut assembly)?;
@@ -129,6 +137,16 @@ impl Reader {
                 let (seen, source) = document(beside, history, &mut assembly, (begin, element))?;
                 let is_same = seen.digest_of(*messages) == Some(*ids);
                 is_same.then(|| Self::new(history, Source::Document(Box::new(source)), assembly))
+            }
+            (Form::Journal, Place::Journal(then)) => {
+                let assembly = Assembly::new(cursor.state.clone());
+                match JournalSource::resume(beside, history, then, assembly)? {
+                    Some(Resumed::Unchanged) => return Ok(Reading::Unchanged),
+                    Some(Resumed::Rest(source, assembly)) => {
+                        Some(Self::new(history, Source::Journal(source), *assembly))
+                    }
+                    None => None,
+                }
             }
             (Form::Database(rows), Place::Rows(then)) => {
                 if history.stamp == Stamp(StampKind::Rows(then.stamp)) {
@@ -183,22 +201,14 @@ impl Reader {
     }
 
     fn step(&mut self) -> Result<()> {
+        let failed = |source| Error::Read { path: self.file.clone(), source };
         let step = match &mut self.source {
-            Source::Lines(source) => source.step(&mut self.assembly),
-            Source::Document(source) => source.step(&mut self.assembly),
-            Source::Rows(_) => return self.step_rows(),
+            Source::Lines(source) => source.step(&mut self.assembly).map_err(failed)?,
+            Source::Document(source) => source.step(&mut self.assembly).map_err(failed)?,
+            Source::Journal(source) => source.step(&mut self.assembly)?,
+            Source::Rows(source) => source.step(&mut self.assembly)?,
         };
-        match step {
-            Ok(Step::Read) => {}
-            Ok(Step::End) => self.end(),
-            Err(source) => return Err(Error::Read { path: self.file.clone(), source }),
-        }
-        Ok(())
-    }
-
-    fn step_rows(&mut self) -> Result<()> {
-        let Source::Rows(source) = &mut self.source else { return Ok(()) };
-        if source.step(&mut self.assembly)? == Step::End {
+        if step == Step::End {
             self.end();
         }
         Ok(())
@@ -231,6 +241,7 @@ impl Reader {
                 Place::Lines { lines: source.number(), fingerprint }
             }
             Source::Document(source) => source.place(self.is_over),
+            Source::Journal(source) => Place::Journal(source.cursor().map_err(failed)?),
             Source::Rows(source) => Place::Rows(source.cursor(self.is_over)),
         };
         Ok(Cursor { place, state: self.assembly.state.clone() })

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::io::Read as _;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use convoke_core::time::Timestamp;
@@ -14,10 +15,11 @@ use crate::assembly::{Assembly, Titled};
 use crate::database::{self, Condition, Database, Row, RowStamp};
 use crate::environment::Environment;
 use crate::error::Result;
-use crate::folder::Folder;
+use crate::folder::{Facts, Folder};
 use crate::importer::{self, Form, Importer};
 use crate::item::Identity;
 use crate::reader::{Cursor, Reader, Reading};
+use crate::vibe::unified::POINTER;
 
 /// The longest file beside a transcript that is read.
 const BESIDE_BYTES_MAX: u64 = 4 << 20;
@@ -80,6 +82,16 @@ impl History {
     pub fn file(&self) -> PathBuf {
         self.root.join(&self.path)
     }
+
+    /// The folder in which something changes when the conversation does.
+    pub fn folder(&self) -> PathBuf {
+        let journal = self.path.strip_suffix(POINTER).map(|folder| format!("{folder}/journal"));
+        let file = self.file();
+        journal.map_or_else(
+            || file.parent().unwrap_or(&self.root).to_owned(),
+            |journal| self.root.join(journal),
+        )
+    }
 }
 
 impl Store {
@@ -122,10 +134,13 @@ impl Store {
         let mut found = Vec::new();
         for pattern in self.importer.transcripts {
             for seen in self.folder.walk(pattern)? {
-                let facts = seen.facts;
+                let mut facts = seen.facts;
                 if let Form::Database(_) = self.importer.form {
                     found.extend(self.list(&seen.path)?);
                     continue;
+                }
+                if let Form::Journal = self.importer.form_of(&seen.path) {
+                    facts = self.with_journal(&seen.path, facts)?;
                 }
                 let (inode, size, modified_ns) = (facts.inode, facts.size, facts.modified_ns);
                 let stamp = Stamp(StampKind::File { inode, size, modified_ns });
@@ -164,6 +179,15 @@ impl Store {
         History { agent: self.agent, root: self.folder.path().to_owned(), path, session, stamp }
     }
 
+    /// What changes when a generation is published, or something is added to the journal of the newest one.
+    fn with_journal(&self, pointer: &str, facts: Facts) -> Result<Facts> {
+        let folder = pointer.trim_end_matches("CURRENT");
+        let journals = self.folder.walk(&format!("{folder}journal/*.jsonl"))?;
+        let Some(newest) = journals.last() else { return Ok(facts) };
+        let Facts { size, modified_ns, .. } = newest.facts;
+        Ok(Facts { size, modified_ns: modified_ns.max(facts.modified_ns), ..facts })
+    }
+
     /// The conversations of a database.
     fn list(&mut self, path: &str) -> Result<Vec<History>> {
         let Form::Database(rows) = self.importer.form else { return Ok(Vec::new()) };
@@ -180,6 +204,13 @@ impl Store {
         };
         Ok(list.iter().map(history).collect())
     }
+}
+
+/// The beginning of a file, which is all of a small one.
+pub(crate) fn read_small(file: File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(BESIDE_BYTES_MAX).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// What is said about a conversation outside of its transcript.
@@ -210,9 +241,7 @@ impl Beside<'_> {
     /// A small file; `None` if it is not there, too long, or may not be opened.
     pub(crate) fn read(&self, path: &str) -> Option<Vec<u8>> {
         let file = self.folder.open_file(self.importer.beside, path).ok()?;
-        let mut bytes = Vec::new();
-        file.take(BESIDE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
-        Some(bytes)
+        read_small(file).ok()
     }
 
     /// A small JSON file; null if it cannot be read.

@@ -1,4 +1,7 @@
 //! Mistral Vibe: `logs/session/session_*/messages.jsonl`, with what is said about it in `meta.json`. Messages have no times.
+//! Since version 3 it writes another form, see `unified`.
+
+pub(crate) mod unified;
 
 use std::path::PathBuf;
 
@@ -18,10 +21,19 @@ pub(crate) static IMPORTER: Importer = Importer {
     transcripts: &[
         "logs/session/session_*/messages.jsonl",
         "logs/session/session_*/agents/*/messages.jsonl",
+        "logs/session/unified/*/CURRENT",
     ],
-    beside: &["logs/session/session_*/meta.json", "logs/session/session_*/agents/*/meta.json"],
-    locks: &[],
-    programs: &["vibe", "vibe-acp"],
+    beside: &[
+        "logs/session/session_*/meta.json",
+        "logs/session/session_*/agents/*/meta.json",
+        "logs/session/unified/*/meta.json",
+        "logs/session/unified/*/generations/*/manifest.json",
+        "logs/session/unified/*/generations/*/projection-state.json",
+        "logs/session/unified/*/chunks/*.json",
+        "logs/session/unified/*/journal/*.jsonl",
+    ],
+    locks: &["logs/session/active/{id}.lock"],
+    programs: &["vibe", "vibe-acp", "vibe-rs", "vibe-app-server"],
     form: Form::Lines { begin, line, order: Order::File },
     known: None,
 };

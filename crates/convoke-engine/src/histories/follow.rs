@@ -116,8 +116,8 @@ fn folders(agent: HistoryAgent, environment: &Environment) -> Vec<PathBuf> {
         }
     }
     for history in &histories {
-        let file = history.file();
-        let above = file.ancestors().skip(1).take_while(|folder| is_inside(folder, &history.root));
+        let folder = history.folder();
+        let above = folder.ancestors().take_while(|folder| is_inside(folder, &history.root));
         for folder in above {
             if !seen.insert(folder.to_owned()) {
                 break;

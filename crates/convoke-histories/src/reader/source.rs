@@ -5,6 +5,7 @@ use std::io::{self, Seek as _, SeekFrom};
 
 use serde::Deserialize;
 
+use super::journal::JournalSource;
 use super::{Place, chain};
 use crate::assembly::{Assembly, digest};
 use crate::database::{Condition, Database, More, RowCursor, RowPlace, RowStamp, Rows, condition};
@@ -21,6 +22,7 @@ use crate::store::{Beside, History, Stamp, StampKind};
 pub(super) enum Source {
     Lines(Box<LineSource>),
     Document(Box<DocumentSource>),
+    Journal(Box<JournalSource>),
     Rows(Box<RowSource>),
 }
 
@@ -42,6 +44,8 @@ pub(super) struct LineSource {
     dead: chain::Dead,
     /// Where the last line begins that another program may still be writing, and its number.
     unfinished: Option<(u64, u64)>,
+    /// Lines of the conversation in files before this one.
+    before: u64,
 }
 
 impl LineSource {
@@ -63,7 +67,12 @@ impl LineSource {
     ) -> io::Result<Self> {
         file.seek(SeekFrom::Start(offset))?;
         let lines = Lines::new(file.try_clone()?, offset, number);
-        Ok(Self { file, lines, parse, dead: chain::Dead::default(), unfinished: None })
+        Ok(Self { file, lines, parse, dead: chain::Dead::default(), unfinished: None, before: 0 })
+    }
+
+    /// The file continues a conversation of which this much was read, its own lines included.
+    pub(super) fn after(&mut self, lines: u64) {
+        self.before = lines.saturating_sub(self.lines.number());
     }
 
     pub(super) fn number(&self) -> u64 {
@@ -77,7 +86,7 @@ impl LineSource {
 
     pub(super) fn step(&mut self, assembly: &mut Assembly) -> io::Result<Step> {
         let Some(line) = self.lines.next()? else { return Ok(Step::End) };
-        assembly.begin_line(line.number, line.offset, line.bytes);
+        assembly.begin_line(self.before + line.number, line.offset, line.bytes);
         if self.dead.contains(line.number) {
             assembly.state.tally.lines += 1;
             return Ok(Step::Read);
@@ -111,7 +120,7 @@ fn broken(line: &Line<'_>, why: String) -> BrokenLine {
 }
 
 /// Reads a line. Bytes that are not UTF-8 are replaced; zeros that a crash left before a line are passed over.
-fn read(assembly: &mut Assembly, parse: Parse, text: &[u8]) -> serde_json::Result<()> {
+pub(super) fn read(assembly: &mut Assembly, parse: Parse, text: &[u8]) -> serde_json::Result<()> {
     let start = text.iter().position(|byte| *byte != 0 && !byte.is_ascii_whitespace());
     let Some(text) = start.and_then(|start| text.get(start..)) else { return Ok(()) };
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
@@ -158,27 +167,37 @@ impl DocumentSource {
             Ok(None) => return Ok(Step::End),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 self.is_damaged = true;
-                let (line, offset) = (assembly.line + 1, assembly.offset);
-                assembly.broken(BrokenLine { line, offset, bytes: 0, why: error.to_string() });
+                broken_off(assembly, &error);
                 return Ok(Step::End);
             }
             Err(error) => return Err(error),
         };
-        assembly.begin_line(element.number, element.offset, element.bytes);
-        let Element { number: line, offset, bytes, json, is_message } = element;
-        assembly.state.tally.lines += u64::from(is_message);
-        let why = match json {
-            Some(json) => read(assembly, self.parse, &json).err().map(|error| error.to_string()),
-            None => {
-                assembly.state.tally.too_long += 1;
-                Some("it is too long".to_owned())
-            }
-        };
-        if let Some(why) = why.filter(|_| is_message) {
-            assembly.broken(BrokenLine { line, offset, bytes, why });
-        }
+        read_element(assembly, self.parse, element);
         Ok(Step::Read)
     }
+}
+
+/// Reads a message of a document, or a field of it.
+pub(super) fn read_element(assembly: &mut Assembly, parse: Parse, element: Element) {
+    assembly.begin_line(element.number, element.offset, element.bytes);
+    let Element { number: line, offset, bytes, json, is_message } = element;
+    assembly.state.tally.lines += u64::from(is_message);
+    let why = match json {
+        Some(json) => read(assembly, parse, &json).err().map(|error| error.to_string()),
+        None => {
+            assembly.state.tally.too_long += 1;
+            Some("it is too long".to_owned())
+        }
+    };
+    if let Some(why) = why.filter(|_| is_message) {
+        assembly.broken(BrokenLine { line, offset, bytes, why });
+    }
+}
+
+/// Names what follows the last message that could be read.
+pub(super) fn broken_off(assembly: &mut Assembly, error: &io::Error) {
+    let (line, offset) = (assembly.line + 1, assembly.offset);
+    assembly.broken(BrokenLine { line, offset, bytes: 0, why: error.to_string() });
 }
 
 /// The hash of no ids.

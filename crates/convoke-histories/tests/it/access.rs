@@ -14,6 +14,7 @@ use rustix::fs::inotify;
 use crate::render::conversations;
 use crate::scene::Scene;
 use crate::stories::story;
+use crate::unified;
 
 /// Files that lie beside transcripts and are none of our business.
 const NEIGHBOURS: [&str; 13] = [
@@ -55,6 +56,10 @@ fn allowed(agent: Agent) -> &'static [&'static str] {
     }
 }
 
+/// What a session of Vibe 3 is read from, besides its chunks.
+const UNIFIED: [&str; 5] =
+    ["CURRENT", "meta.json", "manifest.json", "projection-state.json", "0000000000000001.jsonl"];
+
 /// All folders of a store, with a neighbour of each name in every one of them.
 fn surrounded(scene: &Scene) -> Vec<PathBuf> {
     let mut folders = vec![scene.root()];
@@ -75,8 +80,16 @@ fn surrounded(scene: &Scene) -> Vec<PathBuf> {
 
 #[test]
 fn h5_no_file_is_opened_that_is_not_on_the_list() {
-    for agent in Agent::ALL {
-        let scene = story(agent);
+    let scenes = Agent::ALL.map(|agent| (story(agent), allowed(agent).to_vec()));
+    // Its chunks have the names that their content gives them.
+    let unified = unified::story().scene;
+    let chunks =
+        fs::read_dir(unified.path(&format!("logs/session/unified/{}/chunks", unified::ID)));
+    let chunks: Vec<_> = chunks.unwrap().map(|it| it.unwrap().file_name()).collect();
+    let mut expected = UNIFIED.to_vec();
+    expected.extend(chunks.iter().map(|it| it.to_str().unwrap()));
+    for (scene, expected) in scenes.into_iter().chain([(unified, expected)]) {
+        let agent = scene.agent;
         let folders = surrounded(&scene);
         let opened = match watch(&folders) {
             Some(queue) => {
@@ -86,7 +99,7 @@ fn h5_no_file_is_opened_that_is_not_on_the_list() {
             // Some machines have no inotify instance left.
             None => opened_under_strace(agent, &scene.root()),
         };
-        let expected: BTreeSet<String> = allowed(agent).iter().map(|it| (*it).to_owned()).collect();
+        let expected: BTreeSet<String> = expected.into_iter().map(str::to_owned).collect();
         assert_eq!(opened, expected, "{agent}");
     }
 }

@@ -18,3 +18,5 @@ mod samples;
 mod scene;
 #[cfg(test)]
 mod stories;
+#[cfg(test)]
+mod unified;

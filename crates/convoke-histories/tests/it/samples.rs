@@ -12,7 +12,7 @@ fn check_story(agent: Agent) {
     insta::assert_snapshot!(format!("story_{agent}"), story(agent).render());
 }
 
-/// The same of what the agent itself wrote; Vibe and Droid wrote nothing here. Without the samples the hand-written store
+/// The same of what the agent itself wrote; Droid wrote nothing here. Without the samples the hand-written store
 /// is checked.
 fn check_sample(agent: Agent) {
     let home = samples().map(|samples| samples.join(agent.as_str())).filter(|home| home.is_dir());
@@ -126,4 +126,9 @@ fn h1_cline_sample_says_all_that_people_saw() {
 #[test]
 fn h1_kimi_sample_says_all_that_people_saw() {
     check_sample(Agent::Kimi);
+}
+
+#[test]
+fn h1_vibe_sample_says_all_that_people_saw() {
+    check_sample(Agent::Vibe);
 }

@@ -1,0 +1,238 @@
+//! Vibe 3: `logs/session/unified/ID`, with the conversation in chunks that a generation names, and a journal of what
+//! changed since. `CURRENT` names the generation. Records of the journal that concern the model are passed over: what
+//! people saw is in those of the projection.
+
+mod effect;
+
+use convoke_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::assembly::{Assembly, Titled, digest};
+use crate::importer::folder_name;
+use crate::item::Tokens;
+use crate::json::{count, field, list, path, plain, text, time, word};
+use crate::raw::Words;
+use crate::store::Beside;
+
+/// The file that names the generation; a conversation is known by its path.
+pub(crate) const POINTER: &str = "/CURRENT";
+/// Ids of messages that a fork took over from the session that it was forked from.
+const INHERITED: &str = "imported-";
+
+/// What is remembered of what was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Notes {
+    /// Hashes of the ids of prompts in the chunks that may still change, and in the journal.
+    pub prompts: Vec<u64>,
+}
+
+/// What a chunk's entry means for the question whether the conversation is still the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// The user said something.
+    Prompt(u64),
+    /// The conversation went back to before this prompt.
+    Rewind(u64),
+    /// Nothing.
+    Other,
+}
+
+/// What is said about the session in `meta.json`.
+pub(crate) fn begin(assembly: &mut Assembly, file: &str, beside: &mut Beside<'_>) {
+    let folder = file.trim_end_matches("CURRENT");
+    let meta = beside.json(&format!("{folder}meta.json"));
+    folder_name(file, 1).clone_into(&mut assembly.state.identity.id);
+    title(assembly, word(&meta, "title"), word(&meta, "title_source"));
+    assembly.cwd(path(&meta, &["environment", "working_directory"]).as_str().unwrap_or_default());
+    assembly.model(path(&meta, &["config", "active_model"]).as_str().unwrap_or_default());
+    assembly.seen_at(time(field(&meta, "start_time")));
+    assembly.seen_at(time(field(&meta, "end_time")));
+    let identity = &mut assembly.state.identity;
+    if identity.forked_from.is_none() {
+        // Whether it is a subagent or a fork is said by its first entry.
+        identity.parent = text(&meta, "parent_session_id");
+    }
+}
+
+fn title(assembly: &mut Assembly, title: &str, source: &str) {
+    let titled = if source == "manual" { Titled::ByUser } else { Titled::ByAgent };
+    assembly.title(title, titled);
+}
+
+/// The state of a session without its entries: in a generation, and in the journal whenever something of it changes.
+pub(crate) fn envelope(assembly: &mut Assembly, snapshot: &Value) {
+    let session = field(snapshot, "session");
+    title(assembly, word(session, "title"), word(session, "titleSource"));
+    assembly.seen_at(time(field(session, "createdAt")));
+    assembly.seen_at(time(field(session, "updatedAt")));
+    let used = |usage: &Value| {
+        let cached = count(usage, "cachedInputTokens");
+        let input = count(usage, "inputTokens").saturating_sub(cached);
+        Tokens { input, output: count(usage, "outputTokens"), cache_read: cached, cache_write: 0 }
+    };
+    let identity = &mut assembly.state.identity;
+    let (all, last) = (field(session, "tokenUsage"), field(session, "contextUsage"));
+    if all.is_object() {
+        identity.tokens = used(all);
+    }
+    if last.is_object() {
+        identity.usage.input_tokens = Some(count(last, "inputTokens"));
+        identity.usage.output_tokens = Some(count(last, "outputTokens"));
+        identity.usage.context_used = Some(count(last, "totalTokens"));
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Record<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Words<'a>,
+    #[serde(borrow, default)]
+    payload: Option<&'a RawValue>,
+}
+
+/// Reads one record of the journal.
+pub(crate) fn record(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result<()> {
+    let record: Record<'_> = serde_json::from_slice(bytes)?;
+    match record.kind.as_str() {
+        "projection_delta" | "session_relocated" => {
+            let payload = crate::raw::parse(record.payload)?;
+            for change in list(&payload, "delta") {
+                apply(assembly, change, bytes);
+            }
+        }
+        "projection_advanced" => {
+            let payload = crate::raw::parse(record.payload)?;
+            let snapshot = field(&payload, "snapshot");
+            replace_all(assembly, list(field(snapshot, "history"), "entries"));
+            envelope(assembly, snapshot);
+        }
+        "command_reserved"
+        | "core_input"
+        | "action_intent"
+        | "action_result"
+        | "process_operation_dispatched"
+        | "process_state_changed"
+        | "process_notification_submitted"
+        | "callback_registered"
+        | "callback_resolved"
+        | "receipt_succeeded"
+        | "receipt_failed" => {}
+        kind => assembly.unknown(kind, bytes),
+    }
+    Ok(())
+}
+
+fn apply(assembly: &mut Assembly, change: &Value, bytes: &[u8]) {
+    match word(change, "op") {
+        "append_entry" | "replace_entry" => show(assembly, field(change, "entry")),
+        "set_history_entries" => replace_all(assembly, list(change, "entries")),
+        "set_envelope" => envelope(assembly, field(change, "state")),
+        // What was seen stays; most of what is removed is appended again further on.
+        "remove_entry" => {}
+        kind => assembly.unknown(kind, bytes),
+    }
+}
+
+fn replace_all(assembly: &mut Assembly, entries: &[Value]) {
+    for entry in entries {
+        show(assembly, entry);
+    }
+}
+
+/// Reads one entry of a chunk.
+pub(crate) fn entry(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result<()> {
+    let entry: Value = serde_json::from_slice(bytes)?;
+    show(assembly, &entry);
+    Ok(())
+}
+
+/// What an entry means for the question whether the conversation is still the same.
+pub(crate) fn mark(entry: &Value) -> Mark {
+    let hash = |id: &Value| digest(id.as_str().unwrap_or_default().as_bytes());
+    match (word(entry, "type"), word(entry, "role"), word(entry, "kind")) {
+        ("message", "user", _) => Mark::Prompt(hash(field(entry, "id"))),
+        ("checkpoint", _, "rewind") => Mark::Rewind(hash(path(entry, &["details", "entryId"]))),
+        _ => Mark::Other,
+    }
+}
+
+fn show(assembly: &mut Assembly, entry: &Value) {
+    let prompts = &mut assembly.state.vibe.prompts;
+    match mark(entry) {
+        Mark::Prompt(id) if !prompts.contains(&id) => prompts.push(id),
+        Mark::Rewind(id) => {
+            let kept = prompts.iter().position(|prompt| *prompt == id).unwrap_or(prompts.len());
+            prompts.truncate(kept);
+        }
+        Mark::Prompt(_) | Mark::Other => {}
+    }
+    let key = text(entry, "id").unwrap_or_else(|| assembly.line_key());
+    if is_inherited(assembly, &key) {
+        return;
+    }
+    let at = time(field(entry, "createdAt"));
+    assembly.seen_at(time(field(entry, "updatedAt")));
+    match word(entry, "type") {
+        "message" => message(assembly, &key, entry, at),
+        "reasoning" => {
+            let text = match word(entry, "text") {
+                // The provider did not say what was thought.
+                "" | "[redacted]" => plain(field(entry, "summary")),
+                text => text.to_owned(),
+            };
+            assembly.thought(&key, &text, at);
+        }
+        "effect" => effect::show(assembly, &key, entry, at),
+        "checkpoint" => checkpoint(assembly, &key, entry, at),
+        "notice" => match word(entry, "level") {
+            // Hooks that ran.
+            "info" => {}
+            level => assembly.advice(&key, level, word(entry, "message"), at),
+        },
+        // A permission or a question; what came of it is in the call.
+        "callback" => {}
+        kind => assembly.unknown(kind, entry.to_string().as_bytes()),
+    }
+}
+
+/// Whether an entry is one of the session that this one was forked from.
+fn is_inherited(assembly: &mut Assembly, key: &str) -> bool {
+    let identity = &mut assembly.state.identity;
+    if !key.starts_with(INHERITED) {
+        return false;
+    }
+    if identity.forked_from.is_none() {
+        identity.forked_from = identity.parent.take();
+    }
+    identity.forked_from.is_some()
+}
+
+fn message(assembly: &mut Assembly, key: &str, entry: &Value, at: Option<Timestamp>) {
+    let content = plain(field(entry, "content"));
+    match word(entry, "role") {
+        "user" => {
+            // What the user typed, where the model was given more than that.
+            let typed = list(field(entry, "userDisplayContent"), "content").iter();
+            let typed: Vec<&str> = typed.map(|block| word(block, "text")).collect();
+            let typed = typed.concat();
+            assembly.prompt(key, if typed.trim().is_empty() { &content } else { &typed }, at);
+        }
+        "assistant" => assembly.answer(key, &content, at),
+        _ => {}
+    }
+}
+
+fn checkpoint(assembly: &mut Assembly, key: &str, entry: &Value, at: Option<Timestamp>) {
+    match word(entry, "kind") {
+        "compaction" if word(entry, "generationStatus") == "completed" => {
+            assembly.compacted(key, "", at);
+        }
+        "compaction" | "agent_change" => {}
+        "model_change" => {
+            assembly.model(path(entry, &["details", "model"]).as_str().unwrap_or_default());
+        }
+        _ => assembly.advice(key, "info", word(entry, "message"), at),
+    }
+}
