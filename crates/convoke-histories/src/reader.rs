@@ -31,8 +31,17 @@ pub struct Cursor {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Place {
-    Lines { lines: u64, fingerprint: Fingerprint },
-    Document { stamp: Stamp, messages: u64, ids: u64 },
+    Lines {
+        lines: u64,
+        fingerprint: Fingerprint,
+    },
+    Document {
+        stamp: Stamp,
+        messages: u64,
+        ids: u64,
+        #[serde(default)]
+        last: u64,
+    },
     Journal(JournalCursor),
     Rows(RowCursor),
 }
@@ -129,14 +138,17 @@ impl Reader {
                     }
                 }
             }
-            (Form::Document { begin, element }, Place::Document { stamp, messages, ids }) => {
+            (Form::Document { begin, element }, Place::Document { stamp, messages, ids, last }) => {
                 if *stamp == history.stamp {
                     return Ok(Reading::Unchanged);
                 }
                 let mut assembly = Assembly::default();
-                let (seen, source) = document(beside, history, &mut assembly, (begin, element))?;
-                let is_same = seen.digest_of(*messages) == Some(*ids);
-                is_same.then(|| Self::new(history, Source::Document(Box::new(source)), assembly))
+                let (seen, mut source) =
+                    document(beside, history, &mut assembly, (begin, element))?;
+                seen.known(*messages, *ids, *last).map(|known| {
+                    source.after(known);
+                    Self::new(history, Source::Document(Box::new(source)), assembly)
+                })
             }
             (Form::Journal, Place::Journal(then)) => {
                 let assembly = Assembly::new(cursor.state.clone());
@@ -267,6 +279,6 @@ fn document(
     let failed = |source| read_error(history, source);
     let ids = source::Ids::read(open(beside, history)?).map_err(failed)?;
     let file = open(beside, history)?;
-    let source = DocumentSource::open(file, parse, ids.last(), history.stamp);
+    let source = DocumentSource::open(file, parse, ids.all(), history.stamp);
     Ok((ids, source))
 }

@@ -154,7 +154,7 @@ impl JournalSource {
             let source = Self { in_journal: true, ..source };
             return Ok(Some(Resumed::Rest(Box::new(source), Box::new(assembly))));
         }
-        let expected = std::mem::take(&mut assembly.state.vibe.prompts);
+        let expected = assembly.state.vibe.begin_generation();
         let source = Self::begin(beside, history, generation, &mut assembly, read)?;
         let is_same = source.is_still_there(expected)?;
         Ok(is_same.then(|| Resumed::Rest(Box::new(source), Box::new(assembly))))
@@ -192,17 +192,18 @@ impl JournalSource {
     /// point to which the conversation went back need not be.
     fn is_still_there(&self, mut expected: Vec<u64>) -> Result<bool> {
         expected.reverse();
+        for entry in self.inline() {
+            if let Some(is_same) = meet(&mut expected, unified::mark(entry)) {
+                return Ok(is_same);
+            }
+        }
         let mut chunk = self.done;
         while let Some(mut elements) = self.open_chunk(chunk)? {
             while let Some(element) = self.next(&mut elements)? {
                 let json = element.json.unwrap_or_default();
                 let entry: Value = serde_json::from_slice(&json).unwrap_or_default();
-                match (unified::mark(&entry), expected.last()) {
-                    (_, None) => return Ok(true),
-                    (Mark::Prompt(id), Some(next)) if id == *next => drop(expected.pop()),
-                    (Mark::Prompt(_), Some(_)) => return Ok(false),
-                    (Mark::Rewind(id), Some(_)) if expected.contains(&id) => return Ok(true),
-                    (Mark::Rewind(_) | Mark::Other, Some(_)) => {}
+                if let Some(is_same) = meet(&mut expected, unified::mark(&entry)) {
+                    return Ok(is_same);
                 }
             }
             chunk += 1;
@@ -268,21 +269,26 @@ impl JournalSource {
         if place + 1 < chunks.len() {
             self.names = chain(self.names, name);
             self.done += 1;
-            assembly.state.vibe.prompts.clear();
+            assembly.state.vibe.seal();
         } else {
             self.enter_journal(assembly);
         }
     }
 
-    fn enter_journal(&mut self, assembly: &Assembly) {
+    fn enter_journal(&mut self, assembly: &mut Assembly) {
         self.in_journal = true;
+        assembly.state.vibe.begin_journal();
         self.journal.after(assembly.state.tally.lines);
     }
 
     /// The entries of a generation without chunks.
-    fn read_inline(&self, assembly: &mut Assembly) {
+    fn inline(&self) -> &[Value] {
         let entries = list(field(&self.generation.snapshot, "history"), "entries");
-        for entry in entries.iter().filter(|_| self.generation.chunks.is_none()) {
+        if self.generation.chunks.is_none() { entries } else { &[] }
+    }
+
+    fn read_inline(&self, assembly: &mut Assembly) {
+        for entry in self.inline() {
             // It was parsed before.
             drop(read(assembly, unified::entry, entry.to_string().as_bytes()));
         }
@@ -295,6 +301,21 @@ impl JournalSource {
             false => None,
         };
         Ok(JournalCursor { generation, chunks: self.done, names: self.names, journal })
+    }
+}
+
+/// Compares an entry with the prompts that are expected, the next one last; says whether the conversation is the same
+/// as soon as that is certain.
+fn meet(expected: &mut Vec<u64>, mark: Mark) -> Option<bool> {
+    match (mark, expected.last()) {
+        (_, None) => Some(true),
+        (Mark::Prompt(id), Some(next)) if id == *next => {
+            expected.pop();
+            None
+        }
+        (Mark::Prompt(_), Some(_)) => Some(false),
+        (Mark::Rewind(id), Some(_)) if expected.contains(&id) => Some(true),
+        (Mark::Rewind(_) | Mark::Other, Some(_)) => None,
     }
 }
 

@@ -140,22 +140,31 @@ pub(super) fn read(assembly: &mut Assembly, parse: Parse, text: &[u8]) -> serde_
 pub(super) struct DocumentSource {
     elements: Elements<File>,
     parse: Parse,
-    ids: (u64, u64),
+    ids: Read,
     stamp: Stamp,
+    /// Messages that were read before. They are parsed, for what they say about those that follow, and not handed out:
+    /// some of them may be in messages of Convoke's own.
+    known: u64,
     is_damaged: bool,
 }
 
 impl DocumentSource {
-    pub(super) fn open(file: File, parse: Parse, ids: (u64, u64), stamp: Stamp) -> Self {
-        Self { elements: Elements::new(file), parse, ids, stamp, is_damaged: false }
+    pub(super) fn open(file: File, parse: Parse, ids: Read, stamp: Stamp) -> Self {
+        Self { elements: Elements::new(file), parse, ids, stamp, known: 0, is_damaged: false }
+    }
+
+    /// Passes over the first messages.
+    pub(super) const fn after(&mut self, known: u64) {
+        self.known = known;
     }
 
     pub(super) const fn place(&self, is_over: bool) -> Place {
         if is_over {
-            return Place::Document { stamp: self.stamp, messages: self.ids.0, ids: self.ids.1 };
+            let Read { messages, ids, last } = self.ids;
+            return Place::Document { stamp: self.stamp, messages, ids, last };
         }
         let stamp = Stamp(StampKind::File { inode: 0, size: 0, modified_ns: 0 });
-        Place::Document { stamp, messages: 0, ids: EMPTY }
+        Place::Document { stamp, messages: 0, ids: EMPTY, last: EMPTY }
     }
 
     pub(super) fn step(&mut self, assembly: &mut Assembly) -> io::Result<Step> {
@@ -172,7 +181,11 @@ impl DocumentSource {
             }
             Err(error) => return Err(error),
         };
+        let is_known = element.is_message && element.number <= self.known;
         read_element(assembly, self.parse, element);
+        if is_known {
+            assembly.take();
+        }
         Ok(Step::Read)
     }
 }
@@ -203,9 +216,17 @@ pub(super) fn broken_off(assembly: &mut Assembly, error: &io::Error) {
 /// The hash of no ids.
 const EMPTY: u64 = 0;
 
-/// Hashes of the ids of a document's first messages: of one, of two, and so on.
+/// How many messages of a document were read, with hashes of their ids and of all that the last one says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Read {
+    messages: u64,
+    ids: u64,
+    last: u64,
+}
+
+/// Hashes of the ids of a document's first messages: of one, of two, and so on; and of what the last of them says.
 #[derive(Debug)]
-pub(super) struct Ids(Vec<u64>);
+pub(super) struct Ids(Vec<(u64, u64)>);
 
 impl Ids {
     pub(super) fn read(file: File) -> io::Result<Self> {
@@ -230,21 +251,24 @@ impl Ids {
                 let id = id.filter(|id| !id.id.as_str().is_empty());
                 let own = id.map_or_else(|| digest(&json), |id| digest(id.id.as_str().as_bytes()));
                 last = digest(&[last.to_le_bytes(), own.to_le_bytes()].concat());
-                hashes.push(last);
+                hashes.push((last, digest(&json)));
             }
         }
         Ok(Self(hashes))
     }
 
-    /// How many there are, and the hash of all.
-    pub(super) fn last(&self) -> (u64, u64) {
-        (self.0.len() as u64, self.0.last().copied().unwrap_or(EMPTY))
+    /// What there is to read.
+    pub(super) fn all(&self) -> Read {
+        let (ids, last) = self.0.last().copied().unwrap_or((EMPTY, EMPTY));
+        Read { messages: self.0.len() as u64, ids, last }
     }
 
-    /// The hash of the first so many, if there are as many.
-    pub(super) fn digest_of(&self, messages: u64) -> Option<u64> {
-        let Some(last) = messages.checked_sub(1) else { return Some(EMPTY) };
-        self.0.get(usize::try_from(last).ok()?).copied()
+    /// How many of the first messages are as they were read; `None` if others are in their place. Only the last one may
+    /// have been written anew.
+    pub(super) fn known(&self, messages: u64, ids: u64, last: u64) -> Option<u64> {
+        let Some(place) = messages.checked_sub(1) else { return Some(0) };
+        let (now, said) = self.0.get(usize::try_from(place).ok()?)?;
+        (*now == ids).then_some(if *said == last { messages } else { place })
     }
 }
 

@@ -24,8 +24,31 @@ const INHERITED: &str = "imported-";
 /// What is remembered of what was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Notes {
-    /// Hashes of the ids of prompts in the chunks that may still change, and in the journal.
-    pub prompts: Vec<u64>,
+    /// Hashes of the ids of prompts in the chunk that may still change, and in the journal.
+    prompts: Vec<u64>,
+    /// The same of all entries.
+    seen: Vec<u64>,
+    /// Those of the generation before. What its last chunk and its journal say is in the chunks of this one again.
+    before: Vec<u64>,
+}
+
+impl Notes {
+    /// Another generation is about to be read; returns the prompts that must be in it.
+    pub(crate) fn begin_generation(&mut self) -> Vec<u64> {
+        self.before.append(&mut self.seen);
+        std::mem::take(&mut self.prompts)
+    }
+
+    /// A chunk was read that will not change any more.
+    pub(crate) fn seal(&mut self) {
+        self.seen.clear();
+        self.prompts.clear();
+    }
+
+    /// All chunks were read.
+    pub(crate) fn begin_journal(&mut self) {
+        self.before.clear();
+    }
 }
 
 /// What a chunk's entry means for the question whether the conversation is still the same.
@@ -141,10 +164,17 @@ fn replace_all(assembly: &mut Assembly, entries: &[Value]) {
     }
 }
 
-/// Reads one entry of a chunk.
+/// Reads one entry of a chunk, unless it was read before: agents that Convoke drives say what is in its own messages
+/// already, and only the place up to which that was read is known.
 pub(crate) fn entry(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result<()> {
     let entry: Value = serde_json::from_slice(bytes)?;
-    show(assembly, &entry);
+    let id = word(&entry, "id");
+    let is_known = assembly.state.vibe.before.contains(&digest(id.as_bytes()));
+    if is_known && !assembly.is_open(id) {
+        note(assembly, &entry);
+    } else {
+        show(assembly, &entry);
+    }
     Ok(())
 }
 
@@ -158,8 +188,9 @@ pub(crate) fn mark(entry: &Value) -> Mark {
     }
 }
 
-fn show(assembly: &mut Assembly, entry: &Value) {
-    let prompts = &mut assembly.state.vibe.prompts;
+/// Remembers that an entry was read.
+fn note(assembly: &mut Assembly, entry: &Value) {
+    let Notes { prompts, seen, .. } = &mut assembly.state.vibe;
     match mark(entry) {
         Mark::Prompt(id) if !prompts.contains(&id) => prompts.push(id),
         Mark::Rewind(id) => {
@@ -168,6 +199,14 @@ fn show(assembly: &mut Assembly, entry: &Value) {
         }
         Mark::Prompt(_) | Mark::Other => {}
     }
+    let id = digest(word(entry, "id").as_bytes());
+    if word(entry, "generationStatus") != "in_progress" && !seen.contains(&id) {
+        seen.push(id);
+    }
+}
+
+fn show(assembly: &mut Assembly, entry: &Value) {
+    note(assembly, entry);
     let key = text(entry, "id").unwrap_or_else(|| assembly.line_key());
     if is_inherited(assembly, &key) {
         return;

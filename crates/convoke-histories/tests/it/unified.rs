@@ -247,6 +247,23 @@ fn h2_a_journal_and_the_generation_that_it_becomes_are_one_conversation() {
 }
 
 #[test]
+fn h2_what_a_journal_said_is_not_said_again_by_the_chunks_that_it_becomes() {
+    let unified = Unified::new();
+    let entries: Vec<Value> =
+        (0..6).map(|number| said("user", &format!("u{number}"), number, "fix it")).collect();
+    unified.publish(1, &[entries[..2].to_vec()]);
+    unified.append(1, &added(&entries[2..5]));
+    let imported = unified.read();
+    unified.publish(2, &[entries[..3].to_vec(), entries[3..].to_vec()]);
+    let Reading::Rest(mut reader) = unified.scene.reading(Some(&imported.cursor)) else { panic!() };
+    let mut keys = Vec::new();
+    while let Some(batch) = reader.next_batch().unwrap() {
+        keys.extend(batch.items.into_iter().map(|item| item.key));
+    }
+    assert_eq!(keys, ["u5"]);
+}
+
+#[test]
 fn h2_a_reader_that_stops_anywhere_goes_on_from_there() {
     let unified = story();
     let path = Unified::path("journal/0000000000000001.jsonl");
