@@ -100,7 +100,13 @@ fn message_id(session: SessionId, key: &str) -> MessageId {
     MessageId::from_random(fingerprint(&bytes).to_be_bytes())
 }
 
-/// How far a conversation was read.
+/// How far a conversation was read, which is not its end: it has no stamp, so that the next scan finds it changed and
+/// goes on from there if this import does not.
+pub(super) fn mark_part(changed: &Changed, cursor: &convoke_histories::Cursor) -> HistoryMark {
+    HistoryMark { stamp: String::new(), ..mark(changed, cursor) }
+}
+
+/// That all of a conversation was read.
 pub(super) fn mark(changed: &Changed, cursor: &convoke_histories::Cursor) -> HistoryMark {
     let Identity { id, parent, tokens, .. } = cursor.identity();
     let id = if id.is_empty() { &changed.history.path } else { id };

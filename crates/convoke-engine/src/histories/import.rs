@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use convoke_core::id::SessionId;
 use convoke_histories::{Cursor, Identity, Reader, Reading, Store};
-use convoke_store::{Consent, HistoryOutcome, HistoryRecord, HistoryStanding};
+use convoke_store::{Consent, HistoryMark, HistoryOutcome, HistoryRecord, HistoryStanding};
 use tokio::runtime::Handle;
 
 use super::build::{self, Chunk, Occasion};
@@ -280,8 +280,8 @@ impl Worker {
             return Ok(());
         }
         self.count_lines(changed, &reader, &chunk, 0);
-        let mark = build::mark(changed, &reader.cursor()?);
         let is_last = chunk.is_last;
+        let mark = mark_of(changed, &reader, is_last)?;
         let identity = reader.identity();
         let record = build::record(changed, identity, chunk, mark, replaces, self.occasion);
         let id = record.session.id;
@@ -317,7 +317,7 @@ impl Worker {
             let chunk = Chunk::read(&mut reader)?;
             self.count_lines(changed, &reader, &chunk, broken);
             let is_last = chunk.is_last;
-            let mark = build::mark(changed, &reader.cursor()?);
+            let mark = mark_of(changed, &reader, is_last)?;
             let identity = reader.identity();
             let now = self.occasion.now;
             let growth = build::growth(changed, session, identity, chunk, mark, now);
@@ -398,6 +398,16 @@ impl Worker {
         });
         Ok(outcomes.last().copied())
     }
+}
+
+/// How far a reader is.
+fn mark_of(
+    changed: &Changed,
+    reader: &Reader,
+    is_last: bool,
+) -> convoke_histories::Result<HistoryMark> {
+    let cursor = reader.cursor()?;
+    Ok(if is_last { build::mark(changed, &cursor) } else { build::mark_part(changed, &cursor) })
 }
 
 /// What came of a conversation.

@@ -70,6 +70,10 @@ mod http_inbox;
 mod http_sessions;
 #[cfg(test)]
 mod import_cli;
+// Elsewhere one process cannot limit another.
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod importing;
 #[cfg(test)]
 mod inbox_cli;
 #[cfg(test)]
