@@ -2,21 +2,23 @@
 
 use std::time::Instant;
 
+use convoke_core::message::Role;
 use convoke_store::SearchQuery;
-use convoke_testkit::bench::measure::{in_turn_async, seconds};
+use convoke_testkit::bench::measure::{Samples, in_turn_async, seconds};
 use convoke_testkit::bench::random::word;
 use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
 use rusqlite::params;
 
-use crate::database::Database;
+use crate::database::{Database, project_id};
 
-pub(crate) const ROWS: [&str; 6] = [
+pub(crate) const ROWS: [&str; 7] = [
     "search: the commonest word",
     "search: a word of medium frequency",
     "search: a rare word",
     "search: two words",
     "search: a beginning of four letters",
     "search: a beginning of three letters",
+    "search: any of these in a project, an agent's or a side's, 99%",
 ];
 
 /// Times a search is done.
@@ -34,12 +36,47 @@ pub(crate) async fn measure(bench: &mut Bench, database: &Database) -> Result<()
     // Rarer ones do not occur among few messages.
     let rare = word(bench.size(40_000, 1000) as u64);
     let texts = [word(1), word(500), rare, frequent, beginning(4, 5000), beginning(3, 5000)];
-    for (name, text) in ROWS.into_iter().zip(texts) {
+    for (name, text) in ROWS.into_iter().zip(&texts) {
         if bench.wants(&[name]) {
-            measure_one(bench, database, name, &text).await?;
+            measure_one(bench, database, name, text).await?;
         }
     }
+    let [.., filtered] = ROWS;
+    if bench.wants(&[filtered]) {
+        measure_filtered(bench, database, filtered, &texts).await?;
+    }
     Ok(())
+}
+
+/// The slowest of all searches with filters.
+async fn measure_filtered(
+    bench: &mut Bench,
+    database: &Database,
+    name: &str,
+    texts: &[String],
+) -> Result<()> {
+    bench.progress(name)?;
+    let store = database.open().await?;
+    let all = SearchQuery::default();
+    let filters = [
+        SearchQuery { project: Some(project_id(3)), ..all.clone() },
+        SearchQuery { agent: Some("claude-code".parse()?), ..all.clone() },
+        SearchQuery { role: Some(Role::User), ..all.clone() },
+        SearchQuery { project: Some(project_id(3)), role: Some(Role::Agent), ..all },
+    ];
+    let mut times = Vec::new();
+    for _ in 0..bench.size(SEARCHES.0, SEARCHES.1) / filters.len() {
+        for (text, filter) in texts.iter().flat_map(|text| filters.iter().map(move |it| (text, it)))
+        {
+            let query = SearchQuery { text: text.clone(), ..filter.clone() };
+            let start = Instant::now();
+            store.search(query, None, LIMIT).await?;
+            times.push(start.elapsed().as_secs_f64());
+        }
+    }
+    store.close().await;
+    let slowest = Samples::from_iter(times).percentile(99.0);
+    bench.add(Row::new(name, Unit::Seconds, slowest).goal(Goal::AtMost(0.005)))
 }
 
 async fn measure_one(bench: &mut Bench, database: &Database, name: &str, text: &str) -> Result<()> {
