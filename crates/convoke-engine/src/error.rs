@@ -440,34 +440,6 @@ impl Error {
             Self::Store(error) => store_kind(error),
         }
     }
-
-    /// Whether a write failed because the disk is full.
-    pub(crate) fn is_disk_full(&self) -> bool {
-        use std::io::ErrorKind::{QuotaExceeded, StorageFull};
-        if let Self::Files(convoke_files::Error::Write { source, .. }) = self {
-            return matches!(source.kind(), StorageFull | QuotaExceeded);
-        }
-        matches!(self, Self::Store(convoke_store::Error::DiskFull { .. }))
-    }
-
-    /// Whether the store may recover: the disk is full or cannot be written at the moment, or the database is lost or
-    /// damaged until it is restored.
-    pub(crate) const fn may_pass(&self) -> bool {
-        use convoke_store::Error as Store;
-        matches!(
-            self,
-            Self::Store(
-                Store::DiskFull { .. }
-                    | Store::Unreachable { .. }
-                    | Store::ReadOnly { .. }
-                    | Store::InUse { .. }
-                    | Store::Lost { .. }
-                    | Store::Corrupt { .. }
-                    | Store::Denied { .. }
-                    | Store::Internal { .. }
-            )
-        )
-    }
 }
 
 impl From<convoke_store::Error> for Error {

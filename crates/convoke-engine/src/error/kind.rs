@@ -1,5 +1,6 @@
 //! The kinds of errors, and which kind the errors of other crates are.
 
+use super::Error;
 use convoke_core::request;
 use convoke_core::session::Refusal;
 
@@ -91,5 +92,35 @@ pub(super) const fn store_kind(error: &convoke_store::Error) -> Kind {
         | Store::Corrupt { .. }
         | Store::Closed => Kind::Unavailable,
         _ => Kind::Internal,
+    }
+}
+
+impl Error {
+    /// Whether a write failed because the disk is full.
+    pub(crate) fn is_disk_full(&self) -> bool {
+        use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+        if let Self::Files(convoke_files::Error::Write { source, .. }) = self {
+            return matches!(source.kind(), StorageFull | QuotaExceeded);
+        }
+        matches!(self, Self::Store(convoke_store::Error::DiskFull { .. }))
+    }
+
+    /// Whether the store may recover: the disk is full or cannot be written at the moment, or the database is lost or
+    /// damaged until it is restored.
+    pub(crate) const fn may_pass(&self) -> bool {
+        use convoke_store::Error as Store;
+        matches!(
+            self,
+            Self::Store(
+                Store::DiskFull { .. }
+                    | Store::Unreachable { .. }
+                    | Store::ReadOnly { .. }
+                    | Store::InUse { .. }
+                    | Store::Lost { .. }
+                    | Store::Corrupt { .. }
+                    | Store::Denied { .. }
+                    | Store::Internal { .. }
+            )
+        )
     }
 }

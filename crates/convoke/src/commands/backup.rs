@@ -57,6 +57,10 @@ pub(crate) fn run(
     let config = world.config(&home)?.config;
     let to = args.to.as_deref().map(std::path::absolute).transpose();
     let to = to.context("cannot determine the folder for backups")?;
+    if !config.store.url.is_empty() {
+        let reason = "the database is on a server; back it up there: pg_dump --schema=convoke --format=custom";
+        return Err(BackupFailed { reason: reason.to_owned() }.into());
+    }
     let mut progress = Bar::new(output, global);
     let running = signals::block_on(async { Ok(daemon::find(&home).await?) })?;
     let made = match running {
