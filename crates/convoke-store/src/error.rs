@@ -134,6 +134,18 @@ pub enum Error {
         /// The name.
         name: String,
     },
+    /// Another daemon uses the database, which must not change now.
+    #[error("the daemon of {name} is running")]
+    NodeRuns {
+        /// Its name.
+        name: String,
+    },
+    /// The database is not empty, and not a part of the copy that is to be made.
+    #[error("{path} has other contents")]
+    OtherContents {
+        /// The database.
+        path: PathBuf,
+    },
     /// There is no such daemon.
     #[error("there is no node {id}")]
     UnknownNode {

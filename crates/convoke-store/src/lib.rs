@@ -24,6 +24,7 @@ mod search;
 mod sessions;
 mod sqlite;
 mod store;
+pub mod transfer;
 mod write;
 
 pub use analytics::{PairActivity, PairUsage};

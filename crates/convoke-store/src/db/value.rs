@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use rusqlite::types::FromSql;
+use rusqlite::types::{FromSql, ValueRef};
+use sha2::{Digest as _, Sha256};
 
-use super::{Sql, SqlResult};
+use super::{Param, Sql, SqlResult};
 
 /// A value that PostgreSQL returned.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,6 +65,53 @@ impl Row<'_> {
                     Err(unexpected(column, value))
                 }
             },
+        }
+    }
+}
+
+impl Row<'_> {
+    /// Reads a column, whatever is in it.
+    pub(crate) fn value(&self, column: usize) -> SqlResult<Value> {
+        match self {
+            Self::Sqlite(row) => Ok(match row.get_ref(column)? {
+                ValueRef::Null => Value::Null,
+                ValueRef::Integer(value) => Value::Int(value),
+                ValueRef::Real(value) => Value::Real(value),
+                ValueRef::Text(text) => Value::Text(
+                    String::from_utf8(text.to_vec())
+                        .map_err(|error| Sql::Unreadable { column, cause: error.into() })?,
+                ),
+                ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
+            }),
+            Self::Postgres(values) => Ok(values.get(column).cloned().unwrap_or(Value::Null)),
+        }
+    }
+}
+
+impl Value {
+    pub(crate) fn to_param(&self) -> Param<'_> {
+        match self {
+            Self::Null => Param::Null,
+            Self::Int(value) => Param::Int(*value),
+            Self::Real(value) => Param::Real(*value),
+            Self::Text(text) => Param::Text(text),
+            Self::Blob(bytes) => Param::Blob(bytes),
+        }
+    }
+
+    /// Adds it to a checksum: what it is, how long it is, and itself.
+    pub(crate) fn digest(&self, digest: &mut Sha256) {
+        let mut add = |kind: u8, bytes: &[u8]| {
+            digest.update([kind]);
+            digest.update((bytes.len() as u64).to_be_bytes());
+            digest.update(bytes);
+        };
+        match self {
+            Self::Null => add(0, &[]),
+            Self::Int(value) => add(1, &value.to_be_bytes()),
+            Self::Real(value) => add(2, &value.to_be_bytes()),
+            Self::Text(text) => add(3, text.as_bytes()),
+            Self::Blob(bytes) => add(4, bytes),
         }
     }
 }

@@ -118,6 +118,11 @@ impl Server {
         Ok(Self { config, verification, shown, node: None })
     }
 
+    /// Whether the URL held a password, or one was found.
+    pub fn has_password(&self) -> bool {
+        self.config.get_password().is_some()
+    }
+
     /// The database as errors name it.
     pub fn as_path(&self) -> &Path {
         Path::new(&self.shown)

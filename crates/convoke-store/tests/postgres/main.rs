@@ -39,5 +39,7 @@ mod sessions;
 #[path = "../it/together.rs"]
 mod together;
 #[cfg(test)]
+mod transfer;
+#[cfg(test)]
 #[path = "../it/world.rs"]
 mod world;

@@ -61,7 +61,7 @@ pub(crate) fn run(
         let reason = "the database is on a server; back it up there: pg_dump --schema=convoke --format=custom";
         return Err(BackupFailed { reason: reason.to_owned() }.into());
     }
-    let mut progress = Bar::new(output, global);
+    let mut progress = Bar::new("backing up", output, global);
     let running = signals::block_on(async { Ok(daemon::find(&home).await?) })?;
     let made = match running {
         Some(running) => {
@@ -110,7 +110,7 @@ fn plan(home: &Home, config: &Config, to: Option<PathBuf>, keep: Option<NonZeroU
 /// Makes a backup without a daemon.
 fn make(plan: &Plan, bar: &mut Bar) -> anyhow::Result<Backup> {
     let made =
-        backup::make(plan, clock::now(), |progress| bar.show(progress.done, progress.total))?;
+        backup::make(plan, clock::now(), |progress| bar.show(progress.done, progress.total, size))?;
     let manifest = &made.manifest;
     Ok(Backup {
         path: made.path.display().to_string(),
@@ -133,7 +133,7 @@ async fn ask(client: &Client, new: &NewBackup, bar: &mut Bar) -> anyhow::Result<
             return ended.backup.ok_or_else(|| BackupFailed { reason }.into());
         }
         if let Some(BackupProgress { done_bytes, total_bytes }) = running {
-            bar.show(done_bytes, total_bytes);
+            bar.show(done_bytes, total_bytes, size);
         }
         tokio::time::sleep(LOOK).await;
     }
@@ -170,27 +170,30 @@ pub(crate) fn size(bytes: u64) -> String {
 }
 
 /// A line on the terminal that says how far it is; nothing in a pipe.
-struct Bar {
+pub(crate) struct Bar {
+    /// What is done, such as `backing up`.
+    doing: &'static str,
     is_shown: bool,
     percent: Option<u64>,
 }
 
 impl Bar {
-    fn new(output: &Output, global: &GlobalArgs) -> Self {
+    pub(crate) fn new(doing: &'static str, output: &Output, global: &GlobalArgs) -> Self {
         let is_wanted = output.format == Format::Human && !global.quiet;
-        Self { is_shown: is_wanted && io::stderr().is_terminal(), percent: None }
+        Self { doing, is_shown: is_wanted && io::stderr().is_terminal(), percent: None }
     }
 
-    fn show(&mut self, done: u64, total: u64) {
+    pub(crate) fn show(&mut self, done: u64, total: u64, unit: fn(u64) -> String) {
         let percent = done.saturating_mul(100).checked_div(total).unwrap_or(0);
         if self.is_shown && self.percent != Some(percent) {
             self.percent = Some(percent);
             // What cannot be shown is not missed.
-            write!(io::stderr(), "\rbacking up: {percent}% of {}", size(total)).ok();
+            let (doing, total) = (self.doing, unit(total));
+            write!(io::stderr(), "\r\x1b[K{doing}: {percent}% of {total}").ok();
         }
     }
 
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         if self.percent.take().is_some() {
             write!(io::stderr(), "\r\x1b[K").ok();
         }

@@ -1,14 +1,18 @@
 //! `convoke db`: the database's schema, looked at and moved forth and back.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
-use convoke_store::location::Location;
+use convoke_store::location::{Location, Passwords, Server};
 use convoke_store::schema::{self, Migration};
+use convoke_store::transfer;
 use serde::Serialize;
 
 use super::World;
+use super::backup::{Bar, count};
 use crate::args::GlobalArgs;
 use crate::clock;
+use crate::home::Home;
 use crate::output::{Answer, Output, ask, table};
 
 /// Inspect the database, and migrate or roll back its schema
@@ -30,6 +34,7 @@ enum DbCommand {
     Check(CheckArgs),
     Migrate(MigrateArgs),
     Rollback(RollbackArgs),
+    Copy(CopyArgs),
 }
 
 /// Show which migrations are applied; changes nothing
@@ -64,6 +69,47 @@ struct RollbackArgs {
     /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
+}
+
+/// Copy everything to another database: from a file to a PostgreSQL server, or back
+///
+/// The daemons of both must be stopped, and the other database be empty. A copy that was cut off goes on where it ended; at
+/// the end, both are read and compared. What is copied to a server belongs to this machine.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke db copy --from ~/.convoke/convoke.db --to postgres://me@db.example/convoke
+  convoke db copy --from postgres://me@db.example/convoke --to ~/convoke.db
+
+Passwords come from PGPASSWORD, ~/.pgpass or --password-file.")]
+struct CopyArgs {
+    /// Database to copy: a file, or a URL
+    #[arg(long, value_name = "DATABASE")]
+    from: String,
+    /// Database to copy to: a file, or a URL
+    #[arg(long, value_name = "DATABASE")]
+    to: String,
+    /// File with the password for the URL
+    #[arg(long, value_name = "PATH")]
+    password_file: Option<PathBuf>,
+}
+
+/// A password that everyone on this machine can read in the list of processes.
+#[derive(Debug, thiserror::Error)]
+#[error("the password must not be in the URL: others can read the arguments of a command")]
+pub(crate) struct ExposedPassword;
+
+#[derive(Serialize)]
+struct CopiedDatabase {
+    from: String,
+    to: String,
+    tables: Vec<CopiedTable>,
+}
+
+#[derive(Serialize)]
+struct CopiedTable {
+    table: &'static str,
+    rows: u64,
+    checksum: String,
 }
 
 /// Why a rollback did not happen.
@@ -111,13 +157,57 @@ pub(crate) fn run(
     output: &Output,
 ) -> anyhow::Result<()> {
     let home = world.open_home(global, output)?;
+    if let DbCommand::Copy(args) = &args.command {
+        return copy(args, &home, global, world, output);
+    }
     let location = world.database(&home)?;
     match &args.command {
         DbCommand::Status(StatusArgs {}) => status(&location, output),
         DbCommand::Check(CheckArgs {}) => check(&location, output),
         DbCommand::Migrate(MigrateArgs {}) => migrate(&location, output),
         DbCommand::Rollback(args) => rollback(&location, args, output),
+        DbCommand::Copy(_) => Ok(()),
     }
+}
+
+fn copy(
+    args: &CopyArgs,
+    home: &Home,
+    global: &GlobalArgs,
+    world: &World,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let variable = |name: &str| world.environment.get(name)?.to_str().map(str::to_owned);
+    let passwords = Passwords::from_env(variable, args.password_file.clone());
+    let located = |text: &str| -> anyhow::Result<Location> {
+        if !Server::is_url(text) {
+            return Ok(PathBuf::from(text).into());
+        }
+        if Server::parse(text, &Passwords::default())?.has_password() {
+            return Err(ExposedPassword.into());
+        }
+        Ok(Server::parse(text, &passwords)?.into())
+    };
+    let (from, to) = (located(&args.from)?, located(&args.to)?);
+    let owner = super::serve::owner(home, world)?;
+    let mut bar = Bar::new("copying", output, global);
+    let copied = transfer::transfer(&from, &to, &owner, clock::now(), |step| {
+        bar.show(step.done, step.total, |rows| count(rows, "row"));
+    });
+    bar.clear();
+    let copied = copied?;
+    let tables = copied.into_iter().map(|it| CopiedTable {
+        table: it.table,
+        rows: it.rows,
+        checksum: it.checksum,
+    });
+    let copied =
+        CopiedDatabase { from: from.to_string(), to: to.to_string(), tables: tables.collect() };
+    output.show(&copied, |copied, _| {
+        let rows = copied.tables.iter().map(|it| [it.table.to_owned(), it.rows.to_string()]);
+        let table = table(["TABLE", "ROWS"], rows.collect());
+        format!("{table}{} is equal to {}\n", copied.to, copied.from)
+    })
 }
 
 fn status(location: &Location, output: &Output) -> anyhow::Result<()> {

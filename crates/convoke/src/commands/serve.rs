@@ -8,6 +8,7 @@ mod notify;
 mod teams;
 
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::io::{IsTerminal as _, stdout};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ use convoke_engine::{
     QuestionSettings, Recall, Spare,
 };
 use convoke_server::{BackupSettings, Listeners, Problems, Server, ServerOptions, Serving, Token};
+use convoke_store::transfer;
 use serde::Serialize;
 
 use super::World;
@@ -149,11 +151,7 @@ async fn serve(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         settings: settings(config, world, home)?,
         around: engine::Around {
-            environment: world
-                .environment
-                .iter()
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
+            environment: environment(config, world),
             program: world.program.clone(),
             home: home.path().to_owned(),
             clock: clock::now,
@@ -242,14 +240,12 @@ fn settings(config: &Config, world: &World, home: &Home) -> anyhow::Result<engin
         Some(server) => Some(server.with_node(files::node_id(home)?)),
         None => None,
     };
-    let name = match config.node.name.as_str() {
-        "" => rustix::system::uname().nodename().to_string_lossy().into_owned(),
-        given => given.to_owned(),
-    };
+    let name = node_name(config);
     let available = Available::detect(world.environment.get("PATH"));
     let variables = world.environment.iter();
     let variables = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
     let mut sandbox = config.sandbox.settings(available);
+    sandbox.hidden.extend(config.store.password_file.clone());
     sandbox.systemd = Systemd::detect(&variables);
     let asking = Asking::new(&config.questions);
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
@@ -298,6 +294,31 @@ fn settings(config: &Config, world: &World, home: &Home) -> anyhow::Result<engin
         },
         server,
         node: (name, env!("CARGO_PKG_VERSION").to_owned()),
+    })
+}
+
+/// The variables that agents and other programs inherit: without the password of the database, by which an agent could
+/// reach the other machines.
+fn environment(config: &Config, world: &World) -> BTreeMap<OsString, OsString> {
+    let is_passed = |name: &OsStr| config.store.url.is_empty() || name != "PGPASSWORD";
+    let variables = world.environment.iter().filter(|(name, _)| is_passed(name));
+    variables.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// What this machine is called among those that share a database.
+fn node_name(config: &Config) -> String {
+    match config.node.name.as_str() {
+        "" => rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        given => given.to_owned(),
+    }
+}
+
+/// This daemon, as the owner of what is copied to a server.
+pub(crate) fn owner(home: &Home, world: &World) -> anyhow::Result<transfer::Owner> {
+    Ok(transfer::Owner {
+        id: files::node_id(home)?,
+        name: node_name(&world.config(home)?.config),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }
 

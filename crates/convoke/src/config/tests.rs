@@ -290,7 +290,7 @@ fn a_key_that_is_not_known_is_told_with_its_place() {
       start it with `[sessions]`
     "server.listen" = '127.0.0.1:1'
     → config.toml:1:1: unknown key `server.listen`
-      known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `changes`, `worktree`, `sandbox`, `teams`, `questions`, `spawner`, `notify`, `editor`, `history`, `store`, `backup`, `agents`, `projects`
+      known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `changes`, `worktree`, `sandbox`, `teams`, `questions`, `spawner`, `notify`, `editor`, `history`, `store`, `node`, `backup`, `agents`, `projects`
     "#);
 }
 

@@ -357,6 +357,8 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
         Error::Unreachable { .. } => {
             "check that the server runs and that store.url names it: convoke doctor".to_owned()
         }
+        Error::NodeRuns { .. } => "stop it first: convoke stop, on that machine".to_owned(),
+        Error::OtherContents { .. } => "copy into an empty database".to_owned(),
         Error::NodeNameTaken { .. } => {
             "give this one another name: node.name in config.toml".to_owned()
         }

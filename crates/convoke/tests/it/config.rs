@@ -68,6 +68,7 @@ fn q17_every_value_is_shown_with_its_source() {
     history.open_for                         default                            5m
     store.url                                default
     store.password_file                      default
+    node.name                                default
     backup.every                             default                            24h
     backup.keep                              default                            3
     backup.dir                               default                            [tmp]/.convoke/backups
@@ -337,13 +338,13 @@ fn all_mistakes_are_told_at_once_to_machines_too() {
     --- stderr
     error: the configuration has 2 errors
       [tmp]/.convoke/config.toml:1:1: unknown key `colour`
-        hint: known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `changes`, `worktree`, `sandbox`, `teams`, `questions`, `spawner`, `notify`, `editor`, `history`, `store`, `backup`, `agents`, `projects`
+        hint: known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `changes`, `worktree`, `sandbox`, `teams`, `questions`, `spawner`, `notify`, `editor`, `history`, `store`, `node`, `backup`, `agents`, `projects`
       [tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0
         hint: agent processes that may run at once; further turns wait; by default `max_processes = 10`
     ");
     insta::assert_snapshot!(machine.run("config show --json"), @r#"
     exit 2
     --- stderr
-    {"error":"the configuration has 2 errors","causes":["[tmp]/.convoke/config.toml:1:1: unknown key `colour` (known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `changes`, `worktree`, `sandbox`, `teams`, `questions`, `spawner`, `notify`, `editor`, `history`, `store`, `backup`, `agents`, `projects`)","[tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0 (agent processes that may run at once; further turns wait; by default `max_processes = 10`)"],"hint":null,"exitCode":2}
+    {"error":"the configuration has 2 errors","causes":["[tmp]/.convoke/config.toml:1:1: unknown key `colour` (known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `changes`, `worktree`, `sandbox`, `teams`, `questions`, `spawner`, `notify`, `editor`, `history`, `store`, `node`, `backup`, `agents`, `projects`)","[tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0 (agent processes that may run at once; further turns wait; by default `max_processes = 10`)"],"hint":null,"exitCode":2}
     "#);
 }

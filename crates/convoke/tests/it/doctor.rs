@@ -124,7 +124,7 @@ fn a_broken_configuration_is_reported_and_the_rest_examined() {
     --- stdout
     ok    home      [tmp]/.convoke
     fail  config    [tmp]/.convoke/config.toml:1:1: unknown key `colour`
-                    → known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `changes`, `worktree`, `sandbox`, `teams`, `questions`, `spawner`, `notify`, `editor`, `history`, `store`, `backup`, `agents`, `projects`
+                    → known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `changes`, `worktree`, `sandbox`, `teams`, `questions`, `spawner`, `notify`, `editor`, `history`, `store`, `node`, `backup`, `agents`, `projects`
     fail  config    [tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0
                     → agent processes that may run at once; further turns wait; by default `max_processes = 10`
     ok    database  none yet; it will be created when needed

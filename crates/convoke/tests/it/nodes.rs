@@ -92,3 +92,30 @@ fn n2_a_second_home_with_the_same_name_is_refused() {
     assert!(refused.contains("another node is called laptop"), "{refused}");
     assert!(refused.contains("node.name"), "{refused}");
 }
+
+#[test]
+fn n6_a_history_is_copied_to_a_server_and_goes_on_there() {
+    let database = postgres::database();
+    let scene = Scene::new();
+    assert!(scene.run("project add web").starts_with("exit 0"), "the daemon starts");
+    let session = scene.session();
+    scene.say(&session, "remember the walnut");
+    let file = scene.machine.home().join("convoke.db");
+    let (file, url) = (file.to_str().unwrap(), database.url.as_str());
+    let running = scene.run_args(&["db", "copy", "--from", file, "--to", url]);
+    assert!(running.contains("in use"), "{running}");
+    scene.run("stop");
+    let exposed = url.replacen("convoke@", "convoke:secret@", 1);
+    let refused = scene.run_args(&["db", "copy", "--from", file, "--to", &exposed]);
+    assert!(refused.contains("must not be in the URL") && !refused.contains("secret"), "{refused}");
+    let copied = scene.run_args(&["db", "copy", "--from", file, "--to", url]);
+    assert!(copied.starts_with("exit 0") && copied.contains("is equal to"), "{copied}");
+    let config = format!("[server]\nlisten = \"127.0.0.1:0\"\n[store]\nurl = \"{url}\"\n");
+    fs::write(scene.machine.home().join("config.toml"), config).unwrap();
+    let told = scene.say(&session, "and the hazelnut");
+    assert!(told.contains("You said: **and the hazelnut**"), "{told}");
+    let found = scene.machine.json("search walnut --json");
+    assert!(!found["hits"].as_array().unwrap().is_empty(), "{found}");
+    let backup = scene.run("backup");
+    assert!(backup.contains("pg_dump"), "{backup}");
+}

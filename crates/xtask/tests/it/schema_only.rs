@@ -27,7 +27,7 @@ use convoke_store as store;
     let expected = [(4, "Store"), (5, "search"), (5, "Store"), (8, "all")].map(|(line, name)| {
         format!(
             "crates/convoke/src/main.rs:{line}: the binary uses {name} of convoke_store \
-             — ask the server for it; only `schema`, `location` and `Error` are open, see docs/decisions/0001"
+             — ask the server for it; only `schema`, `location`, `transfer` and `Error` are open, see docs/decisions/0001"
         )
     });
     assert_eq!(said(check, &files), expected);
