@@ -62,7 +62,8 @@ pub struct FinishedWorktree {
     pub outcome: FinishOutcome,
     /// The session after it.
     pub session: Session,
-    /// The branch that has its commits now.
+    /// The branch that has its commits now, that the pull request goes to, or that is in conflict; absent when the branch
+    /// was kept or discarded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// The last commit of its branch, which the base has now.

@@ -4,6 +4,7 @@ use convoke_api::bodies::{
     ConflictSide, FinishOutcome, FinishWay, FinishWorktree, FinishedWorktree, ListedWorktree,
     NewWorktree, WorktreeConflict, WorktreeState,
 };
+use convoke_core::files::Removal;
 use convoke_core::title::UNTITLED;
 use convoke_engine as engine;
 
@@ -32,7 +33,10 @@ pub(crate) fn order(finish: FinishWorktree) -> engine::FinishOrder {
 
 /// What became of a work tree.
 pub(crate) fn finished(done: engine::Finished) -> FinishedWorktree {
-    let base = done.session.stored.worktree.as_ref().and_then(|own| own.base.clone());
+    let base = done.session.stored.worktree.as_ref().and_then(|own| match &own.removed {
+        Some(removed) if !has_commits(removed.how) => None,
+        Some(_) | None => own.base.clone(),
+    });
     let mut finished = FinishedWorktree {
         outcome: FinishOutcome::Finished,
         session: super::session(done.session),
@@ -55,6 +59,14 @@ pub(crate) fn finished(done: engine::Finished) -> FinishedWorktree {
         }
     }
     finished
+}
+
+/// Whether the base branch has the commits of a work tree that was removed this way.
+const fn has_commits(how: Removal) -> bool {
+    match how {
+        Removal::Merge | Removal::Squash | Removal::Rebase => true,
+        Removal::Keep | Removal::Discard | Removal::Remove => false,
+    }
 }
 
 fn conflict(conflict: &engine::Conflict) -> WorktreeConflict {

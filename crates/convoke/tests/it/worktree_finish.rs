@@ -94,6 +94,8 @@ fn restored_after(how: &str) {
         how => finish(&daemon, &session, &json!({"how": how})),
     };
     assert_eq!((ended.status, path.exists()), (200, false), "{how}: {ended:?}");
+    // The base has none of it, and is not named.
+    assert_eq!(ended.json().get("base"), None, "{how}: {ended:?}");
     let branches = git(&app, &["branch", "--format=%(refname:short)"]);
     assert_eq!(branches.contains("convoke/"), how != "discard", "{how}: {branches}");
     let listed = daemon.get("/api/worktrees").json();
