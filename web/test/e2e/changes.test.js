@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { Daemon, idle, openBrowser, openPage, say, until } from "./harness.js";
+import { Daemon, idle, openBrowser, openPage, say, until, writing as write } from "./harness.js";
 import { ATTACK, attackless, findings } from "./judges.js";
 
 const MAIN = `use std::io;
@@ -41,7 +41,6 @@ after(async () => {
   await daemon?.remove();
 });
 
-const write = (files) => `write ${JSON.stringify(files)}`;
 
 /** A session's own page, with prompts that were carried out. */
 async function talk(prompts, options = {}) {

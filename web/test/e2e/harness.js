@@ -121,6 +121,30 @@ export function repository(folder, files) {
   git(folder, "commit", "-qm", "first");
 }
 
+/** The prompt that has the scripted agent write these files; those with `null` it removes. */
+export const writing = (files) => `write ${JSON.stringify(files)}`;
+
+/** A file of the panel with the changes. */
+export const changedFile = (page, path) => page.locator(`convoke-changes .file[data-path="${path}"]`);
+
+/** A folder below the workspace root with these files, a session of the scripted agent in it, and its page after some prompts. */
+export async function workedOn(browser, daemon, name, files, prompts, { inShell = false, ...options } = {}) {
+  const folder = join(daemon.root, name);
+  mkdirSync(folder);
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
+  const repo = await daemon.addProject(folder);
+  const { id } = await daemon.createSession(repo, "scripted");
+  const page = await openPage(browser, daemon, { path: inShell ? `/?open=${id}` : `/s/${id}`, viewport: { width: 1500, height: 900 }, reducedMotion: "reduce", ...options });
+  const conversation = inShell ? chat(page) : page;
+  await conversation.getByRole("textbox", { name: "Message" }).waitFor();
+  for (const prompt of prompts) {
+    await say(conversation, prompt);
+    await idle(conversation);
+  }
+  if (prompts.length) await conversation.locator(".changes-button .plus").waitFor();
+  return { page, conversation, id, folder };
+}
+
 /** One browser for all tests of a file. */
 export async function openBrowser() {
   return chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });

@@ -19,6 +19,16 @@ export async function findings(page, where) {
   return found;
 }
 
+/** What axe finds in the light and in the dark; the page is then as it was in the light. */
+export async function findingsInBoth(page, where) {
+  const found = [];
+  for (const colorScheme of ["dark", "light"]) {
+    await page.emulateMedia({ colorScheme });
+    found.push(...(await findings(page, `${where} ${colorScheme}`)));
+  }
+  return found;
+}
+
 /** Every attempt sets `pwned`, or leaves an element that no page of ours has. */
 export const ATTACK = [
   `<img src=x onerror="top.pwned=1;parent.pwned=1;pwned=1">`,

@@ -1,10 +1,8 @@
 // Comments on lines: written in the diff, kept until they are sent, and shown in the conversation and in place.
 
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { Daemon, idle, openBrowser, openPage, say, until } from "./harness.js";
+import { changedFile as fileOf, Daemon, idle, openBrowser, say, until, workedOn, writing as write } from "./harness.js";
 import { findings } from "./judges.js";
 
 let daemon;
@@ -21,26 +19,15 @@ after(async () => {
 });
 
 const CODE = "fn one() {}\nfn two() {}\nfn three() {}\nfn four() {}\n";
-const write = (files) => `write ${JSON.stringify(files)}`;
 
 /** A session whose agent changed a file, with the changes open. */
 async function review(files, options = {}) {
-  const folder = join(daemon.root, `review-${(made += 1)}`);
-  mkdirSync(folder);
-  writeFileSync(join(folder, "lib.rs"), CODE);
-  const repo = await daemon.addProject(folder);
-  const { id } = await daemon.createSession(repo, "scripted");
-  const page = await openPage(browser, daemon, { path: `/s/${id}`, viewport: { width: 1500, height: 900 }, reducedMotion: "reduce", ...options });
-  await page.getByRole("textbox", { name: "Message" }).waitFor();
-  await say(page, write(files));
-  await idle(page);
-  await page.locator(".changes-button .plus").waitFor();
+  const { page, id } = await workedOn(browser, daemon, `review-${(made += 1)}`, { "lib.rs": CODE }, [write(files)], options);
   await page.locator(".changes-button").click();
   await fileOf(page, "lib.rs").locator(".row").first().waitFor();
   return { page, id };
 }
 
-const fileOf = (page, path) => page.locator(`convoke-changes .file[data-path="${path}"]`);
 const number = (page, path, side, line) => fileOf(page, path).locator(`.no[data-side="${side}"][data-n="${line}"]`);
 const box = (page) => page.getByRole("textbox", { name: /^Comment on/ });
 const tray = (page) => page.getByRole("region", { name: "Review" });

@@ -1,11 +1,11 @@
 // Going back: one change, one file, all files, the conversation, and back again; and another way on from a message.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { chat, Daemon, idle, openBrowser, openPage, say, until } from "./harness.js";
-import { findings } from "./judges.js";
+import { changedFile as fileOf, chat, Daemon, idle, openBrowser, say, until, workedOn, writing as write } from "./harness.js";
+import { findingsInBoth } from "./judges.js";
 
 const LINES = Array.from({ length: 30 }, (_, at) => `line ${at + 1}`);
 const text = (change = {}) => `${LINES.map((line, at) => change[at + 1] ?? line).join("\n")}\n`;
@@ -23,27 +23,11 @@ after(async () => {
   await daemon?.remove();
 });
 
-const write = (files) => `write ${JSON.stringify(files)}`;
-
 /** A project of its own with one file, a session in it, and its page after some prompts. */
-async function talk(prompts, { inShell = false, ...options } = {}) {
-  const folder = join(daemon.root, `project-${(made += 1)}`);
-  mkdirSync(folder);
-  writeFileSync(join(folder, "list.txt"), text());
-  const repo = await daemon.addProject(folder);
-  const { id } = await daemon.createSession(repo, "scripted");
-  const page = await openPage(browser, daemon, { path: inShell ? `/?open=${id}` : `/s/${id}`, viewport: { width: 1500, height: 900 }, reducedMotion: "reduce", ...options });
-  const conversation = inShell ? chat(page) : page;
-  await conversation.getByRole("textbox", { name: "Message" }).waitFor();
-  for (const prompt of prompts) {
-    await say(conversation, prompt);
-    await idle(conversation);
-  }
-  if (prompts.length) await conversation.locator(".changes-button .plus").waitFor();
-  return { page, conversation, id, folder, read: (path) => readFileSync(join(folder, path), "utf8") };
+async function talk(prompts, options) {
+  const found = await workedOn(browser, daemon, `project-${(made += 1)}`, { "list.txt": text() }, prompts, options);
+  return { ...found, read: (path) => readFileSync(join(found.folder, path), "utf8") };
 }
-
-const fileOf = (page, path) => page.locator(`convoke-changes .file[data-path="${path}"]`);
 
 /** Uses a button of the bar at a message. */
 async function act(conversation, message, name) {
@@ -107,14 +91,14 @@ test("c5 what someone else changed is listed and left alone, until that is overw
   await page.getByRole("dialog").getByRole("button", { name: /^Files only/ }).click();
   const refused = page.getByRole("dialog", { name: "These files were changed by someone else" });
   await refused.getByText("list.txt").waitFor();
-  assert.deepEqual(await findings(page, "refused"), []);
+  assert.deepEqual(await findingsInBoth(page, "refused"), []);
   assert.equal(read("list.txt"), "mine\n");
   await page.keyboard.press("Escape");
   await refused.waitFor({ state: "detached" });
   assert.equal(read("list.txt"), "mine\n", "Escape leaves them");
 
   await act(page, "write", "Restore to before this…");
-  assert.deepEqual(await findings(page, "restore"), []);
+  assert.deepEqual(await findingsInBoth(page, "restore"), []);
   await page.getByRole("dialog").getByRole("button", { name: /^Files only/ }).click();
   await refused.getByRole("button", { name: "Overwrite" }).click();
   await page.locator(".toast", { hasText: "Restored: 1 file written." }).waitFor();
