@@ -1597,6 +1597,12 @@ declare namespace Api {
     }
     /** A rule was made or revoked by any client. */
     | { type: "rule:changed" }
+    /** A comparison began, a test of it began or ended, or one of its sessions was kept. What its sessions do is told by their own frames. */
+    | {
+      type: "comparison:changed";
+      /** Which one. */
+      comparisonId: string;
+    }
     /** Something changed about teams. */
     | { type: "team:changed" }
     /** The answer to `ping`. */

@@ -19,7 +19,7 @@ use crate::changes::ChangesError;
 use crate::error::{Error, Kind, Result};
 use crate::session::choices::Choices;
 use crate::sessions::{NewPrompt, NewSession, Sessions};
-use crate::view::SessionView;
+use crate::view::{Change, SessionView};
 use crate::worktrees::{
     FinishOrder, FinishOutcome, FinishWay, Finished, LostFiles, OnConflict, WantedWorktree,
     WorktreeError, Worktrees,
@@ -153,6 +153,7 @@ impl Comparisons {
             return Err(error);
         }
         stored.write(&self.sessions.around.home)?;
+        self.announce(&stored.id);
         self.follow(stored.id.clone());
         self.view(stored).await
     }
@@ -210,7 +211,14 @@ impl Comparisons {
             }
         }
         stored.write(&self.sessions.around.home)?;
+        self.announce(&stored.id);
         Ok((finished, self.view(stored).await?))
+    }
+
+    /// Tells the watchers that a comparison has changed in a way that no change of a session shows.
+    fn announce(&self, id: &str) {
+        // Without watchers there is no receiver.
+        self.sessions.changes.send(Change::Comparison { id: id.to_owned() }).ok();
     }
 
     fn testing(&self) -> MutexGuard<'_, HashSet<SessionId>> {

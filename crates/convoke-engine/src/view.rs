@@ -86,6 +86,11 @@ pub enum Change {
     Histories(Box<ImportRun>),
     /// A rule was made or revoked.
     Rules,
+    /// A comparison began, a test of it began or ended, or one of its sessions was kept.
+    Comparison {
+        /// Its id.
+        id: String,
+    },
     /// Something was asked or settled.
     Inbox {
         /// How many requests can be answered now.

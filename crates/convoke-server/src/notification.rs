@@ -77,6 +77,7 @@ impl NotificationTask {
                     | Change::ProjectRemoved(_)
                     | Change::ChangesUpdated { .. }
                     | Change::Rules
+                    | Change::Comparison { .. }
                     | Change::Histories(_)
                     | Change::Agent { .. },
                 ) => Vec::new(),

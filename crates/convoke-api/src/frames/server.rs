@@ -371,6 +371,13 @@ pub enum ServerFrame {
     /// A rule was made or revoked by any client.
     #[serde(rename = "rule:changed")]
     RuleChanged {},
+    /// A comparison began, a test of it began or ended, or one of its sessions was kept. What its sessions do is told by
+    /// their own frames.
+    #[serde(rename = "comparison:changed")]
+    ComparisonChanged {
+        /// Which one.
+        comparison_id: String,
+    },
     /// Something changed about teams.
     #[serde(rename = "team:changed")]
     TeamChanged {},

@@ -356,6 +356,7 @@ fn said_of_the_rest() -> Vec<Value> {
         json!({"type": "rule:added", "rule": rule}),
         json!({"type": "rule:removed", "ruleId": ID}),
         json!({"type": "rule:changed"}),
+        json!({"type": "comparison:changed", "comparisonId": "c1"}),
         json!({"type": "history:import", "import": {"number": 1, "running": true, "sources": [], "failed": []}}),
         json!({"type": "team:changed"}),
         json!({"type": "pong", "requestId": "r1"}),

@@ -58,6 +58,7 @@ impl Comparisons {
             if !is_done || self.sessions.live(session).activity != Activity::Idle {
                 to_come += 1;
             } else if self.testing().insert(session) {
+                self.announce(&stored.id);
                 self.run_test(stored.id.clone(), found, test.clone());
             }
         }
@@ -79,6 +80,7 @@ impl Comparisons {
             if let Err(error) = this.record_test(&comparison, id, run) {
                 tracing::warn!(session.id = %id, "a test's result is not stored: {error}");
             }
+            this.announce(&comparison);
         });
     }
 

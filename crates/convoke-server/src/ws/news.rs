@@ -100,6 +100,9 @@ impl News {
                 self.send(ServerFrame::HistoryImport { import: view::history_import(*run) });
             }
             Change::Rules => self.send(ServerFrame::RuleChanged {}),
+            Change::Comparison { id } => {
+                self.send(ServerFrame::ComparisonChanged { comparison_id: id });
+            }
             Change::Inbox { count } => self.send(ServerFrame::InboxChanged { count }),
         }
     }

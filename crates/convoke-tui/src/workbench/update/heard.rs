@@ -161,6 +161,7 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         ServerFrame::SearchHits { query, hits, .. } => search::take(model, &query, hits),
         ServerFrame::RuleList { rules } => rules::take(model, rules),
         ServerFrame::RuleChanged {} if model.tab == Tab::Rules => rules::ask(model),
+        ServerFrame::ComparisonChanged { .. } => comparisons::ask_if_shown(model),
         ServerFrame::TeamChanged {} if model.tab == Tab::Teams => {
             model.effects.push(Effect::FetchTeams);
         }
