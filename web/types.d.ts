@@ -553,8 +553,6 @@ type FinishOptions = {
   branch: string;
   base?: string;
   ways: Api.FinishWay[];
-  /** Whether files that no snapshot holds can be deleted. */
-  canForce: boolean;
   send(body: Api.FinishWorktree): Promise<Api.FinishedWorktree>;
   /** Restores the work tree, whose folder was deleted by hand; returns whether it was done. */
   restore(): Promise<boolean>;

@@ -193,13 +193,14 @@ impl Comparisons {
                 return Err(ChangesError::Working.into());
             }
         }
+        let lost = order.lost;
         let finished = self.worktrees.finish(session, order).await?;
         if let FinishOutcome::Conflicts { .. } = finished.outcome {
             return Ok((finished, self.view(stored).await?));
         }
         stored.kept = Some(session);
         for other in sessions.into_iter().filter(|other| *other != session) {
-            let discarded = self.worktrees.finish(other, discard()).await;
+            let discarded = self.worktrees.finish(other, discard(lost)).await;
             let error = match discarded {
                 Ok(_) | Err(Error::Worktree(WorktreeError::Removed)) => None,
                 // Erased meanwhile.
@@ -287,11 +288,6 @@ impl Comparisons {
 }
 
 /// What happens to those that are not kept.
-const fn discard() -> FinishOrder {
-    FinishOrder {
-        way: FinishWay::Discard,
-        message: None,
-        lost: LostFiles::Refuse,
-        conflicts: OnConflict::Tell,
-    }
+const fn discard(lost: LostFiles) -> FinishOrder {
+    FinishOrder { way: FinishWay::Discard, message: None, lost, conflicts: OnConflict::Tell }
 }

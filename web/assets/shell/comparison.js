@@ -15,26 +15,33 @@ const COLUMNS = [["agent", "Agent"], ["state", "State"], ["changes", "Changes"],
 export function makeComparison({ store, wishes, changed }) {
 	const prompt = h("h3");
 	const about = h("p.muted");
+	const test = h("p.muted.tested");
 	const body = h("tbody");
-	const element = h("section.comparison", prompt, about, h("div.table-scroller", h("table", h("thead", h("tr", ...COLUMNS.map(([, title]) => h("th", { scope: "col" }, title)), h("th", h("span.away", "Actions")))), body)));
+	const element = h("section.comparison", prompt, about, test, h("div.table-scroller", h("table", h("thead", h("tr", ...COLUMNS.map(([, title]) => h("th", { scope: "col" }, title)), h("th", h("span.away", "Actions")))), body)));
 	let shown = "";
 
 	/** @param {Api.Comparison} comparison @param {Api.FoundSession} session */
 	async function keepOne(comparison, session) {
 		const others = comparison.entries.filter((entry) => entry.session && entry.session.id !== session.id).length;
 		const { branch = "", base } = session.worktree ?? {};
-		const intro = [h("p", others ? `The ${others > 1 ? `other ${others} are` : "other one is"} discarded: folder and branch are removed after a snapshot. “Work trees” restores them.` : "There is no other one to discard.")];
+		const intro = [h("p", others ? `The ${others > 1 ? `other ${others} are` : "other one is"} discarded after a snapshot, and can be restored.` : "There is no other one to discard.")];
 		const found = await askFinish({
-			heading: "Keep this one", intro, title: session.title, branch, base, canForce: false, restore: () => trees.restore(session.id), ways: WAYS.filter((how) => how !== "discard"),
-			async send({ how, message, resolve }) {
-				// Nothing is discarded before the conflicts are resolved and this is asked again.
-				if (resolve) return finishTree(session.id, { how, message, resolve });
-				const { finished, comparison: after } = await rest(`/api/comparisons/${comparison.id}/keep`, "POST", { sessionId: session.id, how, ...(message && { message }) });
+			heading: "Keep this one", intro, title: session.title, branch, base, restore: () => trees.restore(session.id), ways: WAYS.filter((how) => how !== "discard"),
+			async send(body) {
+				const { finished, comparison: after } = await rest(`/api/comparisons/${comparison.id}/keep`, "POST", { sessionId: session.id, ...body });
 				changed(after);
 				return finished;
 			},
 		});
 		if (found) tellFinished(...found);
+	}
+
+	/** Discards one that was left behind when another one was kept. @param {Api.FoundSession} session @param {() => void} again */
+	async function discard(session, again) {
+		const { branch = "", base } = session.worktree ?? {};
+		const found = await askFinish({ heading: "Discard this one", intro: [], title: session.title, branch, base, restore: () => trees.restore(session.id), ways: ["discard"], send: (body) => finishTree(session.id, body) });
+		if (found) tellFinished(...found);
+		again();
 	}
 
 	/** @param {Api.Comparison} comparison @param {Api.ComparisonEntry} entry */
@@ -48,6 +55,7 @@ export function makeComparison({ store, wishes, changed }) {
 			button("Open", () => wishes.openById(id)),
 			button("Changes", () => wishes.openChanges(id)),
 			worktree?.removed && comparison.kept !== id && button("Restore", () => trees.restore(id).then(again)),
+			comparison.kept && comparison.kept !== id && worktree && !worktree.removed && button("Discard…", () => discard(session, again)),
 			canKeep(comparison) && worktree && !worktree.removed && button("Keep this one…", () => keepOne(comparison, session)),
 		];
 	}
@@ -96,13 +104,17 @@ export function makeComparison({ store, wishes, changed }) {
 	}
 
 	return Object.assign(element, {
+		tick,
 		/** @param {Api.Comparison} comparison */
 		show(comparison) {
 			const project = store.projects.find(({ id }) => id === comparison.repoId)?.name;
 			setText(prompt, comparison.prompt);
-			setText(about, [project, plural(comparison.entries.length, "agent"), timeAgo(comparison.createdAt, Date.now()), comparison.test && `test: ${comparison.test}`].filter(Boolean).join(" · "));
+			setText(about, [project, plural(comparison.entries.length, "agent"), timeAgo(comparison.createdAt, Date.now())].filter(Boolean).join(" · "));
+			test.title = comparison.test ?? "";
+			test.hidden = !comparison.test;
+			fill(test, "Test: ", h("code", comparison.test ?? ""));
 			const wanted = JSON.stringify(comparison);
-			if (wanted === shown) return tick(comparison);
+			if (wanted === shown) return;
 			shown = wanted;
 			paint(comparison);
 		},

@@ -6,8 +6,8 @@ import { rest } from "../ui/rest.js";
 import { styles } from "../ui/styles.js";
 import { makeComparison } from "./comparison.js";
 
-/** How often comparisons that run are read again: no frame says that a test has ended. */
-const AGAIN_MS = 2000;
+/** How often the times of agents that work are shown anew. */
+const TICK_MS = 1000;
 /** Frames that change a row come in bursts. */
 const SOON_MS = 150;
 
@@ -18,15 +18,23 @@ export const makeComparisons = component("convoke-comparisons", (element, option
 	const list = h("div.comparisons");
 	const told = h("p.muted", { role: "status" }, "Loading…");
 	let comparisons = /** @type {Api.Comparison[]} */ ([]);
-	let timer = 0;
+	let [timer, clock] = [0, 0];
+	/** What is to be read again as soon as it is shown. */
+	let stale = /** @type {"" | "open" | "all"} */ ("");
 	const view = { ...options, changed: replace };
 
 	function paint() {
 		keyed(list, comparisons, ({ id }) => id, () => makeComparison(view), (section, comparison) => section.show(comparison));
 		setText(told, comparisons.length ? "" : "No comparisons yet. “Compare several agents…” in the menu of agents on Home begins one.");
-		const isRunning = comparisons.some(({ done, kept }) => !done && !kept);
-		clearTimeout(timer);
-		if (isRunning && element.isConnected) timer = setTimeout(refresh, AGAIN_MS);
+		clearTimeout(clock);
+		tick();
+	}
+
+	const isRunning = () => comparisons.some(({ done, kept }) => !done && !kept);
+
+	function tick() {
+		comparisons.forEach((comparison, at) => /** @type {ReturnType<typeof makeComparison>} */ (list.children[at]).tick(comparison));
+		if (isRunning() && element.isConnected) clock = setTimeout(tick, TICK_MS);
 	}
 
 	/** @param {Api.Comparison} comparison */
@@ -39,15 +47,31 @@ export const makeComparisons = component("convoke-comparisons", (element, option
 		try {
 			({ comparisons } = await rest("/api/comparisons"));
 			paint();
+			// Tests that a stop of the daemon cut off begin again when their comparison is read.
+			if (isRunning()) refresh();
 		} catch (error) {
 			setText(told, problem(error));
 		}
 	}
 
-	/** Reads those again that can still change; not while another tab is shown. */
+	/** @param {"open" | "all"} what */
+	function readSoon(what) {
+		if (stale !== "all") stale = what;
+		clearTimeout(timer);
+		timer = setTimeout(catchUp, SOON_MS);
+	}
+
+	function catchUp() {
+		if (!stale || !element.offsetParent) return;
+		const read = stale === "all" ? load : refresh;
+		stale = "";
+		read();
+	}
+
+	/** Reads those again that can still change. */
 	async function refresh() {
 		const open = comparisons.filter(({ kept }) => !kept);
-		const found = element.offsetParent ? await Promise.all(open.map(({ id }) => rest(`/api/comparisons/${id}`).catch(() => null))) : [];
+		const found = await Promise.all(open.map(({ id }) => rest(`/api/comparisons/${id}`).catch(() => null)));
 		const news = new Map(found.filter(Boolean).map((one) => [one.id, one]));
 		comparisons = comparisons.map((one) => news.get(one.id) ?? one);
 		paint();
@@ -61,18 +85,17 @@ export const makeComparisons = component("convoke-comparisons", (element, option
 
 	fill(element, h("div.page.wide-page", h("h2.page-title", { tabIndex: -1 }, "Comparisons"), told, list));
 	load();
+	// The size changes when its tab is shown.
+	new ResizeObserver(catchUp).observe(element);
 	return {
 		receive(frame) {
 			// The connection is back.
-			if (frame.type === "project:list") load();
-			if (!["session:changed", "changes:updated", "session:erased"].includes(frame.type) || !concerns(frame)) return;
-			clearTimeout(timer);
-			timer = setTimeout(refresh, SOON_MS);
+			if (frame.type === "project:list") return void load();
+			if (frame.type === "comparison:changed") readSoon(comparisons.some(({ id, kept }) => id === frame.comparisonId && !kept) ? "open" : "all");
+			else if (["session:changed", "changes:updated", "session:erased"].includes(frame.type) && concerns(frame)) readSoon("open");
 		},
 		focusFirst() {
 			/** @type {HTMLElement} */ (element.querySelector(".comparison button, .page-title")).focus();
-			// No frame says that a comparison has begun.
-			load();
 		},
 	};
 });

@@ -69,7 +69,7 @@ export const trees = {
 			h("p", "The branch ", h("code", branch), base ? " was made from " : "", base && h("code", base), changes?.files ? `: ${totalsText(changes)}.` : "."),
 			h("p.muted", "Uncommitted changes are committed first. Before anything is removed, a snapshot is made, from which it can be restored."),
 		];
-		const found = await askFinish({ heading: "Finish the work tree", intro, title, branch, base, ways: WAYS, canForce: true, send: (body) => finishTree(uid, body), restore: () => trees.restore(uid) });
+		const found = await askFinish({ heading: "Finish the work tree", intro, title, branch, base, ways: WAYS, send: (body) => finishTree(uid, body), restore: () => trees.restore(uid) });
 		if (found) tellFinished(...found);
 	},
 	async restore(uid) {

@@ -15,7 +15,7 @@ styles("trees").catch(() => {});
  * Asks how a work tree ends, and has it done. Conflicts and refusals stay in the dialog, with what can be done about them.
  * @param {FinishOptions} options @returns {Promise<[Api.FinishWay, Api.FinishedWorktree] | null>} nothing where nothing was done
  */
-export function askFinish({ heading, intro, title, branch, base, ways, canForce, send, restore }) {
+export function askFinish({ heading, intro, title, branch, base, ways, send, restore }) {
 	const offered = ways.filter((how) => base || !needsBase(how));
 	let how = offered.find((one) => one === kept("finish")) ?? offered[0];
 	let found = /** @type {Api.FinishedWorktree | null} */ (null);
@@ -91,9 +91,12 @@ export function askFinish({ heading, intro, title, branch, base, ways, canForce,
 	/** @param {any} error */
 	function refusal(error) {
 		const files = /** @type {string[]} */ (error.files ?? []);
-		const isLost = error.code === "files_not_captured" && canForce;
+		const isLost = error.code === "files_not_captured";
+		const isDirty = error.code === "uncommitted_changes";
+		const heading = isLost ? `${plural(files.length, "file")} would be lost` : `${base ?? "The base branch"} has uncommitted changes`;
 		return [
-			h("p.trouble-title", icon("warning"), isLost ? `${plural(files.length, "file")} would be lost. Nothing was done.` : problem(error)),
+			h("p.trouble-title", icon("warning"), isLost || isDirty ? `${heading}. Nothing was done.` : problem(error)),
+			isDirty && h("p", "Commit or stash these files in the project's folder first."),
 			isLost && h("p", "No snapshot has these files, so that they could not be restored. Move them away, or delete them for good."),
 			files.length > 0 && pathList(files.map((path) => [path])),
 			error.code === "worktree_missing" && h("button.button.primary", { onclick: bringBack }, "Restore work tree"),

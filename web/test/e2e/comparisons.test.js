@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { chat, Daemon, git, openBrowser, openPage, repository, search, until } from "./harness.js";
-import { findings } from "./judges.js";
+import { findings, findingsInBoth } from "./judges.js";
 
 const settings = `
 [agents.second]
@@ -68,7 +68,7 @@ test("c8 two agents get one prompt; their changes, time and tests are compared, 
   const { page, folder } = await home();
   const prompt = "run echo new > notes.txt; basename $PWD > answer.txt";
   const ask = await begin(page, prompt, "echo fine; test -e answer.txt");
-  assert.deepEqual(await findings(page, "compare"), []);
+  assert.deepEqual(await findingsInBoth(page, "compare"), []);
   await ask.getByRole("button", { name: "Start" }).click();
   await ask.waitFor({ state: "detached", ...SLOW });
   await page.getByRole("tab", { selected: true, name: "Comparisons" }).waitFor();
@@ -78,7 +78,7 @@ test("c8 two agents get one prompt; their changes, time and tests are compared, 
   assert.match(await first.innerText(), /Scripted <b>Agent<\/b>[\s\S]*Done[\s\S]*2 files/);
   await first.getByText("Passed").click();
   await first.getByText("fine").waitFor();
-  assert.deepEqual(await findings(page, "comparison"), []);
+  assert.deepEqual(await findingsInBoth(page, "comparison"), []);
 
   // Its changes, and back by the palette.
   await first.getByRole("button", { name: /^Changes/ }).click();
@@ -90,7 +90,7 @@ test("c8 two agents get one prompt; their changes, time and tests are compared, 
   await keep.getByText("The other one is discarded").waitFor();
   assert.equal(await keep.getByRole("radio", { name: /^Discard/ }).count(), 0);
   await keep.getByRole("radio", { name: /^Squash/ }).check();
-  assert.deepEqual(await findings(page, "keep"), []);
+  assert.deepEqual(await findingsInBoth(page, "keep"), []);
   await keep.getByRole("button", { name: "Squash", exact: true }).click();
   await keep.waitFor({ state: "detached", ...SLOW });
   await page.locator(".toast", { hasText: "Squashed into main." }).waitFor();
@@ -131,17 +131,50 @@ test("c8 none is kept while an agent works; an agent that fails its test and con
   await keep.getByRole("radio", { name: /^Merge/ }).check();
   await keep.getByRole("button", { name: "Merge", exact: true }).click();
   await keep.getByText("1 file in conflict. Nothing was done.").waitFor(SLOW);
-  await page.keyboard.press("Escape");
-  await keep.waitFor({ state: "detached" });
+  assert.deepEqual(await findingsInBoth(page, "conflict"), []);
+  await keep.getByRole("button", { name: "Let the agent resolve them" }).click();
+  await keep.waitFor({ state: "detached", ...SLOW });
+  await page.locator(".toast", { hasText: "asked to resolve the conflicts" }).waitFor();
+  const { comparisons } = await daemon.api("GET", "/comparisons");
+  const { id, entries: [{ session: prompted }, { session }] } = comparisons.find((one) => one.prompt === prompt);
+  const messages = await daemon.api("GET", `/sessions/${prompted.id}/messages`);
+  assert.match(messages.findLast(({ role }) => role === "user").content.text, /git merge main/);
+  assert.equal((await daemon.api("GET", `/comparisons/${id}`)).kept, undefined);
   assert.equal(git(folder, "branch", "--format=%(refname:short)").split("\n").length, 3, "nothing is discarded");
 
   // An agent that works again.
-  const { comparisons } = await daemon.api("GET", "/comparisons");
-  const { session } = comparisons.find((one) => one.prompt === prompt).entries[1];
   await daemon.api("POST", `/sessions/${session.id}/prompt`, { text: "wait" });
   await rows(page, prompt).nth(1).getByText("Working").waitFor();
   await until(page, "none can be kept", async () => (await rows(page, prompt).getByRole("button", { name: /^Keep this one/ }).count()) === 0);
   await daemon.api("POST", `/sessions/${session.id}/cancel`, {});
+  await page.context().close();
+});
+
+test("c8 every window is told of a comparison and of its tests; one that has files which no snapshot holds is discarded after a yes", async () => {
+  const { page, repo } = await home();
+  await page.locator(".home-links").getByRole("button", { name: "Comparisons" }).click();
+  await page.getByRole("tab", { selected: true, name: "Comparisons" }).waitFor();
+  // It begins elsewhere, and its tests wait until they are let go.
+  const prompt = "run echo new > notes.txt; head -c 3000000 /dev/zero > big.bin";
+  const gate = join(daemon.folder, "tests-may-end");
+  const test = `until [ -e ${gate} ]; do sleep 0.1; done`;
+  const { id } = await daemon.api("POST", "/comparisons", { repoId: repo.id, prompt, entries: [{ agent: "scripted" }, { agent: "second" }], test });
+  const [first, second] = [rows(page, prompt).nth(0), rows(page, prompt).nth(1)];
+  for (const row of [first, second]) await row.getByText("Testing").waitFor(SLOW);
+  writeFileSync(gate, "");
+  for (const row of [first, second]) await row.getByText("Passed").waitFor(SLOW);
+
+  const { entries } = await daemon.api("GET", `/comparisons/${id}`);
+  await daemon.api("POST", `/comparisons/${id}/keep`, { sessionId: entries[0].session.id });
+  await first.getByText("Kept").waitFor(SLOW);
+  await second.getByRole("button", { name: /^Discard/ }).click();
+  const ask = dialog(page, "Discard this one");
+  await ask.getByRole("button", { name: "Discard", exact: true }).click();
+  await ask.getByText("1 file would be lost. Nothing was done.").waitFor(SLOW);
+  assert.deepEqual(await findingsInBoth(page, "left behind"), []);
+  await ask.getByRole("button", { name: "Delete them and go on" }).click();
+  await second.getByText("Discarded").waitFor(SLOW);
+  assert.deepEqual(problems(page), []);
   await page.context().close();
 });
 

@@ -1,11 +1,17 @@
 // Sessions in work trees of their own: chosen on Home, finished in a dialog, listed, removed and restored.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { chat, Daemon, git, idle, openBrowser, openPage, repository, say, search, startSession, until } from "./harness.js";
-import { findings } from "./judges.js";
+import { chat, Daemon, git, idle, openBrowser, openPage, repository, say, search, startSession, until, writing as write } from "./harness.js";
+import { findings, findingsInBoth } from "./judges.js";
+
+/** A program that speaks the command line of `gh`, and writes its arguments to a file. */
+const GH = `#!/bin/sh
+printf '%s\\n' "$@" > "$HOME/gh-said"
+echo 'https://github.com/ann/app/pull/7'
+`;
 
 let daemon;
 let browser;
@@ -13,8 +19,11 @@ let made = 0;
 
 before(async () => {
   daemon = new Daemon();
+  const tools = join(daemon.folder, "tools");
+  mkdirSync(tools);
+  writeFileSync(join(tools, "gh"), GH, { mode: 0o755 });
   // Work trees lie in the data folder of the user, of which the test has its own.
-  await daemon.start({ env: { XDG_DATA_HOME: join(daemon.folder, "data") } });
+  await daemon.start({ env: { XDG_DATA_HOME: join(daemon.folder, "data"), HOME: daemon.folder, PATH: `${tools}:${process.env.PATH}` } });
   browser = await openBrowser();
 });
 after(async () => {
@@ -22,7 +31,6 @@ after(async () => {
   await daemon?.remove();
 });
 
-const write = (files) => `write ${JSON.stringify(files)}`;
 /** Refusals are logged by the browser, and are what some tests are about. */
 const problems = (page) => page.problems.filter((text) => !/status of 409/.test(text));
 
@@ -72,7 +80,7 @@ test("c6 a new session is given a work tree by a chip, which is remembered for t
   await chooseTree(page, "with a named branch");
   const ask = dialog(page, "Branch of the work tree");
   await ask.getByRole("textbox", { name: "Branch" }).fill("fix-notes");
-  assert.deepEqual(await findings(page, "branch"), []);
+  assert.deepEqual(await findingsInBoth(page, "branch"), []);
   await page.keyboard.press("Enter");
   await chipIs(page, "fix-notes");
   const conversation = await startSession(page, write({ "notes.txt": "new\n" }), { agent: "Scripted <b>Agent</b>" });
@@ -104,7 +112,7 @@ test("c6 where there can be no work tree, the composer says why and what to do",
   const said = start(page).getByRole("alert");
   await said.getByText("git init").waitFor();
   assert.equal(await box.inputValue(), "say hello", "the prompt is not lost");
-  assert.deepEqual(await findings(page, "no repository"), []);
+  assert.deepEqual(await findingsInBoth(page, "no repository"), []);
   await page.context().close();
 });
 
@@ -118,7 +126,7 @@ test("c6 the composer says that another session works in the same folder, and of
   assert.equal(await note.isVisible(), false, "it rests");
   await daemon.api("POST", `/sessions/${id}/prompt`, { text: "wait" });
   await note.getByText("is working in this folder").waitFor();
-  assert.deepEqual(await findings(page, "shared folder"), []);
+  assert.deepEqual(await findingsInBoth(page, "shared folder"), []);
   await note.getByRole("button", { name: "Use a work tree" }).click();
   await chipIs(page, "on");
   await note.waitFor({ state: "hidden" });
@@ -160,7 +168,7 @@ test("c7 a conflict is listed and handed to the agent, which resolves it; then t
   assert.equal(existsSync(tree), false);
   await page.locator(".branch.gone").waitFor();
   assert.equal(await page.getByRole("button", { name: "Finish…" }).count(), 0);
-  assert.deepEqual(await findings(page, "removed"), []);
+  assert.deepEqual(await findingsInBoth(page, "removed"), []);
 
   await page.getByRole("button", { name: "Restore work tree" }).click();
   await page.locator(".toast", { hasText: "The work tree is restored" }).waitFor();
@@ -179,9 +187,9 @@ test("c7 refusals name the files and the way out: uncommitted changes of the bas
   await choose(page, "Squash");
   await dialog(page).getByRole("button", { name: "Squash", exact: true }).click();
   const trouble = dialog(page).getByRole("alert");
-  await trouble.getByText("has uncommitted changes. Commit or stash these files first").waitFor();
+  await trouble.getByText("main has uncommitted changes. Nothing was done.").waitFor();
   assert.equal(await trouble.getByRole("listitem").innerText(), "notes.txt");
-  assert.deepEqual(await findings(page, "dirty base"), []);
+  assert.deepEqual(await findingsInBoth(page, "dirty base"), []);
   // Another choice is another question.
   await dialog(page).getByRole("radio", { name: /^Keep the branch/ }).check();
   assert.equal(await trouble.innerText(), "");
@@ -205,7 +213,7 @@ test("c7 files that no snapshot has are named, and deleted only after a yes; wha
   await trouble.getByText("1 file would be lost. Nothing was done.").waitFor();
   assert.equal(await trouble.getByRole("listitem").innerText(), "big.bin");
   assert.equal(existsSync(join(tree, "big.bin")), true);
-  assert.deepEqual(await findings(page, "lost files"), []);
+  assert.deepEqual(await findingsInBoth(page, "lost files"), []);
   await trouble.getByRole("button", { name: "Delete them and go on" }).click();
   const toast = page.locator(".toast", { hasText: "The work tree is discarded." });
   await toast.waitFor();
@@ -230,6 +238,34 @@ test("c7 a folder that was deleted by hand is restored where it is missed", asyn
   await page.context().close();
 });
 
+test("c7 a pull request is opened with gh after a remote is there, and the work tree stays for what reviewers say", async () => {
+  const { page, folder, tree } = await session([write({ "notes.txt": "theirs\n" })], { branch: "pull-me" });
+  await choose(page, "Pull request");
+  await dialog(page).getByRole("textbox", { name: "Title and description" }).fill("Better notes\n\nThey were old.");
+  const open = dialog(page).getByRole("button", { name: "Open a pull request" });
+  await open.click();
+  await dialog(page).getByRole("alert").getByText("git remote add origin").waitFor();
+  assert.deepEqual(await findingsInBoth(page, "no remote"), []);
+  const origin = join(daemon.folder, "origin.git");
+  git(daemon.folder, "init", "-q", "--bare", origin);
+  git(folder, "remote", "add", "origin", origin);
+  await open.click();
+  const made = dialog(page, "The pull request is open");
+  const link = made.getByRole("link");
+  await link.waitFor();
+  assert.equal(await link.getAttribute("href"), "https://github.com/ann/app/pull/7");
+  assert.deepEqual(await findingsInBoth(page, "pull request"), []);
+  assert.equal(readFileSync(join(daemon.folder, "gh-said"), "utf8"), "pr\ncreate\n--head\npull-me\n--base\nmain\n--title\nBetter notes\n--body\nThey were old.\n");
+  assert.equal(git(origin, "show", "pull-me:notes.txt"), "theirs");
+  await made.getByRole("button", { name: "Close" }).last().click();
+  await page.getByRole("button", { name: "Finish…" }).waitFor();
+  assert.equal(existsSync(tree), true);
+  await say(page, "say back");
+  await idle(page);
+  assert.deepEqual(problems(page), []);
+  await page.context().close();
+});
+
 test("c7 work trees are listed with their state, removed and restored, and found by the palette", async () => {
   const { page, id, folder, tree } = await session([write({ "notes.txt": "theirs\n" })], { branch: "listed-here" });
   await page.goto(daemon.origin);
@@ -238,8 +274,10 @@ test("c7 work trees are listed with their state, removed and restored, and found
   const place = page.locator("convoke-worktrees");
   const row = place.getByRole("listitem").filter({ hasText: "listed-here" });
   await row.getByText("In use").waitFor();
-  assert.deepEqual(await findings(page, "work trees"), []);
+  assert.deepEqual(await findingsInBoth(page, "work trees"), []);
   await row.getByRole("button", { name: /^Remove/ }).click();
+  await dialog(page, "Remove the folder?").waitFor();
+  assert.deepEqual(await findingsInBoth(page, "remove"), []);
   await dialog(page, "Remove the folder?").getByRole("button", { name: "Remove", exact: true }).click();
   await row.getByText("Folder removed").waitFor();
   assert.equal(existsSync(tree), false);

@@ -144,6 +144,13 @@ pub struct KeepEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = NOT_BLANK))]
     pub message: Option<String>,
+    /// Whether files are deleted that no snapshot holds. Without it, a session that has such files is not discarded, and
+    /// its entry has an `error`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
+    /// Whether its agent is prompted to resolve conflicts; nothing is discarded then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub resolve: bool,
 }
 
 /// A comparison of which one session was kept.

@@ -91,7 +91,7 @@ pub(super) async fn show(State(app): Daemon, Path(id): Path<String>) -> Result<R
 /// Keep one session of a comparison
 ///
 /// Its work tree is finished, and the others are discarded after a snapshot, from which they can be
-/// restored. With conflicts, nothing is discarded.
+/// restored. With conflicts, nothing is discarded; `resolve` prompts the agent to resolve them.
 #[utoipa::path(
     post,
     path = "/api/comparisons/{id}/keep",
@@ -108,12 +108,11 @@ pub(super) async fn show(State(app): Daemon, Path(id): Path<String>) -> Result<R
 pub(super) async fn keep(
     State(app): Daemon,
     Path(id): Path<String>,
-    Json(KeepEntry { session_id, how, message }): Json<KeepEntry>,
+    Json(KeepEntry { session_id, how, message, force, resolve }): Json<KeepEntry>,
 ) -> Result<Response, Failure> {
     let session = app.engine.sessions().find(&session_id).await?;
     let how = how.unwrap_or(FinishWay::Keep);
-    let order = FinishWorktree { how, message, force: false, resolve: false };
-    let order = view::worktrees::order(order);
+    let order = view::worktrees::order(FinishWorktree { how, message, force, resolve });
     let (finished, comparison) = app.engine.comparisons().keep(&id, session, order).await?;
     Ok(json::ok(&KeptEntry {
         finished: view::worktrees::finished(finished),

@@ -112,20 +112,18 @@ impl Finish {
         let message = self.message.text().trim();
         let message = (!message.is_empty()).then(|| message.to_owned());
         let way = self.way();
-        match (&self.of, how) {
-            (Finishing::Candidate { comparison, id, .. }, Insistence::None) => {
+        let (force, resolve) = (how == Insistence::Force, how == Insistence::Resolve);
+        match &self.of {
+            Finishing::Candidate { comparison, id, .. } => {
                 let comparison = comparison.clone();
-                let keep = KeepEntry { session_id: id.to_string(), how: Some(way), message };
+                let (session_id, how) = (id.to_string(), Some(way));
+                let keep = KeepEntry { session_id, how, message, force, resolve };
                 WorktreeCall::Keep { comparison, keep }
             }
-            (_, Insistence::None | Insistence::Force | Insistence::Resolve) => {
-                let finish = FinishWorktree {
-                    how: way,
-                    message: message.filter(|_| way != FinishWay::Discard),
-                    force: how == Insistence::Force,
-                    resolve: how == Insistence::Resolve,
-                };
-                WorktreeCall::Finish { id: self.id(), finish }
+            Finishing::Session(id) => {
+                let message = message.filter(|_| way != FinishWay::Discard);
+                let finish = FinishWorktree { how: way, message, force, resolve };
+                WorktreeCall::Finish { id: *id, finish }
             }
         }
     }

@@ -27,6 +27,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
   convoke compare 'fix the failing test' --agents claude-code,codex --test 'npm test'
   convoke compare 'fix it' --agents claude-code:opus,claude-code:sonnet
   convoke compare --keep 3fa8 --how merge
+  convoke compare --keep 3fa8 --how rebase --resolve
   convoke compare --list")]
 pub(crate) struct CompareArgs {
     /// Prompt that every agent gets
@@ -51,6 +52,16 @@ pub(crate) struct CompareArgs {
     /// What becomes of the one that is kept: merge, squash, rebase, pr or keep (its branch)
     #[arg(long, requires = "keep", value_parser = way, default_value = "keep")]
     how: FinishWay,
+    /// Message of commits, or title and body of the pull request [default: the session's title]
+    #[arg(long, value_name = "TEXT", requires = "keep")]
+    message: Option<String>,
+    /// Delete files that no snapshot holds, such as very large ones; without it, sessions that have
+    /// such files are not discarded
+    #[arg(long, requires = "keep")]
+    force: bool,
+    /// Prompt the agent of the one that is kept to resolve conflicts, if there are any
+    #[arg(long, requires = "keep")]
+    resolve: bool,
     /// List comparisons
     #[arg(long, conflicts_with = "keep")]
     list: bool,
@@ -91,7 +102,7 @@ pub(crate) fn run(
 ) -> anyhow::Result<()> {
     daemon::with(world, global, &args.daemon, output, async |client, _| {
         match (&args.keep, &args.prompt) {
-            (Some(session), _) => keep(client, session, args.how, output).await,
+            (Some(session), _) => keep(client, session, args, output).await,
             (None, Some(prompt)) => compare(client, prompt, args, output).await,
             (None, None) => {
                 let listed = client.comparisons().await?;
@@ -137,7 +148,7 @@ async fn compare(
 async fn keep(
     client: &Client,
     session: &str,
-    how: FinishWay,
+    args: &CompareArgs,
     output: &Output,
 ) -> anyhow::Result<()> {
     let Comparisons { comparisons } = client.comparisons().await?;
@@ -147,15 +158,30 @@ async fn keep(
     };
     let found = comparisons.iter().find(has);
     let found = found.ok_or_else(|| NotCompared { text: session.to_owned() })?;
-    let keep = KeepEntry { session_id: session.to_owned(), how: Some(how), message: None };
+    let keep = KeepEntry {
+        session_id: session.to_owned(),
+        how: Some(args.how),
+        message: args.message.clone(),
+        force: args.force,
+        resolve: args.resolve,
+    };
     let kept = client.keep_entry(&found.id, &keep).await?;
-    output.show(&kept, |KeptEntry { comparison, .. }, _| for_people(comparison))?;
+    output.show(&kept, |kept, _| kept_for_people(kept))?;
     match kept.finished.outcome {
-        FinishOutcome::Conflicts => {
+        FinishOutcome::Conflicts if kept.finished.prompt.is_none() => {
             Err(KeptNothing { files: kept.finished.conflicts.len() }.into())
         }
-        FinishOutcome::Finished | FinishOutcome::PullRequest => Ok(()),
+        FinishOutcome::Conflicts | FinishOutcome::Finished | FinishOutcome::PullRequest => Ok(()),
     }
+}
+
+fn kept_for_people(KeptEntry { finished, comparison }: &KeptEntry) -> String {
+    let mut text = for_people(comparison);
+    if finished.prompt.is_some() {
+        let id = short(finished.session.id);
+        text.push_str(&format!("{id} was prompted to resolve conflicts; keep it again then\n"));
+    }
+    text
 }
 
 fn for_people(comparison: &Comparison) -> String {
@@ -172,12 +198,15 @@ fn line(entry: &ComparisonEntry, comparison: &Comparison) -> String {
     let agent = entry.agent.as_ref().map(ToString::to_string).unwrap_or_default();
     let model = entry.model.as_ref().map(|model| format!(":{}", plain(model)));
     let kept = comparison.kept.is_some() && comparison.kept == session.map(|session| session.id);
+    // One that could not be discarded has an error and its work tree.
+    let own = session.and_then(|session| session.worktree.as_ref());
+    let is_removed = comparison.kept.is_some() && own.is_some_and(|own| own.removed.is_some());
     let state = match entry.state {
         _ if kept => "kept",
         ComparisonState::Working => "working",
         ComparisonState::Waiting => "waiting",
         ComparisonState::Testing => "testing",
-        ComparisonState::Ended if comparison.kept.is_some() => "discarded",
+        ComparisonState::Ended if is_removed => "discarded",
         ComparisonState::Ended => "ended",
         ComparisonState::Failed => "failed",
     };

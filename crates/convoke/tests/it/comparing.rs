@@ -4,7 +4,33 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::serve_scene::Daemon;
+use crate::socket_scene::Socket;
 use crate::worktree_scene::{app, daemon, git};
+
+/// Waits until a comparison is over, with its tests.
+fn done(daemon: &Daemon, id: &str) -> Value {
+    loop {
+        let now = daemon.get(&format!("/api/comparisons/{id}")).json();
+        if now["done"] == true {
+            return now;
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// Begins a comparison of the agent with itself, and waits until it is over.
+fn compared(daemon: &Daemon, prompt: &str) -> (String, [String; 2]) {
+    let entries = json!([{"agent": "shell"}, {"agent": "shell"}]);
+    let body = json!({"repoId": daemon.project(), "prompt": prompt, "entries": entries});
+    let begun = daemon.post("/api/comparisons", &body);
+    assert_eq!(begun.status, 201, "{begun:?}");
+    let id = begun.json()["id"].as_str().unwrap().to_owned();
+    let comparison = done(daemon, &id);
+    let session =
+        |at: usize| comparison["entries"][at]["session"]["id"].as_str().unwrap().to_owned();
+    (id, [session(0), session(1)])
+}
 
 #[test]
 fn c8_agents_are_compared_by_changes_time_and_test_and_one_is_kept() {
@@ -19,13 +45,7 @@ fn c8_agents_are_compared_by_changes_time_and_test_and_one_is_kept() {
     let begun = daemon.post("/api/comparisons", &body);
     assert_eq!(begun.status, 201, "{begun:?}");
     let id = begun.json()["id"].as_str().unwrap().to_owned();
-    let comparison: Value = loop {
-        let now = daemon.get(&format!("/api/comparisons/{id}")).json();
-        if now["done"] == true {
-            break now;
-        }
-        std::thread::yield_now();
-    };
+    let comparison = done(&daemon, &id);
     let entries = comparison["entries"].as_array().unwrap();
     for entry in &entries[..2] {
         assert_eq!(entry["state"], "ended", "{entry}");
@@ -66,4 +86,80 @@ fn c8_the_command_line_waits_for_all_and_prints_a_table() {
     ]);
     assert_eq!(said.matches(" shell ended, 1 files +1 -0").count(), 2, "{said}");
     assert_eq!(said.matches("test failed with exit code 3").count(), 2, "{said}");
+}
+
+#[test]
+fn c8_conflicts_of_the_one_that_is_kept_are_given_to_its_agent_and_nothing_is_discarded() {
+    let daemon = daemon();
+    let app = app(&daemon);
+    let (id, [first, second]) = compared(&daemon, "echo theirs > notes.txt");
+    fs::write(app.join("notes.txt"), "ours\n").unwrap();
+    git(&app, &["commit", "-qam", "ours"]);
+    let keep = |more: &Value| {
+        let mut body = json!({"sessionId": first, "how": "merge", "message": "Theirs"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        daemon.post(&format!("/api/comparisons/{id}/keep"), &body).json()
+    };
+    let told = keep(&json!({}));
+    assert_eq!(told["finished"]["outcome"], "conflicts", "{told}");
+    assert_eq!(told["finished"].get("prompt"), None, "{told}");
+    let said = daemon.machine.run_args(&["compare", "--keep", &first, "--how", "merge"]);
+    assert!(said.contains("1 files are in conflict; nothing was kept or discarded"), "{said}");
+    // The agent takes the prompt for a script, and runs the command in it.
+    let said =
+        daemon.machine.run_args(&["compare", "--keep", &first, "--how", "merge", "--resolve"]);
+    assert!(said.contains("was prompted to resolve conflicts"), "{said}");
+    assert_eq!(done(&daemon, &id).get("kept"), None);
+    let branches = git(&app, &["branch", "--format=%(refname:short)"]);
+    assert_eq!(branches.lines().count(), 3, "{branches}");
+    // What the agent does about it.
+    daemon.turn(&first, "git merge main; echo both > notes.txt; git commit -qam resolved");
+    let kept = keep(&json!({}));
+    assert_eq!(kept["finished"]["outcome"], "finished", "{kept}");
+    assert_eq!(fs::read_to_string(app.join("notes.txt")).unwrap(), "both\n");
+    let other = daemon.get(&format!("/api/sessions/{second}")).json();
+    assert_eq!(other["worktree"]["removed"]["how"], "discard", "{other}");
+}
+
+#[test]
+fn c8_one_that_has_files_which_no_snapshot_holds_is_discarded_by_force_alone() {
+    let daemon = daemon();
+    let prompt = "echo written | tee a.txt; head -c 3000000 /dev/zero > big.bin";
+    let removed = |session: &str| {
+        let session = daemon.get(&format!("/api/sessions/{session}")).json();
+        session["worktree"]["removed"]["how"].clone()
+    };
+    let (_, [first, second]) = compared(&daemon, prompt);
+    let said = daemon.machine.run_args(&["compare", "--keep", &first]);
+    assert!(said.contains("kept") && said.contains("shell ended"), "{said}");
+    assert!(said.contains("1 files that were not captured"), "{said}");
+    assert_eq!((removed(&first), removed(&second)), (json!("keep"), Value::Null), "{said}");
+    let (_, [first, second]) = compared(&daemon, prompt);
+    let keep = ["compare", "--keep", &first, "--how", "squash", "--message", "Big", "--force"];
+    let said = daemon.machine.run_args(&keep);
+    assert_eq!((removed(&first), removed(&second)), (json!("squash"), json!("discard")), "{said}");
+    assert_eq!(git(&app(&daemon), &["log", "--format=%s", "main"]), "Big\nfirst");
+}
+
+#[test]
+fn c8_sockets_are_told_when_a_comparison_and_its_tests_begin_and_end() {
+    let daemon = daemon();
+    let mut socket = Socket::open(&daemon);
+    let entries = json!([{"agent": "shell"}]);
+    let test = "until [ -e go ]; do sleep 0.1; done";
+    let body = json!({"repoId": daemon.project(), "prompt": "echo a > a.txt", "entries": entries, "test": test});
+    let begun = daemon.post("/api/comparisons", &body).json();
+    let id = begun["id"].as_str().unwrap().to_owned();
+    let mut told = || socket.until("comparison:changed");
+    let entry = || daemon.get(&format!("/api/comparisons/{id}")).json()["entries"][0].clone();
+    assert_eq!(told()["comparisonId"], id.as_str());
+    told();
+    assert_eq!(entry()["state"], "testing");
+    let path = entry()["session"]["worktree"]["path"].as_str().unwrap().to_owned();
+    fs::write(format!("{path}/go"), "").unwrap();
+    told();
+    assert_eq!(entry()["test"]["exitCode"], 0, "{}", entry());
+    let body = json!({"sessionId": entry()["session"]["id"]});
+    assert_eq!(daemon.post(&format!("/api/comparisons/{id}/keep"), &body).status, 200);
+    told();
 }

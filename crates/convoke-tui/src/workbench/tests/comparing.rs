@@ -1,9 +1,11 @@
 //! Comparisons: begun, listed with what each agent made of the prompt, and decided.
 
 use convoke_api::bodies::{
-    Comparison, ComparisonEntry, ComparisonState, FinishOutcome, FinishWay, FinishedWorktree,
-    KeepEntry, KeptEntry, NewComparison, NewComparisonEntry, Session, TestResult,
+    Comparison, ComparisonEntry, ComparisonState, ConflictSide, FinishOutcome, FinishWay,
+    FinishedWorktree, KeepEntry, KeptEntry, NewComparison, NewComparisonEntry, Session, TestResult,
+    WorktreeConflict,
 };
+use convoke_api::frames::ServerFrame;
 use convoke_core::content::Cost;
 use convoke_core::files::{ChangeTotals, OwnWorktree, Removal, RemovedWorktree};
 use convoke_core::time::Timestamp;
@@ -115,6 +117,8 @@ fn c8_one_candidate_is_kept_after_a_confirmation() {
         session_id: session_id(11).to_string(),
         how: Some(FinishWay::Merge),
         message: Some("Cents".to_owned()),
+        force: false,
+        resolve: false,
     };
     let call = WorktreeCall::Keep { comparison: "c1".to_owned(), keep };
     assert_eq!(stage.called(), std::slice::from_ref(&call));
@@ -139,6 +143,60 @@ fn c8_one_candidate_is_kept_after_a_confirmation() {
     insta::assert_snapshot!(stage.screen());
     stage.keys("K");
     assert!(stage.screen().contains("was kept already"), "{}", stage.screen());
+}
+
+#[test]
+fn c8_what_is_in_the_way_of_a_candidate_is_given_to_its_agent_or_deleted() {
+    let mut stage = listed(80, 24);
+    stage.keys("K enter enter y");
+    let [asked] = &stage.called()[..] else { panic!("{}", stage.screen()) };
+    let asked = asked.clone();
+    let WorktreeCall::Keep { comparison: id, keep } = &asked else { panic!("{asked:?}") };
+    let with = |force: bool, resolve: bool| {
+        let keep = KeepEntry { force, resolve, ..keep.clone() };
+        WorktreeCall::Keep { comparison: id.clone(), keep }
+    };
+    let refusal = CallRefusal {
+        why: "files are in no snapshot".to_owned(),
+        hint: None,
+        files: vec!["big.bin".to_owned()],
+        reason: RefusalReason::FilesNotCaptured,
+    };
+    stage.send(Message::WorktreeCalled { call: asked.clone(), returned: Err(refusal) });
+    assert!(stage.screen().contains("big.bin"), "{}", stage.screen());
+    stage.keys("d");
+    assert_eq!(stage.called(), [with(true, false)]);
+    let comparison = comparison(&stage);
+    let path = "price.rs".to_owned();
+    let (base, branch) = (ConflictSide::Changed, ConflictSide::Changed);
+    let finished = FinishedWorktree {
+        outcome: FinishOutcome::Conflicts,
+        session: comparison.entries[0].session.clone().unwrap(),
+        base: Some("main".to_owned()),
+        commit: None,
+        conflicts: vec![WorktreeConflict { path, base, branch }],
+        pull_request: None,
+        prompt: None,
+    };
+    let kept = WorktreeReturned::Kept(KeptEntry { finished, comparison });
+    stage.returns(with(true, false), kept);
+    assert!(stage.screen().contains("price.rs"), "{}", stage.screen());
+    stage.effects();
+    stage.keys("g");
+    assert_eq!(stage.called(), [with(false, true)]);
+}
+
+#[test]
+fn c8_comparisons_that_are_shown_are_read_again_when_they_change() {
+    let mut stage = listed(80, 24);
+    stage.effects();
+    stage.hear(ServerFrame::ComparisonChanged { comparison_id: "c1".to_owned() });
+    assert_eq!(stage.called(), [reading(When::Now)]);
+    stage.returns(reading(When::Now), WorktreeReturned::Comparisons(Vec::new()));
+    stage.keys("1");
+    stage.effects();
+    stage.hear(ServerFrame::ComparisonChanged { comparison_id: "c1".to_owned() });
+    assert_eq!(stage.called(), [], "it is not shown");
 }
 
 #[test]

@@ -267,7 +267,7 @@ fn refused(model: &mut Model, called: &WorktreeCall, refusal: CallRefusal) {
             Err(_) => return model.refuse(refusal.line()),
         },
     };
-    let is_deletable = matches!(called, WorktreeCall::Finish { .. })
+    let is_deletable = matches!(called, WorktreeCall::Finish { .. } | WorktreeCall::Keep { .. })
         && refusal.reason == RefusalReason::FilesNotCaptured;
     match waiting(model, id) {
         None => model.refuse(refusal.line()),
