@@ -106,7 +106,7 @@ export const makePanel = component("convoke-changes", (element, options) => {
 		found = null;
 		element.classList.add("is-none");
 		none.hidden = false;
-		fill(none, h("h3", isNone ? "No changes to show" : "The changes could not be read"), h("p.muted", problem(error)), !isNone && h("button.button", { onclick: load }, "Try again"));
+		fill(none, h("h3", isNone ? "No changes to show" : "The changes could not be read"), h("p.muted", error.status === 404 ? "A checkpoint is made before and after each turn: send a message, and what it changes is shown here." : problem(error)), !isNone && h("button.button", { onclick: load }, "Try again"));
 	}
 
 	function show() {

@@ -119,7 +119,7 @@ export function makeReview({ drafts, key, sent, fileOf, changed, go, send, canSe
 			close();
 			back(path, side, to);
 		};
-		const view = h("div.comment.is-form", h("div.comment-head", icon("comment"), h("span.muted", linesText({ side, startLine: from, endLine: to }))), box,
+		const view = h("div.comment.is-form", h("div.comment-head", icon("comment"), h("span.muted", `New comment, ${linesText({ side, startLine: from, endLine: to })}`)), box,
 			h("div.comment-foot", h("span.muted.hint", "Ctrl+Enter adds it"), h("button.button.small", { onclick: leave }, "Cancel"), h("button.button.primary.small", { onclick: add }, "Add comment")));
 		on(view, "keydown", (event) => {
 			event.stopPropagation();

@@ -1,6 +1,7 @@
 // Facts about a session: most are a quiet line; a crash or a failed turn is shown once, with what can be done about it.
 
 import { brokenTurn, crashOf, tail } from "../lib/rows.js";
+import { plural } from "../lib/words.js";
 import { fill, h, icon, onLook, quoted } from "../ui/dom.js";
 
 /** Lines of an agent's last words that are shown. */
@@ -64,7 +65,8 @@ function wordsOf(entry, isCrash = false, around) {
 		case "folder_shared":
 			return [h("span", "Another session was working in the same folder when this one began. ", h("button.link", { onclick: () => around.open(entry.session) }, "Open it"))];
 		case "files_restored":
-			return [h("span", entry.text), isLastRestore(around.entries(), entry) && h("button.link", { onclick: around.undo }, "Undo")];
+			if (entry.turn === undefined) break;
+			return [h("span", `Files were restored: ${plural(entry.written, "file")} written, ${entry.removed} removed. `), isLastRestore(around.entries(), entry) && h("button.link", { onclick: around.undo }, "Undo")];
 		case "turn_ended":
 			return [h("span", entry.stopReason === "cancelled" ? "You stopped the agent." : entry.text)];
 		case "renamed":
