@@ -13,6 +13,9 @@ use crate::failure::Failure;
 use crate::json::{self, Json};
 use crate::view;
 
+/// Names of sources in a request; the description says so, too.
+const SOURCES_MAX: usize = 20;
+
 /// List the conversations of other programs that can be imported
 ///
 /// Counts only: nothing of what was said is read.
@@ -48,6 +51,9 @@ pub(super) async fn begin(
     State(app): Daemon,
     Json(new): Json<NewHistoryImport>,
 ) -> Result<Response, Failure> {
+    if new.sources.len() > SOURCES_MAX {
+        return Err(Failure::invalid(format!("sources: there are at most {SOURCES_MAX}")));
+    }
     let mut agents = Vec::new();
     for source in &new.sources {
         let agent: HistoryAgent = source.parse().map_err(|_| {
