@@ -24,7 +24,7 @@ const RENEWAL: Duration = Duration::from_secs(LEASE.as_secs() / 3);
 const RESPONSE_MAX: Duration = Duration::from_secs(110);
 /// How often a response is looked for that may not have been announced.
 const LOOK: Duration = Duration::from_secs(2);
-/// Sessions of other nodes that are remembered as they were announced; of others, lists are told less exactly what changed.
+/// Sessions of other nodes that are remembered as they were announced; for others, `SessionChanged` has the same session before and after.
 const REMEMBERED: usize = 2_000;
 /// Commands that are read at once.
 const COMMANDS: u32 = 100;
@@ -220,7 +220,7 @@ impl Nodes {
                 Some(Notice::Command(_)) => {}
                 Some(Notice::Response(id)) => {
                     if let Some(told) = self.known().waiting.remove(&id) {
-                        // Nobody waits any more: then the response is not wanted.
+                        // The receiver is gone if the caller stopped waiting.
                         told.send(()).ok();
                     }
                 }

@@ -84,7 +84,7 @@ impl Failure {
         Self { problem: Box::new(problem), chain: None }
     }
 
-    /// What another node is told.
+    /// The problem that is sent to the node that asked.
     pub(crate) fn into_problem(self) -> Problem {
         if let Some(chain) = &self.chain {
             tracing::error!(status = self.problem.status, "{chain}");

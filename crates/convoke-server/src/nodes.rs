@@ -69,6 +69,29 @@ impl Asked {
         if is_prompt { Patience::MayWait } else { Patience::Now }
     }
 
+    /// Whether it concerns a session, a project or a request. A node carries out nothing else for another one: settings name
+    /// programs that run outside of the sandbox.
+    fn is_allowed(&self) -> bool {
+        use ClientFrame as F;
+        match self {
+            Self::Request { uri, .. } => {
+                let mut parts = uri.split(['/', '?']).skip(1);
+                let (api, what) = (parts.next(), parts.next());
+                api == Some("api") && matches!(what, Some("sessions" | "repos" | "inbox"))
+            }
+            Self::Frame { frame } => !matches!(
+                **frame,
+                F::ConfigGet {}
+                    | F::ConfigSet { .. }
+                    | F::FileOpen { .. }
+                    | F::FolderComplete { .. }
+                    | F::ProjectAdd { .. }
+                    | F::RuleAdd { .. }
+                    | F::RuleRemove { .. }
+            ),
+        }
+    }
+
     /// What must be done one after the other: everything that concerns one session.
     fn key(&self) -> String {
         match self {
@@ -298,7 +321,16 @@ pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
                 before.await.ok();
             }
             let answered = match asked {
-                Ok(asked) => answer_at_last(&app, &router, &incoming, &asked).await,
+                Ok(asked) if asked.is_allowed() => {
+                    let answered = answer_at_last(&app, &router, &incoming, &asked).await;
+                    // Left for the next start of this daemon.
+                    let Some(answered) = answered else { return };
+                    answered
+                }
+                Ok(_) => {
+                    let detail = "a node carries out only what concerns its sessions";
+                    problem(Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail))
+                }
                 Err(error) => problem(Failure::invalid(format!("an older node? {error}"))),
             };
             let answered = serde_json::to_string(&answered).unwrap_or_default();
@@ -310,13 +342,14 @@ pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
     }
 }
 
-/// Carries it out, again and again as long as this daemon is not ready for it: a prompt that was accepted is not lost.
+/// Carries it out, again and again as long as this daemon is not ready for it. `None` for a prompt that was accepted and
+/// could not be carried out before the daemon stopped.
 async fn answer_at_last(
     app: &Arc<App>,
     router: &Router,
     incoming: &Incoming,
     asked: &Asked,
-) -> Answered {
+) -> Option<Answered> {
     let mut tries = 0;
     loop {
         let answered = answer(app, router, incoming, asked).await;
@@ -326,11 +359,14 @@ async fn answer_at_last(
             Answered::Frames { .. } => false,
         };
         tries += 1;
-        let may_try = asked.patience() == Patience::MayWait || tries < TRIES;
-        if !is_unavailable || !may_try || app.stop.is_cancelled() {
-            return answered;
+        let may_wait = asked.patience() == Patience::MayWait;
+        if !is_unavailable || !(may_wait || tries < TRIES) {
+            return Some(answered);
         }
-        tokio::time::sleep(RETRY_AFTER).await;
+        tokio::select! {
+            () = tokio::time::sleep(RETRY_AFTER) => {}
+            () = app.stop.cancelled() => return (!may_wait).then_some(answered),
+        }
     }
 }
 

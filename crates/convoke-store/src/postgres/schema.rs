@@ -26,7 +26,7 @@ const STEPS: &[Step] = &[
     },
 ];
 
-/// Held by whoever changes the schema, so that two daemons that start at once do not both do it.
+/// An advisory lock around migrations, so that two daemons that start at once do not both apply them.
 const LOCK: &str = "SELECT pg_advisory_lock(4845283127)";
 const UNLOCK: &str = "SELECT pg_advisory_unlock(4845283127)";
 

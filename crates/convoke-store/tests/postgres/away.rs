@@ -50,7 +50,7 @@ async fn n5_what_was_acknowledged_survives_a_killed_server_and_what_follows_catc
             }
         }
     }
-    assert!(failures > 0, "callers are told that the server is away");
+    assert!(failures > 0, "records fail with Unreachable while the server is away");
     let page = store.messages(talk.id, Seq::START, 1000).await.unwrap();
     assert_eq!(page.messages, talk.messages, "everything once, in order");
     store.close().await;
