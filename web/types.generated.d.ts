@@ -1597,7 +1597,7 @@ declare namespace Api {
     }
     /** A rule was made or revoked by any client. */
     | { type: "rule:changed" }
-    /** A comparison began, a test of it began or ended, or one of its sessions was kept. What its sessions do is told by their own frames. */
+    /** A comparison began, a test of it began or ended, or one of its sessions was kept. What its sessions do comes in their own frames. */
     | {
       type: "comparison:changed";
       /** Which one. */

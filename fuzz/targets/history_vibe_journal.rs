@@ -1,4 +1,4 @@
-//! A chunk of a session of Vibe 3 and, after an empty line, its journal, whoever wrote them.
+//! A chunk of a session of Vibe 3 and, after an empty line, its journal, with arbitrary content.
 #![no_main]
 
 use convoke_fuzz::history::read_journal;

@@ -150,7 +150,7 @@ test("c8 none is kept while an agent works; an agent that fails its test and con
   await page.context().close();
 });
 
-test("c8 every window is told of a comparison and of its tests; one that has files which no snapshot holds is discarded after a yes", async () => {
+test("c8 every window gets the frame of a comparison and of its tests; one that has files which no snapshot holds is discarded after a yes", async () => {
   const { page, repo } = await home();
   await page.locator(".home-links").getByRole("button", { name: "Comparisons" }).click();
   await page.getByRole("tab", { selected: true, name: "Comparisons" }).waitFor();

@@ -371,7 +371,7 @@ pub enum ServerFrame {
     /// A rule was made or revoked by any client.
     #[serde(rename = "rule:changed")]
     RuleChanged {},
-    /// A comparison began, a test of it began or ended, or one of its sessions was kept. What its sessions do is told by
+    /// A comparison began, a test of it began or ended, or one of its sessions was kept. What its sessions do comes in
     /// their own frames.
     #[serde(rename = "comparison:changed")]
     ComparisonChanged {

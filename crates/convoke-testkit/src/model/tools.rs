@@ -86,7 +86,7 @@ fn ask(rest: &str, tools: &Tools, hidden: Option<&str>) -> Option<(String, Value
     })
 }
 
-/// The name of our question tool in what a model is told: Claude, qwen and droid offer the tools of servers only by
+/// The name of our question tool in the request to a model: Claude, qwen and droid offer the tools of servers only by
 /// name, to a model that searches for them.
 pub(super) fn hidden_ask(told: &Value) -> Option<String> {
     match told {

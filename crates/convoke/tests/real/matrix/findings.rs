@@ -57,7 +57,7 @@ fn is_told(scene: &Scene<'_>, session: &str, text: &str) -> bool {
 }
 
 /// Codex confines its commands by a bubblewrap of its own, which cannot work inside of Landlock. Where ours is there, it
-/// takes the place of Landlock; where it is not, Codex runs commands without its own, and people are told so.
+/// takes the place of Landlock; where it is not, Codex runs commands without its own, and a notice says so.
 #[test]
 fn l1_codex_runs_commands_with_bubblewrap_and_without() {
     let (Some(codex), mind) = (agent("codex"), Mind::new()) else { return };
