@@ -53,15 +53,10 @@ impl Checkpoints {
         let _lock = self.lock(limits)?;
         let kept = format!("{INDEX_REFS}/{}", self.key());
         self.bare("update-ref").args(["-d", &kept]).run(limits)?;
-        for extension in ["index", "state", "restore", "removing", "finish", "finish-lock", "lock"]
+        for extension in
+            ["index", "state", "copy", "restore", "removing", "finish", "finish-lock", "lock"]
         {
-            let file = self.file(extension);
-            match fs::remove_file(&file) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Error::io("remove", &file, error));
-                }
-                Ok(()) | Err(_) => {}
-            }
+            lock::remove(&self.file(extension))?;
         }
         Ok(())
     }
@@ -86,8 +81,15 @@ impl Checkpoints {
     fn keep_index(&self, index: &Path, limits: &Limits) -> Result<()> {
         let held = lock::take(&index.with_extension("lock"), limits)?;
         lock::remove_stale(index)?;
-        let write = self.bare("write-tree").env("GIT_INDEX_FILE", index).holding(&held);
-        let tree = match id_of(write, limits) {
+        // From a copy: git would write the index anew, and a file that changed within the second in which it was
+        // captured is known to have changed only by an index that is no younger.
+        let copy = index.with_extension("copy");
+        fs::copy(index, &copy).map_err(|source| Error::io("copy", index, source))?;
+        lock::remove(&copy.with_extension("copy.lock"))?;
+        let write = self.bare("write-tree").env("GIT_INDEX_FILE", &copy).holding(&held);
+        let written = id_of(write, limits);
+        lock::remove(&copy)?;
+        let tree = match written {
             Ok(tree) => tree,
             // Damaged: the next snapshot makes a new one from the files, and nothing in this one is needed.
             Err(Error::Failed { .. }) => return Ok(()),

@@ -37,10 +37,14 @@ pub(crate) fn take(path: &Path, limits: &Limits) -> Result<File> {
 
 /// Removes the lock that a killed git left beside our index; the caller holds our own lock, so no git is using it.
 pub(crate) fn remove_stale(index: &Path) -> Result<()> {
-    let stale = index.with_extension("index.lock");
-    match fs::remove_file(&stale) {
+    remove(&index.with_extension("index.lock"))
+}
+
+/// Removes a file that may be missing.
+pub(crate) fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Error::io("remove", &stale, error))
+            Err(Error::io("remove", path, error))
         }
         Ok(()) | Err(_) => Ok(()),
     }

@@ -48,6 +48,27 @@ fn c1_what_the_index_needs_survives_a_collection_without_any_checkpoint() {
 }
 
 #[test]
+fn c1_a_collection_does_not_hide_an_edit_of_the_same_second() {
+    let scene = Scene::with_git();
+    let checkpoints = scene.checkpoints();
+    scene.checkpoint(1);
+    scene.write("README", "one");
+    scene.checkpoint(2);
+    let index = || {
+        let entries = std::fs::read_dir(scene.ours.join("convoke")).unwrap();
+        let mut paths = entries.map(|entry| entry.unwrap().path());
+        let path = paths.find(|path| path.extension().is_some_and(|it| it == "index")).unwrap();
+        (std::fs::read(&path).unwrap(), path.metadata().unwrap().modified().unwrap())
+    };
+    // Git compares times in seconds and takes for unchanged what is older than its index.
+    let before = index();
+    checkpoints.collect(Duration::ZERO, &limits()).unwrap();
+    assert!(index() == before, "the index is as it was");
+    scene.write("README", "two");
+    assert_eq!(scene.files_in(&scene.checkpoint(3).tree), scene.files());
+}
+
+#[test]
 fn c6_the_work_trees_of_a_project_share_a_repository_and_are_forgotten_one_by_one() {
     let scene = Scene::with_git();
     scene.git(&["worktree", "add", "-q", "../side", "-b", "side"]);
