@@ -6,6 +6,7 @@ use convoke_testkit::postgres::{self, Database};
 
 use crate::convoke::Convoke;
 use crate::daemon_scene::Scene;
+use crate::team_scene::until;
 
 /// A machine among others.
 fn node(database: &Database, name: &str) -> Scene {
@@ -81,6 +82,31 @@ fn n3_a_prompt_waits_for_a_node_that_is_away_and_other_commands_are_refused() {
     watch.until(|line| line.contains("You said: **when you are back**"));
     let prompts = database.value("SELECT count(*) FROM messages WHERE role = 'user'");
     assert_eq!(prompts.as_deref(), Some("1"), "it is carried out once");
+}
+
+#[test]
+fn n3_k1_a_node_changes_no_settings_for_another_one() {
+    let database = postgres::database();
+    let there = node(&database, "workstation");
+    assert!(there.run("project add web").starts_with("exit 0"), "the daemon starts");
+    let config = fs::read(there.machine.home().join("config.toml")).unwrap();
+    let requests = [
+        r#"{"kind":"request","method":"PATCH","uri":"/api/config","body":"{\"changes\":{\"notify.command\":[\"true\"]}}"}"#,
+        r#"{"kind":"request","method":"GET","uri":"/api/sessionsX/../config","body":""}"#,
+        r#"{"kind":"frame","frame":{"type":"config:set","changes":{}}}"#,
+        r#"{"kind":"frame","frame":{"type":"folder:complete","path":"/"}}"#,
+    ];
+    for request in requests {
+        let post = format!(
+            "INSERT INTO node_commands (node, asker, request) SELECT id, id, '{request}' FROM nodes"
+        );
+        database.execute(&post).unwrap();
+    }
+    let open = "SELECT count(*) FROM node_commands WHERE finished_at IS NULL";
+    until("all are answered", || database.value(open).as_deref() == Some("0"));
+    let refused = "SELECT count(*) FROM node_commands WHERE response LIKE '%\"status\":403%'";
+    assert_eq!(database.value(refused).as_deref(), Some("4"));
+    assert_eq!(fs::read(there.machine.home().join("config.toml")).unwrap(), config);
 }
 
 #[test]
