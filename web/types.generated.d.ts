@@ -948,6 +948,8 @@ declare namespace Api {
     options: PermissionOption[];
     /** Where it stands. */
     status: RequestStatus;
+    /** The user who decided it; absent for the owner of the daemon, and for a rule. */
+    by?: string;
     /** What it is about: the command, the changes, the paths, the address or the arguments. */
     evidence?: Evidence;
     /** The option that was chosen. */
@@ -1023,6 +1025,8 @@ declare namespace Api {
     state: PromptState;
     /** The files that are attached. */
     attachments?: Attachment[];
+    /** The user who said it; absent for the owner of the daemon. */
+    by?: string;
     /** Files and folders of the project that it mentions, relative to it. */
     files?: string[];
     /** The words as sanitised HTML, for clients that opened the session with `render`. */
@@ -1063,6 +1067,8 @@ declare namespace Api {
     status: RequestStatus;
     /** The human's answers. */
     answers?: QuestionAnswer[];
+    /** The user who answered; absent for the owner of the daemon, and for a rule. */
+    by?: string;
     /** Why they were rejected, in the human's words. */
     reason?: string;
   };
@@ -1080,6 +1086,8 @@ declare namespace Api {
     timestamp: string;
     /** The files that are attached. */
     attachments?: Attachment[];
+    /** The user who said it; absent for the owner of the daemon. */
+    by?: string;
     /** Files and folders of the project that it mentions, relative to it. */
     files?: string[];
     /** The words as sanitised HTML, for clients that opened the session with `render`. */
@@ -1164,6 +1172,8 @@ declare namespace Api {
     requestId?: string;
     /** The session of that request; it may be deleted. */
     sessionId?: string;
+    /** The user for whose prompts it holds; for everyone's without one. */
+    user?: string;
   };
 
   /** What a rule does. */

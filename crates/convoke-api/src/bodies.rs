@@ -23,6 +23,7 @@ mod search;
 mod sessions;
 mod team_analytics;
 mod teams;
+mod users;
 mod whole;
 mod worktrees;
 
@@ -66,7 +67,10 @@ pub use teams::{
     TeamCancel, TeamMessage, TeamQuestion, TeamReport, TeamSession, TeamSessionNow, TeamSessions,
     TeamStats, TeamStatus, Teams,
 };
-
+pub use users::{
+    Audit, AuditEntry, Device, DeviceKind, Me, NewToken, NewUser, ProjectRole, RoleChange,
+    TokenMade, User, UserLink, Users,
+};
 pub use worktrees::{
     ConflictSide, FinishOutcome, FinishWay, FinishWorktree, FinishedWorktree, ListedWorktree,
     NewWorktree, WorktreeConflict, WorktreeState, Worktrees,

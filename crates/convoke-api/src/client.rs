@@ -13,6 +13,7 @@ mod raw;
 mod socket;
 mod teams;
 mod transcript;
+mod users;
 
 use std::path::Path;
 use std::time::Duration;
@@ -39,6 +40,7 @@ pub use raw::Reply;
 pub use socket::Socket;
 pub use teams::{TeamReportQuery, TeamSessionQuery};
 pub use transcript::{Messages, Text, Transcript};
+pub use users::AuditQuery;
 
 /// The timeout of most calls.
 const PATIENCE: Duration = Duration::from_secs(15);

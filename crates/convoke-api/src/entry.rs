@@ -19,6 +19,7 @@ use convoke_core::review::ReviewComment;
 use convoke_core::rule::Proposal;
 use convoke_core::state::{OfferedChoice, OfferedCommand, OfferedSetting};
 use convoke_core::time::Timestamp;
+use convoke_core::user::UserName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -114,6 +115,9 @@ pub struct Prompted {
     /// The comments on lines of changed files that it carries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub review: Vec<ReviewComment>,
+    /// The user who said it; absent for the owner of the daemon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<UserName>,
     /// How far the agent is.
     pub state: PromptState,
 }
@@ -138,6 +142,9 @@ pub struct QueuedEntry {
     /// The comments on lines of changed files that it carries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub review: Vec<ReviewComment>,
+    /// The user who said it; absent for the owner of the daemon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<UserName>,
     /// When it was sent.
     pub timestamp: Timestamp,
 }
@@ -246,6 +253,9 @@ pub struct Permission {
     /// Why it was rejected, in the human's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The user who decided it; absent for the owner of the daemon, and for a rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<UserName>,
 }
 
 /// Questions asked of the human, and what became of them.
@@ -264,6 +274,9 @@ pub struct QuestionSet {
     /// Why they were rejected, in the human's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The user who answered; absent for the owner of the daemon, and for a rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<UserName>,
 }
 
 /// One question of a set.
@@ -301,6 +314,7 @@ impl From<&PermissionRecord> for Permission {
             status: record.state.status(),
             option_id: option_id.map(|Chosen { option_id }| option_id),
             reason,
+            by: record.by.clone(),
         }
     }
 }
@@ -314,6 +328,7 @@ impl From<&QuestionRecord> for QuestionSet {
             status: record.state.status(),
             answers: answers.map(|Answers { answers }| answers),
             reason,
+            by: record.by.clone(),
         }
     }
 }

@@ -10,15 +10,17 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::bodies::{
-    Agents, Answer, Backups, BrowserLink, BrowserSessions, CancelTurn, ChosenMode, ChosenSetting,
-    Compacted, Comparison, Comparisons, Config, ConfigPatch, CreatedSession, FileDiff, FileMatches,
-    FinishWorktree, FinishedWorktree, Fork, Health, Histories, HistoryImport, Hits, Home, Import,
-    Imported, Inbox, KeepEntry, KeptEntry, NewBackup, NewBrowserLink, NewComparison,
-    NewHistoryImport, NewRepo, NewRule, NewSession, Nodes, Problem, Prompt, Prompted, QueuePatch,
-    Rejection, Repo, Repos, Restore, Restored, Revert, Rule, Rules, Session, SessionChanges,
-    SessionDetail, SessionPatch, Sessions, SignIn, SignedIn, StateOfSession, Status, StoppedAgents,
+    Agents, Answer, Audit, Backups, BrowserLink, BrowserSessions, CancelTurn, ChosenMode,
+    ChosenSetting, Compacted, Comparison, Comparisons, Config, ConfigPatch, CreatedSession,
+    FileDiff, FileMatches, FinishWorktree, FinishedWorktree, Fork, Health, Histories,
+    HistoryImport, Hits, Home, Import, Imported, Inbox, KeepEntry, KeptEntry, Me, NewBackup,
+    NewBrowserLink, NewComparison, NewHistoryImport, NewRepo, NewRule, NewSession, NewToken,
+    NewUser, Nodes, Problem, Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Restore,
+    Restored, Revert, RoleChange, Rule, Rules, Session, SessionChanges, SessionDetail,
+    SessionPatch, Sessions, SignIn, SignedIn, StateOfSession, Status, StoppedAgents,
     StoredAttachment, TeamAnalytics, TeamAnswer, TeamCancel, TeamMessage, TeamQuestion, TeamReport,
-    TeamSession, TeamSessions, TeamStats, TeamStatus, Teams, Undo, Worktrees,
+    TeamSession, TeamSessions, TeamStats, TeamStatus, Teams, TokenMade, Undo, User, UserLink,
+    Users, Worktrees,
 };
 
 /// Messages of a session. The server streams them, so that no value of this type is ever built.
@@ -74,11 +76,11 @@ const PATH: &str = "/components/schemas";
 bodies! {
     requests:
         Answer CancelTurn ChosenMode ChosenSetting ConfigPatch FinishWorktree Fork Import KeepEntry NewBackup NewBrowserLink NewHistoryImport NewRepo NewRule
-        NewComparison NewSession Prompt QueuePatch Rejection Restore Revert SessionPatch SignIn TeamCancel TeamMessage TeamQuestion Undo;
+        NewComparison NewSession NewToken NewUser Prompt QueuePatch Rejection Restore Revert RoleChange SessionPatch SignIn TeamCancel TeamMessage TeamQuestion Undo;
     responses:
-        Agents Backups BrowserLink BrowserSessions Compacted Comparison Comparisons Config CreatedSession FileDiff FileMatches FinishedWorktree Health Histories HistoryImport
-        Hits Home Imported Inbox KeptEntry Messages Problem Prompted Repo Repos Restored Rule Rules Session SessionChanges Sessions SignedIn
-        Nodes StateOfSession Status StoppedAgents StoredAttachment
+        Agents Audit Backups BrowserLink BrowserSessions Compacted Comparison Comparisons Config CreatedSession FileDiff FileMatches FinishedWorktree Health Histories HistoryImport
+        Hits Home Imported Inbox KeptEntry Me Messages Problem Prompted Repo Repos Restored Rule Rules Session SessionChanges Sessions SignedIn
+        Nodes TokenMade User UserLink Users StateOfSession Status StoppedAgents StoredAttachment
         TeamAnalytics TeamAnswer TeamReport TeamSession TeamSessions TeamStats TeamStatus Teams
         WholeSession Worktrees;
 }

@@ -10,6 +10,7 @@ use crate::notice::Notice;
 use crate::prompt::{Attachment, Prompt};
 use crate::request::{PermissionRecord, QuestionRecord, Status};
 use crate::review::{self, ReviewComment};
+use crate::user::UserName;
 
 /// The content of a message, tagged by `type`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +32,9 @@ pub enum Content {
         /// The comments on lines of changed files that a prompt carries.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         review: Vec<ReviewComment>,
+        /// The user who said it; the owner of the daemon, or an agent, without one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<UserName>,
     },
     /// What the agent thinks aloud.
     Thinking {
@@ -64,7 +68,8 @@ impl Content {
     /// Words that the agent is still writing.
     pub fn partial_text(text: impl Into<String>) -> Self {
         let (text, partial) = (text.into(), true);
-        Self::Text { text, partial, attachments: Vec::new(), files: Vec::new(), review: Vec::new() }
+        let (attachments, files, review) = (Vec::new(), Vec::new(), Vec::new());
+        Self::Text { text, partial, attachments, files, review, by: None }
     }
 
     /// What a prompt or an answer says as one text, with the comments on changes.
@@ -239,8 +244,8 @@ pub struct Cost {
 
 impl From<Prompt> for Content {
     fn from(prompt: Prompt) -> Self {
-        let Prompt { text, attachments, files, review } = prompt;
-        Self::Text { text, partial: false, attachments, files, review }
+        let Prompt { text, attachments, files, review, by } = prompt;
+        Self::Text { text, partial: false, attachments, files, review, by }
     }
 }
 

@@ -36,6 +36,12 @@ pub enum Invalid {
         /// What was given.
         text: String,
     },
+    /// Not letters, digits, `-`, `_`, `.` and `@`, or too long.
+    #[error("Invalid user name: {text:?}")]
+    UserName {
+        /// What was given.
+        text: String,
+    },
     /// Not letters, digits and hyphens.
     #[error("Invalid team name: {text}")]
     TeamName {
@@ -66,6 +72,7 @@ impl Invalid {
             | Self::MessageId { .. }
             | Self::CanonicalId { .. }
             | Self::AgentName { .. }
+            | Self::UserName { .. }
             | Self::TeamName { .. } => InvalidKind::Validation,
             Self::UnknownTeam { .. } | Self::Team { .. } => InvalidKind::Configuration,
         }

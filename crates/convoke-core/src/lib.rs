@@ -27,5 +27,6 @@ pub mod time;
 pub mod title;
 pub mod turn;
 pub mod update;
+pub mod user;
 
 pub use invalid::{Invalid, InvalidKind};

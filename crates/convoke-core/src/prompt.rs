@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::review::{self, ReviewComment};
+use crate::user::UserName;
 
 /// The most attachments of one prompt.
 pub const ATTACHMENTS_MAX: usize = 16;
@@ -47,6 +48,8 @@ pub struct Prompt {
     pub files: Vec<String>,
     /// Comments on lines of changed files.
     pub review: Vec<ReviewComment>,
+    /// The user who says it; the owner of the daemon without one.
+    pub by: Option<UserName>,
 }
 
 impl Prompt {

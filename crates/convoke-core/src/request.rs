@@ -10,6 +10,7 @@ use crate::id::RequestId;
 use crate::question::{Answer, AnswerFault, Question, check_all_answered, format_answers};
 use crate::quote;
 use crate::rule::{Effect, Proposal};
+use crate::user::UserName;
 
 /// Where a request is in its life; nothing leaves `answered` and `rejected`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -170,6 +171,9 @@ pub struct PermissionRecord {
     pub rules: Vec<Proposal>,
     /// What the human may choose.
     pub options: Vec<PermissionOption>,
+    /// The user who decided it; the owner of the daemon, or a rule, without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<UserName>,
     /// Where it stands.
     #[serde(flatten)]
     pub state: State<Choice>,
@@ -228,6 +232,9 @@ pub struct QuestionRecord {
     pub request_id: RequestId,
     /// What is asked.
     pub questions: Vec<Question>,
+    /// The user who decided it; the owner of the daemon, or a rule, without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<UserName>,
     /// Where it stands.
     #[serde(flatten)]
     pub state: State<Answers>,
@@ -323,6 +330,15 @@ impl Request {
                 let (state, delivery) = record.state.handle(record.command(verdict)?)?;
                 Ok((Self::Questions(QuestionRecord { state, ..record.clone() }), delivery))
             }
+        }
+    }
+
+    /// The request with the user who decided it.
+    #[must_use]
+    pub fn decided_by(self, by: Option<UserName>) -> Self {
+        match self {
+            Self::Permission(record) => Self::Permission(PermissionRecord { by, ..record }),
+            Self::Questions(record) => Self::Questions(QuestionRecord { by, ..record }),
         }
     }
 

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{AgentName, ProjectId, RequestId, RuleId, SessionId};
 use crate::time::Timestamp;
+use crate::user::UserName;
 
 pub use matching::{ResolvedPath, Ruling, Subject, decide};
 pub use proposal::{Proposal, proposals};
@@ -94,6 +95,8 @@ pub struct Rule {
     pub agent: Option<AgentName>,
     /// The project that it holds in; everywhere without one.
     pub project_id: Option<ProjectId>,
+    /// The user for whose prompts it holds; for everyone's without one.
+    pub user: Option<UserName>,
     /// When it was made.
     pub created_at: Timestamp,
     /// The request whose answer made it.
@@ -122,10 +125,16 @@ pub fn command_line(words: &[String]) -> String {
 }
 
 impl Rule {
-    /// Whether it holds for an agent in a project.
-    pub fn holds_for(&self, project: ProjectId, agent: &AgentName) -> bool {
+    /// Whether it holds for an agent in a project, at work for a user (`None` for the owner of the daemon).
+    pub fn holds_for(
+        &self,
+        project: ProjectId,
+        agent: &AgentName,
+        user: Option<&UserName>,
+    ) -> bool {
         self.project_id.is_none_or(|own| own == project)
             && self.agent.as_ref().is_none_or(|own| own == agent)
+            && self.user.as_ref().is_none_or(|own| Some(own) == user)
     }
 
     /// The whole rule in words; `project` is the name of its project.
@@ -135,9 +144,11 @@ impl Rule {
             Effect::Deny => "Deny",
         };
         let label = self.matcher.label(project);
+        let user = self.user.as_ref().map(|user| format!(", when {user} prompts"));
+        let user = user.unwrap_or_default();
         match &self.agent {
-            Some(agent) => format!("{effect} {label} for {agent}"),
-            None => format!("{effect} {label}"),
+            Some(agent) => format!("{effect} {label} for {agent}{user}"),
+            None => format!("{effect} {label}{user}"),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::id::MessageId;
 use crate::prompt::{Attachment, Prompt};
 use crate::review::ReviewComment;
 use crate::time::Timestamp;
+use crate::user::UserName;
 
 /// One kind of session state, tagged by `kind`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -105,6 +106,9 @@ pub struct QueuedPrompt {
     /// Comments on lines of changed files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub review: Vec<ReviewComment>,
+    /// The user who sent it; the owner of the daemon without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<UserName>,
     /// When it was sent.
     pub timestamp: Timestamp,
 }
@@ -117,8 +121,8 @@ impl QueuedPrompt {
 
     /// What is said, with what is enclosed.
     pub fn prompt(&self) -> Prompt {
-        let Self { text, attachments, files, review, .. } = self.clone();
-        Prompt { text, attachments, files, review }
+        let Self { text, attachments, files, review, by, .. } = self.clone();
+        Prompt { text, attachments, files, review, by }
     }
 }
 

@@ -92,6 +92,7 @@ impl Inbox {
         match asker {
             Asker::Session(session) => {
                 let record = QuestionRecord {
+                    by: None,
                     request_id: self.new_request(),
                     questions: questions.clone(),
                     state: State::Pending,
@@ -119,6 +120,7 @@ impl Inbox {
                 let options = permission_options();
                 let call = Call { tool: Some(&tool), kind: None, args: input, diffs: &[] };
                 let record = PermissionRecord {
+                    by: None,
                     request_id: self.new_request(),
                     tool_call_id: None,
                     title: format!("{tool}: {shown}"),

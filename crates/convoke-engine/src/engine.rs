@@ -31,6 +31,7 @@ use crate::sessions::Sessions;
 use crate::sessions::admission::active_sessions;
 use crate::settings::{Around, Settings};
 use crate::teams::{self, TeamSettings, Teams};
+use crate::users::Users;
 use crate::view::Change;
 use crate::worktrees::Worktrees;
 
@@ -49,6 +50,7 @@ pub struct Engine {
     projects: Projects,
     rules: Rules,
     inbox: Inbox,
+    users: Users,
     histories: Histories,
     teams: Arc<Teams>,
     changes: Changes,
@@ -147,9 +149,11 @@ impl Engine {
         let comparisons = Comparisons::new(&sessions, &worktrees);
         let nodes = Nodes::new(&sessions);
         let commands = Arc::new(Mutex::new(Some(nodes.start())));
+        let users = Users { store: sessions.store.clone(), around: Arc::clone(&sessions.around) };
         Ok(Self {
             nodes,
             commands,
+            users,
             sessions,
             projects,
             rules,
@@ -200,6 +204,11 @@ impl Engine {
     /// The requests to the human.
     pub const fn inbox(&self) -> &Inbox {
         &self.inbox
+    }
+
+    /// The users and what they did.
+    pub const fn users(&self) -> &Users {
+        &self.users
     }
 
     /// The conversations that other programs keep.

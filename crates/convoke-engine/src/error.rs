@@ -217,6 +217,24 @@ pub enum Error {
         /// The id that was given.
         text: String,
     },
+    /// There is no such user.
+    #[error("there is no user {text}")]
+    UnknownUser {
+        /// The name that was given.
+        text: String,
+    },
+    /// There is such a user already.
+    #[error("there is a user {name} already")]
+    UserExists {
+        /// The name.
+        name: String,
+    },
+    /// The user has no such token.
+    #[error("there is no token {text}")]
+    UnknownToken {
+        /// The id that was given.
+        text: String,
+    },
     /// There can be no such rule.
     #[error(transparent)]
     InvalidRule(#[from] InvalidRule),
@@ -385,6 +403,8 @@ impl Error {
             | Self::UnknownRequest { .. }
             | Self::UnknownAttachment { .. }
             | Self::UnknownRule { .. }
+            | Self::UnknownUser { .. }
+            | Self::UnknownToken { .. }
             | Self::UnknownComparison { .. }
             | Self::UnknownPair { .. }
             | Self::UnknownQuestion { .. }
@@ -406,6 +426,7 @@ impl Error {
             Self::Outside { .. } => Kind::Forbidden,
             Self::Ambiguous { .. }
             | Self::ProjectExists { .. }
+            | Self::UserExists { .. }
             | Self::Ended { .. }
             | Self::SessionFull { .. }
             | Self::TeamSession { .. }

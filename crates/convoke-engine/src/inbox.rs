@@ -12,6 +12,7 @@ use convoke_core::request::{
 use convoke_core::rule::Effect;
 use convoke_core::session::{Command, Report};
 use convoke_core::time::Timestamp;
+use convoke_core::user::UserName;
 use convoke_files::questions::{Entry, Listing, Questions, Status, Verdict as FileVerdict};
 use convoke_files::reserve::Reserve;
 use convoke_store::{Project, Store, StoredRequest, Window};
@@ -96,24 +97,33 @@ impl Inbox {
         Ok(stored + answerable(&listing))
     }
 
-    /// The session in which something was asked; `None` for what a program outside asked, or for what is not there.
-    pub async fn session_of(&self, id: &str) -> Result<Option<SessionId>> {
+    /// A request, with the session in which it was asked; `None` for what a program outside asked, or for what is not
+    /// there.
+    pub async fn request(&self, id: &str) -> Result<Option<(HumanRequest, Option<SessionId>)>> {
         let Ok(id) = self.find_request(id).await else { return Ok(None) };
-        Ok(self.store.request(id).await?.and_then(|stored| stored.session_id))
+        let stored = self.store.request(id).await?;
+        Ok(stored.map(|stored| (stored.request, stored.session_id)))
     }
 
     /// Gives or refuses a permission by one of its options.
-    pub async fn choose(&self, id: &str, option_id: String, remember: Remember) -> Result<()> {
+    pub async fn choose(
+        &self,
+        id: &str,
+        option_id: String,
+        remember: Remember,
+        by: Option<UserName>,
+    ) -> Result<()> {
         let id = self.find_request(id).await?;
         let stored = self.store.request(id).await?.ok_or_else(|| no_request(id))?;
         let session = stored.session_id.ok_or_else(|| no_request(id))?;
         let rule = match remember {
             Remember::Rule(number) => {
-                Some(self.rule(session, &stored.request, &option_id, number).await?)
+                let rule = self.rule(session, &stored.request, &option_id, number).await?;
+                Some(NewRule { user: by.clone(), ..rule })
             }
             Remember::No => None,
         };
-        self.settle(session, id, Verdict::Choose(Choice { option_id })).await?;
+        self.settle(session, id, Verdict::Choose(Choice { option_id }), by).await?;
         let Some(new) = rule else { return Ok(()) };
         let made = loop {
             match self.rules.add(new.clone()).await {
@@ -128,32 +138,48 @@ impl Inbox {
     }
 
     /// Answers questions.
-    pub async fn answer(&self, id: &str, answers: GivenAnswers) -> Result<()> {
+    pub async fn answer(
+        &self,
+        id: &str,
+        answers: GivenAnswers,
+        by: Option<UserName>,
+    ) -> Result<()> {
         let id = self.find_request(id).await?;
         let answers = answers.at(self.around.now());
         match self.store.request(id).await? {
             Some(StoredRequest { session_id: Some(session), .. }) => {
-                self.settle(session, id, Verdict::Answer(Answers { answers })).await
+                self.settle(session, id, Verdict::Answer(Answers { answers }), by).await
             }
             Some(_) | None => self.settle_file(id, FileVerdict::Answer(answers)).await,
         }
     }
 
     /// Rejects questions.
-    pub async fn reject(&self, id: &str, reason: Option<String>) -> Result<()> {
+    pub async fn reject(
+        &self,
+        id: &str,
+        reason: Option<String>,
+        by: Option<UserName>,
+    ) -> Result<()> {
         let id = self.find_request(id).await?;
         let reason = reason.filter(|reason| !reason.trim().is_empty());
         match self.store.request(id).await? {
             Some(StoredRequest { session_id: Some(session), .. }) => {
-                self.settle(session, id, Verdict::Reject { reason }).await
+                self.settle(session, id, Verdict::Reject { reason }, by).await
             }
             Some(_) | None => self.settle_file(id, FileVerdict::Reject { reason }).await,
         }
     }
 
     /// Settles a request in its session's task, which knows the request's current state.
-    async fn settle(&self, session: SessionId, request: RequestId, verdict: Verdict) -> Result<()> {
-        let settled = |reply| Request::Verdict { request, verdict, reply };
+    async fn settle(
+        &self,
+        session: SessionId,
+        request: RequestId,
+        verdict: Verdict,
+        by: Option<UserName>,
+    ) -> Result<()> {
+        let settled = |reply| Request::Verdict { request, verdict, by, reply };
         session::ask(&self.sessions, session, settled).await
     }
 
@@ -179,6 +205,7 @@ impl Inbox {
             effect,
             matcher: proposal.matcher.clone(),
             agent: None,
+            user: None,
             project_id: (!proposal.everywhere).then_some(project_id),
             from: Some((record.request_id, session)),
         })
@@ -244,6 +271,7 @@ fn in_files(folder: &Questions) -> std::result::Result<Vec<Item>, convoke_files:
         let questions = set.request.questions;
         items.push(Item {
             request: HumanRequest::Questions(QuestionRecord {
+                by: None,
                 request_id: entry.id,
                 questions,
                 state,

@@ -26,6 +26,7 @@ mod sessions;
 mod settings;
 mod snapshots;
 mod teams;
+mod users;
 mod view;
 mod watch;
 mod worktrees;
@@ -49,10 +50,10 @@ pub use convoke_git::{
 pub use convoke_store::Error as StoreError;
 pub use convoke_store::nodes::Node;
 pub use convoke_store::{
-    Archived, Asker as PairAsker, FoundProject, Fragment, Hit, HitPage, HitPlace, HitSession,
-    MessagePage, PairActivity, PairFilter, PairId, PairStats, PairUsage, Project, SearchQuery,
-    SessionFilter, SessionHistory, SessionKind, SessionOrder, Snapshot, StoredPair, StoredSession,
-    Trouble, UpdatePage, Whose, Window,
+    Act, Archived, Asker as PairAsker, AuditEntry, AuditFilter, FoundProject, Fragment, Hit,
+    HitPage, HitPlace, HitSession, MessagePage, PairActivity, PairFilter, PairId, PairStats,
+    PairUsage, Project, SearchQuery, SessionFilter, SessionHistory, SessionKind, SessionOrder,
+    Snapshot, StoredPair, StoredSession, Trouble, UpdatePage, User, UserToken, Whose, Window,
 };
 pub use engine::{Engine, Figures};
 pub use error::{Error, Kind, Result};
@@ -81,6 +82,7 @@ pub use teams::{
     SessionFile, Stretch, Team, TeamAnswer, TeamAsk, TeamLimits, TeamProgress, TeamReport,
     TeamSettings, TeamStatus, Teams, Wait, WhichQuestion,
 };
+pub use users::Users;
 pub use view::{
     AgentStatus, Archiving, Change, Live, RunningTurn, SessionChange, SessionView, Version,
 };

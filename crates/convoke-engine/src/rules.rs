@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use convoke_core::id::{AgentName, ProjectId, RequestId, RuleId, SessionId};
 use convoke_core::rule::{Effect, Matcher, Rule};
+use convoke_core::user::UserName;
 use convoke_store::Store;
 use tokio::sync::broadcast;
 
@@ -47,6 +48,8 @@ pub struct NewRule {
     pub agent: Option<AgentName>,
     /// The project that it holds in; everywhere without one.
     pub project_id: Option<ProjectId>,
+    /// The user for whose prompts it holds; for everyone's without one.
+    pub user: Option<UserName>,
     /// The request whose answer makes it, with its session.
     pub from: Option<(RequestId, SessionId)>,
 }
@@ -67,7 +70,7 @@ impl Rules {
 
     /// Makes a rule. It decides requests from now on; those that are asked already stay the human's to answer.
     pub async fn add(&self, new: NewRule) -> Result<RuleView> {
-        let NewRule { effect, matcher, agent, project_id, from } = new;
+        let NewRule { effect, matcher, agent, project_id, user, from } = new;
         matcher.check(effect)?;
         if let Some(id) = project_id {
             let found = self.store.project(id).await?;
@@ -79,6 +82,7 @@ impl Rules {
             matcher,
             agent,
             project_id,
+            user,
             created_at: self.around.now(),
             request_id: from.map(|(request, _)| request),
             session_id: from.map(|(_, session)| session),

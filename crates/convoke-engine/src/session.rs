@@ -30,6 +30,7 @@ use convoke_core::id::{MessageId, RequestId, SessionId};
 use convoke_core::prompt::Prompt;
 use convoke_core::request::{self, Verdict};
 use convoke_core::session::{Command, Cut, EndReason, Reply, Report};
+use convoke_core::user::UserName;
 use convoke_store::StoredSession;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -65,7 +66,7 @@ pub(crate) enum Request {
     /// The asker has disconnected.
     Withdraw { request: RequestId, reply: Answer<()> },
     /// Settle a request, pending or not.
-    Verdict { request: RequestId, verdict: Verdict, reply: Answer<()> },
+    Verdict { request: RequestId, verdict: Verdict, by: Option<UserName>, reply: Answer<()> },
     /// Make sure that a process runs, and send it an order that is not a prompt.
     Order { order: Option<Order>, reply: Answer<()> },
     /// Add turns of a transcript.

@@ -9,7 +9,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use convoke_engine::{Engine, Error};
 use data_encoding::HEXLOWER;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -41,6 +41,8 @@ pub(crate) struct App {
     pub(crate) config: ConfigStore,
     pub(crate) identity: Identity,
     pub(crate) problems: Problems,
+    /// Changes when a user is changed here.
+    pub(crate) users_changed: watch::Sender<()>,
     /// Cancelled when the daemon stops; ends all streams.
     pub(crate) stop: CancellationToken,
     pub(crate) random: fn() -> [u8; 16],
@@ -82,6 +84,7 @@ impl App {
             engine,
             identity,
             problems,
+            users_changed: watch::Sender::new(()),
             stop: CancellationToken::new(),
             random,
             generation: OnceCell::new(),

@@ -22,9 +22,10 @@ use host::Hosts;
 use secret::Digest;
 use throttle::Throttle;
 
-pub(crate) use browsers::{Browsers, NewBrowser, Revoked, Visit};
-pub(crate) use links::{LINK_LIFE, Links, Redeemed};
+pub(crate) use browsers::{BrowserUser, Browsers, NewBrowser, Revoked, Visit};
+pub(crate) use links::{LINK_LIFE, Links, Redeemed, USER_LINK_LIFE};
 pub use secret::Token;
+pub(crate) use secret::digest;
 
 /// The header with the second secret of a browser session.
 pub(crate) const BROWSER_SECRET: HeaderName = HeaderName::from_static("x-convoke-browser");
@@ -214,8 +215,13 @@ mod tests {
         };
         let token = Token::from_random(TOKEN);
         let (cookie, secret) = (Token::from_random([1; 32]), Token::from_random([2; 32]));
-        let pair =
-            NewBrowser { id: "a".to_owned(), cookie: &cookie, secret: &secret, user_agent: "" };
+        let pair = NewBrowser {
+            user: None,
+            id: "a".to_owned(),
+            cookie: &cookie,
+            secret: &secret,
+            user_agent: "",
+        };
         auth.browsers.add(pair).await;
         let set = auth.cookie(&cookie);
         let (set, rest) = set.split_once("; ").unwrap();

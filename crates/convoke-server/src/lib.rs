@@ -3,6 +3,8 @@
 //! Handlers parse requests, call the engine and encode responses; they decide nothing, and the only state is a
 //! response cache. The caller passes in the listener, the shutdown signal, the clock and randomness.
 
+mod access;
+mod actor;
 mod app;
 mod auth;
 mod backups;

@@ -23,11 +23,12 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
+use crate::actor::{Actor, Login, Subject};
 use crate::app::App;
-use crate::auth::{Auth, Credential, OriginError, Visit};
+use crate::auth::{self, Auth, Credential, OriginError};
 use crate::failure::{self, Failure};
 use crate::nodes::Forwarded;
-use crate::{listen, response_cache, teams};
+use crate::{access, listen, response_cache, teams};
 
 /// The header with the id of a request, which is also in the log.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -49,10 +50,8 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 pub(crate) enum Caller {
     /// No credential needed: the route is public.
     Anonymous,
-    /// The human, or a program of theirs, with the daemon's token.
-    Owner,
-    /// The human's browser, with the cookie and the secret of its browser session.
-    Browser(Visit),
+    /// The owner of the daemon or a user, or a program of theirs.
+    Human(Login),
     /// A WebSocket with a browser's cookie; it must send the secret before it is served.
     UnverifiedBrowser,
     /// An agent process, with the key of its session.
@@ -133,14 +132,14 @@ pub(crate) async fn handle(State(app): State<Arc<App>>, request: Request, next: 
     response
 }
 
-async fn answer(app: &App, mut request: Request, next: Next) -> Response {
+async fn answer(app: &Arc<App>, mut request: Request, next: Next) -> Response {
     let class = RouteClass::of(request.method(), request.uri().path());
     let Peer(peer) = Peer::of(request.extensions());
     let head = RequestHead { peer, uri: request.uri(), headers: request.headers() };
-    let caller = if request.extensions().get::<Forwarded>().is_some() {
-        Ok(Caller::Owner)
-    } else {
-        authenticate(app, class, head).await
+    let forwarded = request.extensions().get::<Forwarded>().cloned();
+    let caller = match &forwarded {
+        Some(_) => Ok(Caller::Human(Login::Owner)),
+        None => authenticate(app, class, head).await,
     };
     let caller = match caller {
         Ok(caller) => caller,
@@ -155,7 +154,18 @@ async fn answer(app: &App, mut request: Request, next: Next) -> Response {
     if !app.teams.is_ready() && !is_agent {
         return teams::not_ready().into_response();
     }
-    let visit = if let Caller::Browser(visit) = &caller { Some(visit.clone()) } else { None };
+    let login = if let Caller::Human(login) = &caller { Some(login.clone()) } else { None };
+    let mut done = None;
+    match (&login, forwarded) {
+        (Some(_), Some(Forwarded(by))) => {
+            request.extensions_mut().insert(Actor::at_node(by));
+        }
+        (Some(login), None) => match authorize(app, login, peer, request).await {
+            Ok(authorized) => (request, done) = authorized,
+            Err(response) => return *response,
+        },
+        (None, _) => {}
+    }
     request.extensions_mut().insert(caller);
     let name = response_cache::name(&request);
     let fresh = next.run(request);
@@ -174,10 +184,17 @@ async fn answer(app: &App, mut request: Request, next: Next) -> Response {
         }
     };
     match answered {
-        Ok(Ok(response)) => match visit {
-            Some(visit) => until_revoked(response, visit),
-            None => response,
-        },
+        Ok(Ok(response)) => {
+            if let Some(Deed { actor, action, about }) = done
+                && response.status().is_success()
+            {
+                app.record(&actor, action, &about).await;
+            }
+            match login {
+                Some(login) => until_signed_out(Arc::clone(app), response, login, peer),
+                None => response,
+            }
+        }
         Ok(Err(panic)) => {
             Failure::internal(format!("a panic: {}", panic_message(&*panic))).into_response()
         }
@@ -185,14 +202,48 @@ async fn answer(app: &App, mut request: Request, next: Next) -> Response {
     }
 }
 
-/// Ends a stream of server-sent events when the browser session is revoked.
-fn until_revoked(response: Response, visit: Visit) -> Response {
+/// What a request does, for the audit trail.
+struct Deed {
+    actor: Actor,
+    action: &'static str,
+    about: Subject,
+}
+
+/// Refuses what the role of the human does not allow. Returns the request with the human, and what is to be recorded.
+async fn authorize(
+    app: &App,
+    login: &Login,
+    peer: IpAddr,
+    request: Request,
+) -> Result<(Request, Option<Deed>), Box<Response>> {
+    let refused = |failure: Failure| Box::new(failure.into_response());
+    let actor = app.actor(login, peer).await.map_err(|error| refused(error.into()))?;
+    let actor = actor.ok_or_else(|| Box::new(unauthorized()))?;
+    let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    // What has no route is answered as such to everyone who is signed in.
+    let need = path.map(|path| access::of_route(request.method(), &path));
+    let is_about = need.is_some_and(|need| need.action.is_some()) || actor.has_project_roles();
+    let (mut request, about) = match is_about {
+        true => Subject::of_request(app, request).await.map_err(refused)?,
+        false => (request, Subject::default()),
+    };
+    if let Some(need) = need {
+        actor.check(need, about.project).map_err(refused)?;
+    }
+    request.extensions_mut().insert(actor.clone());
+    let action = need.and_then(|need| need.action);
+    Ok((request, action.map(|action| Deed { actor, action, about })))
+}
+
+/// Ends a stream of server-sent events when the browser or the user is signed out.
+fn until_signed_out(app: Arc<App>, response: Response, login: Login, peer: IpAddr) -> Response {
     let media = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     if media != Some(b"text/event-stream".as_slice()) {
         return response;
     }
     let (parts, body) = response.into_parts();
-    let events = body.into_data_stream().take_until(visit.revoked.cancelled_owned());
+    let signed_out = async move { app.signed_out(&login, peer).await };
+    let events = body.into_data_stream().take_until(Box::pin(signed_out));
     Response::from_parts(parts, Body::from_stream(events))
 }
 
@@ -229,9 +280,9 @@ async fn authenticate(
         return Ok(Caller::Anonymous);
     }
     let key = match app.auth.credential(headers) {
-        Credential::Token => return Ok(Caller::Owner),
+        Credential::Token => return Ok(Caller::Human(Login::Owner)),
         Credential::Browser(visit) if class != RouteClass::Tools => {
-            return Ok(Caller::Browser(visit));
+            return Ok(Caller::Human(Login::Browser(visit)));
         }
         Credential::Cookie if class == RouteClass::Socket => return Ok(Caller::UnverifiedBrowser),
         Credential::Browser(_) | Credential::Cookie | Credential::Nothing => {
@@ -250,6 +301,12 @@ async fn authenticate(
             ))
         }
         None => {
+            let digest = key.map(auth::digest).unwrap_or_default();
+            match app.engine.users().of_token(digest.clone()).await {
+                Ok(Some(_)) => return Ok(Caller::Human(Login::Token(digest))),
+                Ok(None) => {}
+                Err(error) => return Err(Box::new(Failure::from(error).into_response())),
+            }
             tracing::warn!(target: "security", %peer, path = uri.path(), "refused a token");
             tokio::time::sleep(app.auth.record_failure(peer)).await;
             Err(Box::new(unauthorized()))

@@ -15,36 +15,45 @@ use axum::response::{IntoResponse as _, Response};
 use convoke_api::bodies::{Problem, Prompted, code};
 use convoke_api::frames::{ClientFrame, ServerFrame};
 use convoke_core::id::{MessageId, NodeId};
+use convoke_core::user::UserName;
 use convoke_engine::{Called, Error, Incoming, Patience};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tower::ServiceExt as _;
 
+use crate::actor::{Actor, BODY_MAX, with_body};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::{view, ws};
-
-/// The largest body that is handed on.
-const BODY_MAX: usize = 4 << 20;
 
 /// How often a command is tried while this daemon is not ready for it, and when again.
 const TRIES: u32 = 20;
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 const UNAVAILABLE: u16 = StatusCode::SERVICE_UNAVAILABLE.as_u16();
 
-/// A request in the extensions of one that another node sent; no client can set it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Forwarded;
+/// In the extensions of a request that another node sent, with the user who sent it there; no client can set it.
+#[derive(Debug, Clone)]
+pub(crate) struct Forwarded(pub(crate) Option<UserName>);
 
 /// What one node asks of another.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Asked {
     /// A request of REST.
-    Request { method: String, uri: String, body: String },
+    Request {
+        method: String,
+        uri: String,
+        body: String,
+        #[serde(default)]
+        by: Option<UserName>,
+    },
     /// A frame of a WebSocket.
-    Frame { frame: Box<ClientFrame> },
+    Frame {
+        frame: Box<ClientFrame>,
+        #[serde(default)]
+        by: Option<UserName>,
+    },
 }
 
 /// What comes of it.
@@ -64,7 +73,7 @@ impl Asked {
                 let path = uri.split('?').next().unwrap_or_default();
                 method == "POST" && path.starts_with("/api/sessions/") && path.ends_with("/prompt")
             }
-            Self::Frame { frame } => matches!(**frame, ClientFrame::SessionSend { .. }),
+            Self::Frame { frame, .. } => matches!(**frame, ClientFrame::SessionSend { .. }),
         };
         if is_prompt { Patience::MayWait } else { Patience::Now }
     }
@@ -79,7 +88,7 @@ impl Asked {
                 let (api, what) = (parts.next(), parts.next());
                 api == Some("api") && matches!(what, Some("sessions" | "repos" | "inbox"))
             }
-            Self::Frame { frame } => !matches!(
+            Self::Frame { frame, .. } => !matches!(
                 **frame,
                 F::ConfigGet {}
                     | F::ConfigSet { .. }
@@ -98,7 +107,7 @@ impl Asked {
             Self::Request { uri, .. } => {
                 uri.split(['/', '?']).nth(3).unwrap_or_default().to_owned()
             }
-            Self::Frame { frame } => {
+            Self::Frame { frame, .. } => {
                 let frame = serde_json::to_value(frame).unwrap_or_default();
                 frame.get("sessionId").and_then(Value::as_str).unwrap_or_default().to_owned()
             }
@@ -169,16 +178,8 @@ async fn there(app: &App, request: Request, node: Option<NodeId>) -> Result<Targ
         fields.insert("messageId".to_owned(), id.to_string().into());
     }
     let body = if body.is_null() { String::new() } else { body.to_string() };
-    Ok(Target::There(node, Asked::Request { method, uri, body }))
-}
-
-/// A request, and its body as JSON, if it is some.
-async fn with_body(request: Request) -> Result<(Request, Value), Failure> {
-    let (parts, body) = request.into_parts();
-    let bytes = to_bytes(body, BODY_MAX).await;
-    let bytes = bytes.map_err(|error| Failure::invalid(error.to_string()))?;
-    let value = serde_json::from_slice(&bytes).unwrap_or_default();
-    Ok((Request::from_parts(parts, Body::from(bytes)), value))
+    let by = request.extensions().get::<Actor>().and_then(|actor| actor.name.clone());
+    Ok(Target::There(node, Asked::Request { method, uri, body, by }))
 }
 
 async fn node_of_session(app: &App, text: &str) -> Result<Option<NodeId>, Error> {
@@ -198,9 +199,9 @@ async fn node_of_project(app: &App, text: &str) -> Result<Option<NodeId>, Error>
 }
 
 async fn node_of_request(app: &App, text: &str) -> Result<Option<NodeId>, Error> {
-    match app.engine.inbox().session_of(text).await? {
-        Some(session) => app.engine.nodes().of_session(session).await,
-        None => Ok(None),
+    match app.engine.inbox().request(text).await? {
+        Some((_, Some(session))) => app.engine.nodes().of_session(session).await,
+        Some((_, None)) | None => Ok(None),
     }
 }
 
@@ -208,6 +209,7 @@ async fn node_of_request(app: &App, text: &str) -> Result<Option<NodeId>, Error>
 pub(crate) async fn forward_frame(
     app: &App,
     frame: &ClientFrame,
+    by: Option<UserName>,
 ) -> Result<Option<Vec<ServerFrame>>, Failure> {
     use ClientFrame as F;
     if app.engine.nodes().own().is_none() {
@@ -239,7 +241,7 @@ pub(crate) async fn forward_frame(
     }
     let frame =
         serde_json::from_value(fields).map_err(|error| Failure::internal(error.to_string()))?;
-    match ask(app, node, Asked::Frame { frame }).await? {
+    match ask(app, node, Asked::Frame { frame, by }).await? {
         Answered::Frames { frames } => Ok(Some(frames)),
         Answered::Problem { problem } => Err(Failure::from_problem(*problem)),
         Answered::Response { .. } => {
@@ -262,7 +264,7 @@ async fn ask(app: &App, node: NodeId, asked: Asked) -> Result<Answered, Failure>
 async fn queued(app: &App, asked: &Asked, node: String) -> Result<Answered, Failure> {
     let fields = match asked {
         Asked::Request { body, .. } => serde_json::from_str(body).unwrap_or_default(),
-        Asked::Frame { frame } => serde_json::to_value(frame).unwrap_or_default(),
+        Asked::Frame { frame, .. } => serde_json::to_value(frame).unwrap_or_default(),
     };
     let message_id = fields.get("messageId").and_then(Value::as_str);
     let message_id = message_id.unwrap_or_default().parse().map_err(Error::from)?;
@@ -379,23 +381,25 @@ async fn answer(app: &Arc<App>, router: &Router, incoming: &Incoming, asked: &As
         return problem(error.into());
     }
     match asked {
-        Asked::Request { method, uri, body } => {
-            respond(router.clone(), method, uri, body.clone()).await
+        Asked::Request { method, uri, body, by } => {
+            let request = Request::builder().method(&**method).uri(uri);
+            let request = request.extension(Forwarded(by.clone()));
+            let request = request.header(CONTENT_TYPE, "application/json");
+            match request.body(Body::from(body.clone())) {
+                Ok(request) => respond(router.clone(), request).await,
+                Err(error) => problem(Failure::invalid(error.to_string())),
+            }
         }
-        Asked::Frame { frame } => match ws::carry_frame(Arc::clone(app), (**frame).clone()).await {
-            Ok(frames) => Answered::Frames { frames },
-            Err(failure) => problem(failure),
-        },
+        Asked::Frame { frame, by } => {
+            match ws::carry_frame(Arc::clone(app), (**frame).clone(), by.clone()).await {
+                Ok(frames) => Answered::Frames { frames },
+                Err(failure) => problem(failure),
+            }
+        }
     }
 }
 
-async fn respond(router: Router, method: &str, uri: &str, body: String) -> Answered {
-    let request = Request::builder().method(method).uri(uri).extension(Forwarded);
-    let request = request.header(CONTENT_TYPE, "application/json").body(Body::from(body));
-    let request = match request {
-        Ok(request) => request,
-        Err(error) => return problem(Failure::invalid(error.to_string())),
-    };
+async fn respond(router: Router, request: Request) -> Answered {
     let Ok(response) = router.oneshot(request).await;
     let status = response.status().as_u16();
     let media = response.headers().get(CONTENT_TYPE).and_then(|media| media.to_str().ok());

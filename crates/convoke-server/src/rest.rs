@@ -23,6 +23,7 @@ mod sessions;
 mod system;
 mod team_sessions;
 pub(crate) mod teams;
+mod users;
 mod worktrees;
 
 use std::sync::Arc;
@@ -110,6 +111,14 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(browsers::link))
         .routes(routes!(browsers::sign_in, browsers::list))
         .routes(routes!(browsers::revoke))
+        .routes(routes!(users::add, users::list))
+        .routes(routes!(users::change, users::remove))
+        .routes(routes!(users::link))
+        .routes(routes!(users::make_token))
+        .routes(routes!(users::sign_out))
+        .routes(routes!(users::sign_device_out))
+        .routes(routes!(users::me))
+        .routes(routes!(users::audit))
         .routes(routes!(system::status))
         .routes(routes!(system::health))
         .routes(routes!(system::metrics))

@@ -144,13 +144,13 @@ fn role_called(word: &str) -> Result<Role, Failure> {
 
 /// Which end of a day a date means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Day {
+pub(crate) enum Day {
     Begins,
     Ends,
 }
 
 /// A date in UTC, such as `2026-11-15`, or a time in RFC 3339.
-fn time(name: &str, text: &str, day: Day) -> Result<Timestamp, Failure> {
+pub(crate) fn time(name: &str, text: &str, day: Day) -> Result<Timestamp, Failure> {
     if let Ok(time) = text.parse() {
         return Ok(time);
     }

@@ -16,3 +16,4 @@ mod shape;
 mod socket;
 mod stories;
 mod teams;
+mod users;

@@ -105,6 +105,7 @@ pub(crate) fn rule(view: RuleView) -> Rule {
         agent: rule.agent,
         project_id: rule.project_id,
         project,
+        user: rule.user,
         text,
         created_at: rule.created_at,
         request_id: rule.request_id,

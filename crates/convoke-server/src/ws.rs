@@ -22,6 +22,7 @@ use crate::listen::Connection;
 use crate::middleware::{Caller, Peer};
 use crate::rest::Daemon;
 
+use carry::Client;
 pub(crate) use carry::carry_frame;
 pub(crate) use news::News;
 use opening::Visitor;
@@ -68,11 +69,13 @@ pub(crate) async fn open(
             let visitor = Visitor { cookies, peer, connection };
             upgrade.on_upgrade(move |socket| opening::prove(socket, app, visitor))
         }
-        Caller::Browser(visit) => {
-            upgrade.on_upgrade(move |socket| socket::converse(socket, app, Some(visit)))
+        Caller::Human(login) => {
+            let client = Client { login, peer };
+            upgrade.on_upgrade(move |socket| socket::converse(socket, app, client))
         }
-        Caller::Owner | Caller::Anonymous | Caller::Session(_) => {
-            upgrade.on_upgrade(move |socket| socket::converse(socket, app, None))
+        // The middleware admits no other caller to this route.
+        Caller::Anonymous | Caller::Session(_) => {
+            return Err(Failure::internal("a socket of a caller that is no human"));
         }
     })
 }

@@ -25,6 +25,7 @@ mod sessions;
 mod sqlite;
 mod store;
 pub mod transfer;
+mod users;
 mod write;
 
 pub use analytics::{PairActivity, PairUsage};
@@ -47,3 +48,4 @@ pub use sqlite::backup;
 pub use sqlite::copy::{Contents, Progress};
 pub use sqlite::guard::Trouble;
 pub use store::{Store, Window};
+pub use users::{Act, AuditEntry, AuditFilter, User, UserToken};

@@ -12,7 +12,7 @@ use crate::write::rules::{AddRule, CountUses, DropBlanketRule, RemoveRule};
 
 /// The columns that `rule` reads.
 pub(crate) const COLUMNS: &str = "id, effect, matcher, agent, project_id, created_at, request_id, session_id, used_count, \
-                                  last_used_at";
+                                  last_used_at, user_name";
 
 impl Store {
     /// Makes a rule. If there is one that says the same, it stays as it is and is returned.
@@ -77,5 +77,6 @@ pub(crate) fn rule(row: &Row<'_>) -> SqlResult<Rule> {
         session_id: row::optional_text(row, 7)?,
         used_count: row.get(8)?,
         last_used_at: row.get::<Option<i64>>(9)?.map(Timestamp::from_millis),
+        user: row::optional_text(row, 10)?,
     })
 }

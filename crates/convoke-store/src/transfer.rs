@@ -34,7 +34,7 @@ struct Table {
 }
 
 /// In an order in which every row comes after those that it refers to.
-const TABLES: [Table; 12] = [
+const TABLES: [Table; 16] = [
     Table {
         name: "projects",
         keys: &["id"],
@@ -138,6 +138,7 @@ const TABLES: [Table; 12] = [
             "session_id",
             "used_count",
             "last_used_at",
+            "user_name",
         ],
     },
     Table {
@@ -182,6 +183,40 @@ const TABLES: [Table; 12] = [
         keys: &["agent", "since", "folder"],
         is_numbered: false,
         columns: &["agent", "since", "folder", "given_at"],
+    },
+    Table {
+        name: "users",
+        keys: &["name"],
+        is_numbered: false,
+        columns: &["name", "role", "created_at", "epoch"],
+    },
+    Table {
+        name: "user_roles",
+        keys: &["user_name", "project_id"],
+        is_numbered: false,
+        columns: &["user_name", "project_id", "role"],
+    },
+    Table {
+        name: "user_tokens",
+        keys: &["id"],
+        is_numbered: false,
+        columns: &["id", "user_name", "label", "digest", "created_at", "last_used_at"],
+    },
+    Table {
+        name: "audit",
+        keys: &["n"],
+        is_numbered: true,
+        columns: &[
+            "n",
+            "at",
+            "user_name",
+            "origin",
+            "action",
+            "session_id",
+            "project_id",
+            "request_id",
+            "subject",
+        ],
     },
 ];
 

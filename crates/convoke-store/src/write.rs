@@ -12,6 +12,7 @@ mod requests;
 pub(crate) mod rules;
 pub(crate) mod search;
 pub(crate) mod sessions;
+pub(crate) mod users;
 pub(crate) mod work;
 
 use convoke_core::id::SessionId;

@@ -10,6 +10,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
 use crate::commands::agent::AgentArgs;
 use crate::commands::answer::AnswerArgs;
 use crate::commands::ask::AskArgs;
+use crate::commands::audit::AuditArgs;
 use crate::commands::backup::BackupArgs;
 use crate::commands::browser::BrowserArgs;
 use crate::commands::compare::CompareArgs;
@@ -38,6 +39,7 @@ use crate::commands::status::StatusArgs;
 use crate::commands::stop::StopArgs;
 use crate::commands::team::TeamArgs;
 use crate::commands::tui::TuiArgs;
+use crate::commands::user::UserArgs;
 use crate::commands::worktree::WorktreeArgs;
 
 /// What `--version` prints.
@@ -102,6 +104,8 @@ pub(crate) enum Command {
     Rule(RuleArgs),
     Team(TeamArgs),
     Node(NodeArgs),
+    User(UserArgs),
+    Audit(AuditArgs),
     Ask(AskArgs),
     Answer(AnswerArgs),
     Questions(QuestionsArgs),

@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod answer;
 pub(crate) mod ask;
+pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod browser;
 pub(crate) mod compare;
@@ -31,6 +32,7 @@ pub(crate) mod status;
 pub(crate) mod stop;
 pub(crate) mod team;
 pub(crate) mod tui;
+pub(crate) mod user;
 pub(crate) mod worktree;
 
 use std::collections::BTreeMap;
@@ -188,6 +190,8 @@ pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Res
         Command::Search(args) => search::run(&args, &global, world, output),
         Command::Inbox(args) => inbox::run(&args, &global, world, output),
         Command::Node(args) => node::run(&args, &global, world, output),
+        Command::User(args) => user::run(&args, &global, world, output),
+        Command::Audit(args) => audit::run(&args, &global, world, output),
         Command::Rule(args) => rule::run(&args, &global, world, output),
         Command::Team(args) => team::run(&args, &global, world, output),
         Command::Ask(args) => ask::run(&args, &global, world, output),

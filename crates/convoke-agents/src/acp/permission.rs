@@ -105,6 +105,7 @@ impl Permissions {
         let call = params.get("toolCall").unwrap_or(&Value::Null);
         let title = title(call, known.and_then(known_title));
         let record = PermissionRecord {
+            by: None,
             request_id: request,
             tool_call_id: field(call, "toolCallId").map(str::to_owned),
             evidence: evidence(call, known),
@@ -128,7 +129,8 @@ impl Permissions {
         self.check_room()?;
         let questions = form.questions.clone();
         self.open.push(Open { id: id.clone(), request, purpose: Purpose::Questions(form) });
-        let record = QuestionRecord { request_id: request, questions, state: State::Pending };
+        let record =
+            QuestionRecord { by: None, request_id: request, questions, state: State::Pending };
         Ok(Request::Questions(record))
     }
 
@@ -146,6 +148,7 @@ impl Permissions {
             kind,
         };
         let record = PermissionRecord {
+            by: None,
             request_id: request,
             tool_call_id: Some(change.call.clone()),
             evidence: Some(

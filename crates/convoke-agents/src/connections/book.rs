@@ -170,6 +170,7 @@ fn request(id: RequestId, target: &Target) -> Request {
         kind,
     };
     Request::Permission(PermissionRecord {
+        by: None,
         request_id: id,
         tool_call_id: None,
         tool: None,

@@ -61,7 +61,7 @@ pub fn prompt(text: String, attachments: Vec<GivenAttachment>, files: Vec<String
         size: given.size.unwrap_or_default(),
     };
     let attachments = attachments.into_iter().map(attachment).collect();
-    Prompt { text, attachments, files, review: Vec::new() }
+    Prompt { by: None, text, attachments, files, review: Vec::new() }
 }
 
 /// Files and folders of a project: `GET /api/repos/:id/files`.

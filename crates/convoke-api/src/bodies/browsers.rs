@@ -1,6 +1,7 @@
 //! How a browser is let in: one-time links, and the browser sessions that come of them.
 
 use convoke_core::time::Timestamp;
+use convoke_core::user::UserName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -89,6 +90,9 @@ pub struct BrowserSession {
     pub last_used_at: Timestamp,
     /// What it calls itself; at most 200 characters.
     pub user_agent: String,
+    /// The user; absent for the owner of the daemon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<UserName>,
 }
 
 /// All browsers that may use the page: `GET /api/browser-sessions`.

@@ -33,6 +33,10 @@ pub mod code {
     pub const REPO_EXISTS: &str = "repo_exists";
     /// No such request in the inbox.
     pub const REQUEST_NOT_FOUND: &str = "request_not_found";
+    /// No such user.
+    pub const USER_NOT_FOUND: &str = "user_not_found";
+    /// There is such a user already.
+    pub const USER_EXISTS: &str = "user_exists";
     /// No such rule.
     pub const RULE_NOT_FOUND: &str = "rule_not_found";
     /// A rule that would hold for everything, or for nothing; the detail says why.

@@ -3,6 +3,7 @@
 use convoke_core::id::{AgentName, ProjectId, RequestId, RuleId, SessionId};
 use convoke_core::rule::{Effect, Matcher};
 use convoke_core::time::Timestamp;
+use convoke_core::user::UserName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,9 @@ pub struct Rule {
     /// That project's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+    /// The user for whose prompts it holds; for everyone's without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<UserName>,
     /// The whole rule in words.
     pub text: String,
     /// When it was made.

@@ -15,7 +15,7 @@ use super::{
 impl From<&Message> for Entry {
     fn from(message: &Message) -> Self {
         let body = match &message.content {
-            Content::Text { text, attachments, files, review, .. }
+            Content::Text { text, attachments, files, review, by, .. }
                 if message.role == Role::User =>
             {
                 EntryBody::User(Prompted {
@@ -24,6 +24,7 @@ impl From<&Message> for Entry {
                     attachments: attachments.clone(),
                     files: files.clone(),
                     review: review.clone(),
+                    by: by.clone(),
                     state: PromptState::of(message.turn.as_ref()),
                 })
             }
@@ -60,6 +61,7 @@ impl Entry {
                         attachments: prompt.attachments.clone(),
                         files: prompt.files.clone(),
                         review: prompt.review.clone(),
+                        by: prompt.by.clone(),
                         timestamp: prompt.timestamp,
                     })
                     .collect(),

@@ -65,6 +65,7 @@ fn k4_every_sort_of_message_that_is_too_long_is_shortened_to_the_bound() {
 #[test]
 fn k4_a_request_that_is_too_long_is_shortened_and_cannot_be_allowed_for_good() {
     let record = |title: &str| PermissionRecord {
+        by: None,
         request_id: RequestId::from_random([0; 16]),
         tool_call_id: None,
         tool: Some("Bash".to_owned()),

@@ -13,6 +13,7 @@ fn rule(number: u8, effect: Effect, matcher: Matcher) -> Rule {
         matcher,
         agent: None,
         project_id: None,
+        user: None,
         created_at: Timestamp::from_millis(0),
         request_id: None,
         session_id: None,
@@ -171,9 +172,15 @@ fn rules_hold_for_their_agent_and_project_only() {
     let [here, there] = [1, 2].map(|number| ProjectId::from_random([number; 16]));
     let any = rule(1, Effect::Allow, Matcher::command("ls").unwrap());
     let narrow = Rule { agent: Some(claude.clone()), project_id: Some(here), ..any.clone() };
-    assert!(any.holds_for(here, &claude) && any.holds_for(there, &codex));
-    assert!(narrow.holds_for(here, &claude));
-    assert!(!narrow.holds_for(there, &claude) && !narrow.holds_for(here, &codex));
+    let ada: UserName = "ada".parse().unwrap();
+    let hers = Rule { user: Some(ada.clone()), ..any.clone() };
+    for user in [None, Some(&ada)] {
+        assert!(any.holds_for(here, &claude, user) && any.holds_for(there, &codex, user));
+        assert!(narrow.holds_for(here, &claude, user));
+        assert!(!narrow.holds_for(there, &claude, user) && !narrow.holds_for(here, &codex, user));
+        assert_eq!(hers.holds_for(here, &claude, user), user.is_some());
+    }
+    assert!(!hers.holds_for(here, &claude, Some(&"bob".parse().unwrap())));
 }
 
 proptest! {

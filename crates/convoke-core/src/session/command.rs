@@ -17,6 +17,7 @@ use crate::review::{COMMENTS_MAX, InvalidComment};
 use crate::state::SessionState;
 use crate::time::Timestamp;
 use crate::turn::{self, FailureKind, Stop};
+use crate::user::UserName;
 
 use super::{Change, EndReason, PENDING_MAX, QUEUE_BYTES_MAX, QUEUE_MAX, Status};
 
@@ -99,6 +100,8 @@ pub enum Command {
         seq: Seq,
         /// The verdict.
         verdict: Verdict,
+        /// The user who says it; the owner of the daemon without one.
+        by: Option<UserName>,
         /// The id and time of the prompt that a late answer becomes.
         stamp: Stamp,
     },

@@ -10,12 +10,19 @@ use crate::request::{Delivery, Request, State, Status as RequestStatus, Verdict}
 use crate::review::COMMENTS_MAX;
 use crate::state::{QueuedPrompt, SessionState};
 use crate::turn::{self, Stop, Turn};
+use crate::user::UserName;
 
 use super::command::{Command, Cut, Decision, Effect, QueueChoice, Refusal, Reply, Stamp};
 use super::{Asked, Change, QUEUE_BYTES_MAX, QUEUE_MAX, Running, Session, Status};
 
 /// The longest title.
 const TITLE_MAX: usize = 200;
+
+/// What a user, or the clock, says to a request.
+struct Verdicted {
+    verdict: Verdict,
+    by: Option<UserName>,
+}
 
 impl Session {
     /// Decides what follows from a command. Changes nothing: the caller applies the decision.
@@ -38,10 +45,12 @@ impl Session {
             Command::Rename { title } => rename(title.trim(), decision),
             Command::Archive => Ok(self.archive(LifecycleEvent::Archived, decision)),
             Command::Unarchive => Ok(self.archive(LifecycleEvent::Unarchived, decision)),
-            Command::Settle { request, verdict } => self.settle(request, verdict, decision),
-            Command::SettleLate { request, seq, verdict, stamp } => {
+            Command::Settle { request, verdict } => {
+                self.settle(request, Verdicted { verdict, by: None }, decision)
+            }
+            Command::SettleLate { request, seq, verdict, by, stamp } => {
                 let asked = Asked { seq, request };
-                self.settle_late(&asked, verdict, stamp, decision)
+                self.settle_late(&asked, Verdicted { verdict, by }, stamp, decision)
             }
             Command::Recover(cut) => Ok(self.recover(&cut, decision)),
             Command::Agent(report) => self.report(report, decision),
@@ -75,9 +84,9 @@ impl Session {
             return Ok(());
         }
         let mut prompts = self.queued();
-        let Prompt { text, attachments, files, review } = prompt;
+        let Prompt { text, attachments, files, review, by } = prompt;
         let Stamp { id, at: timestamp } = stamp;
-        prompts.push(QueuedPrompt { id, text, attachments, files, review, timestamp });
+        prompts.push(QueuedPrompt { id, text, attachments, files, review, by, timestamp });
         check_queue(&prompts)?;
         decision.changes.push(queue(prompts));
         Ok(())
@@ -224,11 +233,12 @@ impl Session {
     fn settle(
         &self,
         id: RequestId,
-        verdict: Verdict,
+        given: Verdicted,
         mut decision: Decision,
     ) -> Result<Decision, Refusal> {
         let asked = self.find_pending(id)?;
-        let (request, delivery) = asked.request.handle(verdict)?;
+        let (request, delivery) = asked.request.handle(given.verdict)?;
+        let request = request.decided_by(given.by);
         let reply = Reply::of(&request).filter(|_| delivery == Delivery::Asker);
         decision.replace(asked.seq, request.into());
         decision.effects.extend(reply.map(|reply| Effect::Reply { request: id, reply }));
@@ -238,21 +248,23 @@ impl Session {
     fn settle_late(
         &self,
         asked: &Asked,
-        verdict: Verdict,
+        given: Verdicted,
         stamp: Stamp,
         mut decision: Decision,
     ) -> Result<Decision, Refusal> {
         // The session knows its pending requests; the caller's copy may be older.
         if asked.request.status() == RequestStatus::Pending {
-            return self.settle(asked.request.id(), verdict, decision);
+            return self.settle(asked.request.id(), given, decision);
         }
-        let (request, delivery) = asked.request.handle(verdict)?;
+        let (request, delivery) = asked.request.handle(given.verdict)?;
+        let request = request.decided_by(given.by.clone());
         let late = request.late_answer().filter(|_| delivery == Delivery::NextTurn);
         decision.replace(asked.seq, request.into());
         match late {
             // In an ended session the answer is stored, but becomes no prompt.
             Some(text) if self.summary.status == Status::Active => {
-                self.queue_prompt(text.into(), stamp, &mut decision)?;
+                let prompt = Prompt { by: given.by, ..text.into() };
+                self.queue_prompt(prompt, stamp, &mut decision)?;
             }
             Some(_) | None => {}
         }

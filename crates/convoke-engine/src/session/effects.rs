@@ -154,8 +154,8 @@ impl Task {
 
     pub(super) fn prompt_of(&self, turn: Seq) -> Result<Prompt> {
         match self.open.get(turn).map(|message| message.content.clone()) {
-            Some(Content::Text { text, attachments, files, review, .. }) => {
-                Ok(Prompt { text, attachments, files, review })
+            Some(Content::Text { text, attachments, files, review, by, .. }) => {
+                Ok(Prompt { text, attachments, files, review, by })
             }
             Some(_) | None => Err(Error::Broken { session: self.id }),
         }

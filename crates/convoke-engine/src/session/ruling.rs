@@ -4,12 +4,14 @@
 //! pending: the human has it before their eyes, and settles it themselves.
 
 use convoke_agents::evidence::resolve;
+use convoke_core::content::Content;
 use convoke_core::evidence::Evidence;
 use convoke_core::id::RuleId;
 use convoke_core::notice::{Notice, RuleEvent};
 use convoke_core::request::{Choice, PermissionKind, PermissionRecord, Request as Asked, Verdict};
 use convoke_core::rule::{Rule, Ruling, Subject, decide, proposals};
 use convoke_core::session::{Command, Reply, Report, Status};
+use convoke_core::user::UserName;
 use convoke_store::SessionKind;
 use tokio::sync::oneshot;
 
@@ -95,7 +97,11 @@ impl Task {
     async fn rule_on_permission(&self, record: &mut PermissionRecord) -> Result<Ruled> {
         let (project_id, agent) = (self.stored.project_id, &self.stored.agent);
         let mut rules = self.shared.store.rules().await?;
-        rules.retain(|rule| rule.holds_for(project_id, agent));
+        let prompter = match rules.iter().any(|rule| rule.user.is_some()) {
+            true => self.prompter().await?,
+            false => None,
+        };
+        rules.retain(|rule| rule.holds_for(project_id, agent, prompter.as_ref()));
         let project = self.shared.store.project(project_id).await?;
         let name = project.map_or_else(|| project_id.to_string(), |project| project.name);
         let (evidence, workspace) = (record.evidence.clone(), self.workspace.clone());
@@ -130,6 +136,21 @@ impl Task {
         };
         record.rules = offered;
         Ok(ruled)
+    }
+
+    /// The user whose prompt the agent works on; none for the owner of the daemon.
+    async fn prompter(&self) -> Result<Option<UserName>> {
+        let Some(turn) = self.session.running() else { return Ok(None) };
+        let prompt = self.shared.store.message(self.id, turn).await?;
+        Ok(prompt.and_then(|prompt| match prompt.content {
+            Content::Text { by, .. } => by,
+            Content::Thinking { .. }
+            | Content::Plan { .. }
+            | Content::Tool(_)
+            | Content::Permission(_)
+            | Content::Question(_)
+            | Content::Notice(_) => None,
+        }))
     }
 
     /// Counts that rules decided a request. A store that fails costs a count and nothing else.

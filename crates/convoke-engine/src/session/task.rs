@@ -16,6 +16,7 @@ use convoke_core::session::{Command, Cut, EndReason, Reply, Report, Session, Sta
 use convoke_core::team::TeamName;
 use convoke_core::turn::Stop;
 use convoke_core::update::OpenMessages;
+use convoke_core::user::UserName;
 use convoke_store::{SessionKind, StoredSession};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
@@ -297,8 +298,8 @@ impl Task {
                 self.hear(vec![Report::Withdrew(request)]).await;
                 reply.send(Ok(())).ok();
             }
-            Request::Verdict { request, verdict, reply } => {
-                let settled = self.settle(request, verdict).await;
+            Request::Verdict { request, verdict, by, reply } => {
+                let settled = self.settle(request, verdict, by).await;
                 reply.send(settled).ok();
             }
             Request::Order { order, reply } => self.order(order, reply).await,
@@ -361,7 +362,12 @@ impl Task {
         Ok(rev.min(Rev::new(prompt.rev.get().saturating_sub(1))))
     }
 
-    async fn settle(&mut self, id: RequestId, verdict: Verdict) -> Result<()> {
+    async fn settle(
+        &mut self,
+        id: RequestId,
+        verdict: Verdict,
+        by: Option<UserName>,
+    ) -> Result<()> {
         // Only this task changes its requests, so the stored one is current.
         let stored = self.shared.store.request(id).await?.ok_or_else(|| no_request(id))?;
         let seq = stored.seq.ok_or_else(|| no_request(id))?;
@@ -369,7 +375,7 @@ impl Task {
         // A request that is no longer pending is closed; it is reopened for one more change.
         self.open.reopen(message.ok_or_else(|| no_request(id))?);
         let (request, stamp) = (stored.request, self.new_stamp(None));
-        self.carry(Command::SettleLate { request, seq, verdict, stamp }).await?;
+        self.carry(Command::SettleLate { request, seq, verdict, by, stamp }).await?;
         Ok(())
     }
 

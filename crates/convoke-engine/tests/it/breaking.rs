@@ -29,7 +29,8 @@ async fn a_panic_in_one_session_fails_its_turn_and_nothing_else() {
         let of = |id| items.iter().find(|item| item.session.as_ref().unwrap().stored.id == id);
         let id = of(scene.session).unwrap().request.id().to_string();
         break_randomness(1);
-        let error = engine.inbox().choose(&id, "go".to_owned(), Remember::No).await.unwrap_err();
+        let error =
+            engine.inbox().choose(&id, "go".to_owned(), Remember::No, None).await.unwrap_err();
         assert!(matches!(error, Error::Broken { session } if session == scene.session));
         assert_eq!(error.kind(), Kind::Internal);
         // At once, before anybody could have repaired anything.
@@ -59,7 +60,7 @@ async fn a_panic_in_one_session_fails_its_turn_and_nothing_else() {
     }
 
     let id = engine.inbox().list().await.unwrap()[0].request.id().to_string();
-    engine.inbox().choose(&id, "go".to_owned(), Remember::No).await.unwrap();
+    engine.inbox().choose(&id, "go".to_owned(), Remember::No, None).await.unwrap();
     neighbour.until("agent: went on").await;
     engine.stop().await;
 }
@@ -71,7 +72,7 @@ async fn a_session_that_breaks_with_nobody_asking_is_taken_up_by_itself() {
     scene.prompt("work").await;
     scene.log.until("permission gate: pending").await;
     let id = scene.engine.inbox().list().await.unwrap()[0].request.id().to_string();
-    scene.engine.inbox().choose(&id, "go".to_owned(), Remember::No).await.unwrap();
+    scene.engine.inbox().choose(&id, "go".to_owned(), Remember::No, None).await.unwrap();
     scene.log.until("permission gate: answered").await;
     // The next thing that the agent says breaks it.
     break_randomness(1);

@@ -22,7 +22,7 @@ fn forgetful() -> Script {
 pub(crate) async fn open_gate(scene: &mut Scene) {
     scene.log.until("permission gate: pending").await;
     let id = scene.engine.inbox().list().await.unwrap()[0].request.id().to_string();
-    scene.engine.inbox().choose(&id, "go".to_owned(), Remember::No).await.unwrap();
+    scene.engine.inbox().choose(&id, "go".to_owned(), Remember::No, None).await.unwrap();
 }
 
 #[tokio::test]
@@ -323,7 +323,7 @@ async fn s3_a_crash_in_one_session_is_none_of_the_others_business() {
     other.until("permission gate: pending").await;
     scene.turn("crash").await;
     let id = engine.inbox().list().await.unwrap()[0].request.id().to_string();
-    engine.inbox().choose(&id, "go".to_owned(), Remember::No).await.unwrap();
+    engine.inbox().choose(&id, "go".to_owned(), Remember::No, None).await.unwrap();
     other.until("agent: done").await;
     engine.stop().await;
 }

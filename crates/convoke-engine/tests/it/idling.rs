@@ -175,7 +175,7 @@ async fn s10_waiting_for_a_human_is_not_idle() {
     let process = scene.processes();
     leap(3 * LONG).await;
     let id = scene.engine.inbox().list().await.unwrap()[0].request.id().to_string();
-    scene.engine.inbox().choose(&id, "go".to_owned(), Remember::No).await.unwrap();
+    scene.engine.inbox().choose(&id, "go".to_owned(), Remember::No, None).await.unwrap();
     scene.log.until("agent: went").await;
     scene.log.until_end_of(1).await;
 
@@ -184,7 +184,7 @@ async fn s10_waiting_for_a_human_is_not_idle() {
     let mut asked = scene.engine.inbox().ask(asker, vec![question()]).await.unwrap();
     until("it is busy", async || scene.engine.figures().await.unwrap().busy > 0).await;
     leap(3 * LONG).await;
-    scene.engine.inbox().answer(&asked.id().to_string(), answers("Red")).await.unwrap();
+    scene.engine.inbox().answer(&asked.id().to_string(), answers("Red"), None).await.unwrap();
     asked.wait().await.unwrap();
     assert_eq!(status(&scene).await, (Status::Active, None));
     assert_eq!(scene.processes(), process);

@@ -35,17 +35,19 @@ async fn s6_a_permission_is_answered_from_the_inbox_and_the_first_answer_wins() 
     let engine = scene.engine.clone();
     scene.prompt("work").await;
     let id = asked(&mut scene, "Bash").await;
-    let error = engine.inbox().choose(&id, "perhaps".to_owned(), Remember::No).await.unwrap_err();
+    let error =
+        engine.inbox().choose(&id, "perhaps".to_owned(), Remember::No, None).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Invalid, "{error}");
-    let error = engine.inbox().answer(&id, crate::asked::answers("yes")).await.unwrap_err();
+    let error = engine.inbox().answer(&id, crate::asked::answers("yes"), None).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Invalid, "{error}");
     // A beginning of the id is enough.
-    engine.inbox().choose(&id[..8], "yes".to_owned(), Remember::No).await.unwrap();
+    engine.inbox().choose(&id[..8], "yes".to_owned(), Remember::No, None).await.unwrap();
     for option in ["yes", "no", "perhaps"] {
-        let error = engine.inbox().choose(&id, option.to_owned(), Remember::No).await.unwrap_err();
+        let error =
+            engine.inbox().choose(&id, option.to_owned(), Remember::No, None).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Conflict, "{error}");
     }
-    assert_eq!(engine.inbox().reject(&id, None).await.unwrap_err().kind(), Kind::Conflict);
+    assert_eq!(engine.inbox().reject(&id, None, None).await.unwrap_err().kind(), Kind::Conflict);
     scene.log.until_end_of(1).await;
     assert_eq!(scene.log.count("agent: Bash: yes"), 1);
     assert_eq!(scene.log.count("permission Bash: ls: answered"), 1);
@@ -62,9 +64,9 @@ async fn s6_of_many_answers_at_once_exactly_one_wins() {
     for number in 0..10 {
         let (engine, id) = (scene.engine.clone(), id.clone());
         let option = if number % 2 == 0 { "yes" } else { "no" };
-        answers.spawn(
-            async move { engine.inbox().choose(&id, option.to_owned(), Remember::No).await },
-        );
+        answers.spawn(async move {
+            engine.inbox().choose(&id, option.to_owned(), Remember::No, None).await
+        });
     }
     let answers = answers.join_all().await;
     assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
@@ -78,7 +80,7 @@ async fn s6_a_rejected_permission_is_a_no_to_the_agent() {
     let mut scene = World::with(&Script::new().turn([may("Bash")])).begin().await;
     scene.prompt("work").await;
     let id = asked(&mut scene, "Bash").await;
-    scene.engine.inbox().reject(&id, Some("not today".to_owned())).await.unwrap();
+    scene.engine.inbox().reject(&id, Some("not today".to_owned()), None).await.unwrap();
     scene.log.until_end_of(1).await;
     assert_eq!(scene.log.count("agent: Bash: no"), 1);
     let messages = scene.log.messages();
@@ -108,10 +110,11 @@ async fn k7_an_agents_own_always_is_never_chosen() {
     assert!(record.title.contains("offers no way to allow it once"), "{}", record.title);
     let id = record.request_id.to_string();
     for option in ["always", "never"] {
-        let error = engine.inbox().choose(&id, option.to_owned(), Remember::No).await.unwrap_err();
+        let error =
+            engine.inbox().choose(&id, option.to_owned(), Remember::No, None).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Invalid, "{error}");
     }
-    engine.inbox().reject(&id, None).await.unwrap();
+    engine.inbox().reject(&id, None, None).await.unwrap();
     scene.log.until_end_of(1).await;
     assert_eq!(scene.log.count("agent: not now"), 1);
     engine.stop().await;
@@ -129,7 +132,7 @@ async fn s6_a_permission_that_is_asked_between_turns_reaches_the_human_and_its_a
     scene.turn("work").await;
     let id = asked(&mut scene, "Bash").await;
     until("it is busy", async || scene.engine.figures().await.unwrap().busy > 0).await;
-    scene.engine.inbox().choose(&id, "yes".to_owned(), Remember::No).await.unwrap();
+    scene.engine.inbox().choose(&id, "yes".to_owned(), Remember::No, None).await.unwrap();
     scene.log.until("agent: Bash: yes after all").await;
     scene.engine.stop().await;
 }
@@ -163,8 +166,10 @@ async fn s6_a_tool_can_ask_for_permission_on_behalf_of_a_session() {
         let kinds: Vec<_> = record.options.iter().map(|option| option.kind).collect();
         assert_eq!(kinds, [PermissionKind::AllowOnce, PermissionKind::RejectOnce]);
         let id = asked.id().to_string();
-        let (waited, chosen) =
-            tokio::join!(asked.wait(), engine.inbox().choose(&id, option.to_owned(), Remember::No));
+        let (waited, chosen) = tokio::join!(
+            asked.wait(),
+            engine.inbox().choose(&id, option.to_owned(), Remember::No, None)
+        );
         chosen.unwrap();
         assert_eq!(waited.unwrap(), outcome);
         inbox_has(&mut changes, 0).await;
@@ -174,7 +179,7 @@ async fn s6_a_tool_can_ask_for_permission_on_behalf_of_a_session() {
     inbox_has(&mut changes, 1).await;
     let id = asked.id().to_string();
     let reason = Some("no".to_owned());
-    engine.inbox().reject(&id, reason.clone()).await.unwrap();
+    engine.inbox().reject(&id, reason.clone(), None).await.unwrap();
     assert_eq!(asked.wait().await.unwrap(), Outcome::Rejected { reason });
     // What is allowed for good is allowed at once.
     let list = json!({"command": "ls"});
@@ -182,7 +187,7 @@ async fn s6_a_tool_can_ask_for_permission_on_behalf_of_a_session() {
         engine.inbox().ask_permission(asker.clone(), "Bash".to_owned(), &list).await.unwrap();
     engine
         .inbox()
-        .choose(&asked.id().to_string(), "allow".to_owned(), Remember::Rule(0))
+        .choose(&asked.id().to_string(), "allow".to_owned(), Remember::Rule(0), None)
         .await
         .unwrap();
     let mut asked = engine.inbox().ask_permission(asker, "Bash".to_owned(), &list).await.unwrap();
@@ -214,7 +219,7 @@ async fn s6_somebody_from_outside_can_ask_for_permission() {
         assert_eq!((item.session.as_ref(), item.asked_by.as_deref()), (None, Some("cron")));
         assert_eq!(item.working_directory.as_deref(), world.workspace().to_str());
         let id = asked.id().to_string();
-        engine.inbox().answer(&id, serde_json::from_str(answer).unwrap()).await.unwrap();
+        engine.inbox().answer(&id, serde_json::from_str(answer).unwrap(), None).await.unwrap();
         assert_eq!(asked.wait().await.unwrap(), outcome);
     }
     engine.stop().await;

@@ -93,7 +93,12 @@ async fn s8_a_second_prompt_waits_for_the_turn_to_end_and_then_runs() {
     assert_eq!(live.activity, Activity::Waiting);
     let item = &scene.engine.inbox().list().await.unwrap()[0];
     let id = item.request.id().to_string();
-    scene.engine.inbox().choose(&id, "go".to_owned(), convoke_engine::Remember::No).await.unwrap();
+    scene
+        .engine
+        .inbox()
+        .choose(&id, "go".to_owned(), convoke_engine::Remember::No, None)
+        .await
+        .unwrap();
     scene.log.until_end_of(third.message_id).await;
     assert_eq!(
         scene.log.story(),
@@ -166,10 +171,10 @@ async fn s8_an_empty_prompt_and_unknown_ids_are_told_apart() {
         engine.sessions().create(scene.project, Some(agent("nobody"))).await.map(drop).unwrap_err(),
         engine.projects().get(nothing).await.map(drop).unwrap_err(),
         engine.projects().find("ffff").await.map(drop).unwrap_err(),
-        engine.inbox().reject("ffff", None).await.unwrap_err(),
+        engine.inbox().reject("ffff", None, None).await.unwrap_err(),
         engine
             .inbox()
-            .choose(&missing.to_string(), "x".to_owned(), convoke_engine::Remember::No)
+            .choose(&missing.to_string(), "x".to_owned(), convoke_engine::Remember::No, None)
             .await
             .unwrap_err(),
     ] {

@@ -54,13 +54,16 @@ async fn q19_a_question_in_a_session_is_answered_from_the_inbox() {
         (r#"{"7": {"selectedOption": "Red"}}"#, Kind::Invalid),
         ("{}", Kind::Invalid),
     ] {
-        let error =
-            engine.inbox().answer(&id, serde_json::from_str(wrong).unwrap()).await.unwrap_err();
+        let error = engine
+            .inbox()
+            .answer(&id, serde_json::from_str(wrong).unwrap(), None)
+            .await
+            .unwrap_err();
         assert_eq!(error.kind(), kind, "{wrong}: {error}");
     }
-    engine.inbox().answer(&id, answers("Red")).await.unwrap();
+    engine.inbox().answer(&id, answers("Red"), None).await.unwrap();
     assert_eq!(labels(asked.wait().await.unwrap()), ["Red"]);
-    let error = engine.inbox().answer(&id, answers("Blue")).await.unwrap_err();
+    let error = engine.inbox().answer(&id, answers("Blue"), None).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Conflict, "{error}");
     assert_eq!(engine.inbox().list().await.unwrap(), []);
     scene.log.until("question: answered").await;
@@ -77,7 +80,7 @@ async fn q10_a_rejection_carries_its_reason_and_a_time_out_is_none() {
     let mut scene = world.begin().await;
     for reason in [Some("ask me later".to_owned()), None] {
         let mut asked = ask(&scene).await;
-        scene.engine.inbox().reject(&asked.id().to_string(), reason.clone()).await.unwrap();
+        scene.engine.inbox().reject(&asked.id().to_string(), reason.clone(), None).await.unwrap();
         assert_eq!(asked.wait().await.unwrap(), Outcome::Rejected { reason });
     }
     let mut asked = ask(&scene).await;
@@ -87,7 +90,7 @@ async fn q10_a_rejection_carries_its_reason_and_a_time_out_is_none() {
     let items = scene.engine.inbox().list().await.unwrap();
     assert_eq!(items.len(), 1);
     assert_eq!(items[0].request.status(), Status::TimedOut);
-    scene.engine.inbox().answer(&asked.id().to_string(), answers("Red")).await.unwrap();
+    scene.engine.inbox().answer(&asked.id().to_string(), answers("Red"), None).await.unwrap();
     scene.log.until("question: answered").await;
     let prompt = scene.log.until_message(|message| message.role == Role::User).await;
     scene.log.until_end_of(prompt.id).await;
@@ -106,7 +109,7 @@ async fn q4_an_asker_that_goes_away_leaves_a_question_whose_answer_is_the_next_t
     assert_eq!(scene.view().await.activity, Activity::Idle);
     let items = engine.inbox().list().await.unwrap();
     assert_eq!(items[0].request.status(), Status::Abandoned);
-    engine.inbox().answer(&id, answers("Blue")).await.unwrap();
+    engine.inbox().answer(&id, answers("Blue"), None).await.unwrap();
     scene.log.until("question: answered").await;
     let prompt = scene.log.until_message(|message| message.role == Role::User).await;
     scene.log.until_end_of(prompt.id).await;
@@ -114,7 +117,7 @@ async fn q4_an_asker_that_goes_away_leaves_a_question_whose_answer_is_the_next_t
     assert!(told.contains("Which colour?") && told.contains("→ Blue"), "{told}");
     let said = scene.log.line("agent: ").replacen("agent: ", "user: ", 1);
     assert_eq!(format!("{said} → end_turn"), told);
-    let error = engine.inbox().answer(&id, answers("Red")).await.unwrap_err();
+    let error = engine.inbox().answer(&id, answers("Red"), None).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Conflict, "{error}");
     engine.stop().await;
 }
@@ -131,7 +134,7 @@ async fn q4_of_many_late_answers_exactly_one_wins() {
         for number in 0..8 {
             let (engine, id) = (scene.engine.clone(), id.clone());
             let label = if number % 2 == 0 { "Red" } else { "Blue" };
-            late.spawn(async move { engine.inbox().answer(&id, answers(label)).await });
+            late.spawn(async move { engine.inbox().answer(&id, answers(label), None).await });
         }
         let results = late.join_all().await;
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
@@ -154,7 +157,7 @@ async fn q4_an_answer_in_an_ended_session_is_kept_and_prompts_nobody() {
     assert_eq!(asked.wait().await.unwrap(), Outcome::Abandoned);
     // An ended session asks for nothing.
     assert_eq!(scene.engine.inbox().list().await.unwrap(), []);
-    scene.engine.inbox().answer(&id, answers("Red")).await.unwrap();
+    scene.engine.inbox().answer(&id, answers("Red"), None).await.unwrap();
     scene.log.until("question: answered").await;
     assert_eq!(scene.log.story(), ["question: answered", "completed: user"]);
     let asker = Asker::Session(scene.session);
@@ -173,7 +176,7 @@ async fn q4_an_asker_does_not_wait_for_what_its_agent_cannot_hear_any_more() {
     let items = scene.engine.inbox().list().await.unwrap();
     let gate = items.iter().map(|item| item.request.id()).find(|id| *id != asked.id()).unwrap();
     let go = convoke_engine::Remember::No;
-    scene.engine.inbox().choose(&gate.to_string(), "go".to_owned(), go).await.unwrap();
+    scene.engine.inbox().choose(&gate.to_string(), "go".to_owned(), go, None).await.unwrap();
     scene.log.until_end_of(1).await;
     let outcome = tokio::time::timeout(PATIENCE, asked.wait()).await.expect("it waits for ever");
     assert_eq!(outcome.unwrap(), Outcome::Abandoned);
@@ -196,7 +199,7 @@ async fn q19_questions_can_be_left_to_the_human_and_fetched_later() {
             let (engine, asker) = (engine.clone(), asker.clone());
             tokio::spawn(async move { engine.inbox().asked_again(&asker, id).await })
         };
-        engine.inbox().answer(&text, answers("Red")).await.unwrap();
+        engine.inbox().answer(&text, answers("Red"), None).await.unwrap();
         let outcome = tokio::time::timeout(PATIENCE, again).await.expect("it waits for ever");
         assert_eq!(labels(outcome.unwrap().unwrap()), ["Red"]);
         let (_, _, outcome) = engine.inbox().asked(&asker, &text).await.unwrap();
@@ -257,11 +260,12 @@ async fn q1_questions_in_files_are_in_the_same_inbox() {
             inbox_changes(&mut changes).await;
         }
         while changes.try_recv().is_ok() {}
-        let error = engine.inbox().answer(&id.to_string(), answers("Green")).await.unwrap_err();
+        let error =
+            engine.inbox().answer(&id.to_string(), answers("Green"), None).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Invalid, "{error}");
         match round {
-            0 => engine.inbox().answer(&id.to_string()[..8], answers("Red")).await.unwrap(),
-            1 => engine.inbox().reject(&id.to_string(), Some("no".to_owned())).await.unwrap(),
+            0 => engine.inbox().answer(&id.to_string()[..8], answers("Red"), None).await.unwrap(),
+            1 => engine.inbox().reject(&id.to_string(), Some("no".to_owned()), None).await.unwrap(),
             _ => {
                 // Another program answers, and the daemon notices that, too.
                 let verdict = convoke_files::questions::Verdict::Reject { reason: None };
@@ -269,7 +273,7 @@ async fn q1_questions_in_files_are_in_the_same_inbox() {
                 inbox_changes(&mut changes).await;
             }
         }
-        let error = engine.inbox().answer(&id.to_string(), answers("Red")).await.unwrap_err();
+        let error = engine.inbox().answer(&id.to_string(), answers("Red"), None).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Conflict, "{error}");
         assert_eq!(engine.inbox().list().await.unwrap(), []);
     }
@@ -284,7 +288,7 @@ async fn q19_somebody_from_outside_asks_in_files_and_leaves_them_behind() {
     let mut asked = engine.inbox().ask(outside(), vec![question()]).await.unwrap();
     let id = asked.id();
     assert!(world.settings.questions_dir.join(id.to_string()).join("status.json").exists());
-    engine.inbox().answer(&id.to_string(), answers("Red")).await.unwrap();
+    engine.inbox().answer(&id.to_string(), answers("Red"), None).await.unwrap();
     assert_eq!(labels(asked.wait().await.unwrap()), ["Red"]);
 
     let abandoned = engine.inbox().ask(outside(), vec![question()]).await.unwrap();
@@ -299,7 +303,7 @@ async fn q19_somebody_from_outside_asks_in_files_and_leaves_them_behind() {
     tokio::time::timeout(SOON, gone).await.expect("it takes long");
     // It is still there, and can be answered.
     assert_eq!(engine.inbox().list().await.unwrap()[0].request.status(), Status::Abandoned);
-    engine.inbox().answer(&id.to_string(), answers("Blue")).await.unwrap();
+    engine.inbox().answer(&id.to_string(), answers("Blue"), None).await.unwrap();
     assert_eq!(labels(engine.inbox().asked_again(&outside(), id).await.unwrap()), ["Blue"]);
 
     let one = engine.inbox().ask(outside(), vec![question()]).await.unwrap();

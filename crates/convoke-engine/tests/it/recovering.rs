@@ -202,7 +202,7 @@ async fn s1_a_killed_daemon_loses_nothing_and_its_queue_goes_on() {
     // The question can still be answered, and the answer becomes the next turn.
     let items = scene.engine.inbox().list().await.unwrap();
     let id = items[0].request.id().to_string();
-    scene.engine.inbox().answer(&id, answers("Blue")).await.unwrap();
+    scene.engine.inbox().answer(&id, answers("Blue"), None).await.unwrap();
     scene.log.until("question: answered").await;
     let answer = scene
         .log

@@ -24,7 +24,7 @@ fn runs(command: &str) -> Step {
 
 fn rule(effect: Effect, line: &str) -> NewRule {
     let matcher = Matcher::command(line).unwrap();
-    NewRule { effect, matcher, agent: None, project_id: None, from: None }
+    NewRule { user: None, effect, matcher, agent: None, project_id: None, from: None }
 }
 
 /// The only permission that waits, once there is one.
@@ -39,7 +39,7 @@ async fn asked(engine: &Engine) -> PermissionRecord {
 
 async fn choose(engine: &Engine, option: &str, remember: Remember) {
     let id = asked(engine).await.request_id.to_string();
-    engine.inbox().choose(&id, option.to_owned(), remember).await.unwrap();
+    engine.inbox().choose(&id, option.to_owned(), remember, None).await.unwrap();
 }
 
 #[tokio::test]
@@ -75,11 +75,12 @@ async fn p2_an_answer_makes_a_rule_that_decides_later_requests_until_it_is_revok
     assert_eq!(labels, [&*exact, &*more, "`cargo test …` everywhere"]);
     // What is not offered is refused, and the request stays open.
     let id = record.request_id.to_string();
-    let error = engine.inbox().choose(&id, "yes".to_owned(), Remember::Rule(3)).await.unwrap_err();
+    let error =
+        engine.inbox().choose(&id, "yes".to_owned(), Remember::Rule(3), None).await.unwrap_err();
     assert!(matches!(error, Error::NothingToRemember { number: 3, offered: 3 }), "{error}");
     // An option that is not there makes no rule either.
     let error =
-        engine.inbox().choose(&id, "maybe".to_owned(), Remember::Rule(0)).await.unwrap_err();
+        engine.inbox().choose(&id, "maybe".to_owned(), Remember::Rule(0), None).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Invalid, "{error}");
     assert_eq!(engine.rules().list(None).await.unwrap(), []);
     choose(&engine, "yes", Remember::Rule(0)).await;
@@ -178,7 +179,7 @@ async fn p2_k7_after_one_always_hostile_commands_are_each_asked_and_the_listed_o
     for number in 0..=hostile {
         let remember = if number == 0 { Remember::Rule(1) } else { Remember::No };
         let id = asked(&engine).await.request_id;
-        engine.inbox().choose(&id.to_string(), "yes".to_owned(), remember).await.unwrap();
+        engine.inbox().choose(&id.to_string(), "yes".to_owned(), remember, None).await.unwrap();
     }
     scene.log.until_end_of(1).await;
     assert_eq!(scene.log.count("rule applied: cargo test again"), 1, "the listed one only");

@@ -122,7 +122,7 @@ impl Teams {
     pub(crate) async fn allow_all(&self) {
         for item in self.engine.inbox().list().await.unwrap() {
             let id = item.request.id().to_string();
-            self.engine.inbox().choose(&id, "go".to_owned(), Remember::No).await.unwrap();
+            self.engine.inbox().choose(&id, "go".to_owned(), Remember::No, None).await.unwrap();
         }
     }
 

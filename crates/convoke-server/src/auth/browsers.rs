@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use convoke_api::bodies::BrowserSession;
 use convoke_core::time::Timestamp;
+use convoke_core::user::UserName;
 use convoke_files::atomic;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -57,6 +58,17 @@ struct Record {
     created_at: Timestamp,
     last_used_at: Timestamp,
     user_agent: String,
+    /// The user, unless it is the owner's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user: Option<BrowserUser>,
+}
+
+/// The user of a browser.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BrowserUser {
+    pub(crate) name: UserName,
+    /// The user's epoch when the browser signed in; a browser with another one is signed out.
+    pub(crate) epoch: i64,
 }
 
 /// The whole file.
@@ -73,6 +85,8 @@ pub(crate) struct Visit {
     pub(crate) id: String,
     /// Cancelled when the browser session is revoked.
     pub(crate) revoked: CancellationToken,
+    /// The user, unless it is the owner's.
+    pub(crate) user: Option<BrowserUser>,
 }
 
 /// The arguments of `Browsers::add`.
@@ -81,6 +95,7 @@ pub(crate) struct NewBrowser<'a> {
     pub(crate) cookie: &'a Token,
     pub(crate) secret: &'a Token,
     pub(crate) user_agent: &'a str,
+    pub(crate) user: Option<BrowserUser>,
 }
 
 impl Browsers {
@@ -108,6 +123,7 @@ impl Browsers {
             created_at: now,
             last_used_at: now,
             user_agent: new.user_agent.chars().take(USER_AGENT_CHARS).collect(),
+            user: new.user,
         };
         {
             let mut browsers = self.shared.current();
@@ -173,6 +189,7 @@ impl Browsers {
             created_at: browser.record.created_at,
             last_used_at: browser.record.last_used_at,
             user_agent: browser.record.user_agent.clone(),
+            user: browser.record.user.as_ref().map(|user| user.name.clone()),
         };
         let mut listed: Vec<BrowserSession> = self.shared.current().iter().map(shown).collect();
         listed.sort_by_key(|browser| std::cmp::Reverse(browser.last_used_at));
@@ -256,7 +273,8 @@ impl Shared {
 
 impl Browser {
     fn visit(&self) -> Visit {
-        Visit { id: self.record.id.clone(), revoked: self.revoked.clone() }
+        let (id, user) = (self.record.id.clone(), self.record.user.clone());
+        Visit { id, revoked: self.revoked.clone(), user }
     }
 
     /// Records a use; returns whether the file should be written.

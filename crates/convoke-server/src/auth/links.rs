@@ -8,13 +8,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use convoke_core::user::UserName;
 use tokio::time::Instant;
 
 use super::secret::{Digest, Token};
 
 /// How long a link is valid: long enough to switch windows, too short to be found later.
 pub(crate) const LINK_LIFE: Duration = Duration::from_secs(5 * 60);
-/// Unused links; one more replaces the oldest.
+/// How long a link for a user is valid: it is sent to someone.
+pub(crate) const USER_LINK_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
+/// Unused links of either kind; one more replaces the oldest.
 const LINKS_MAX: usize = 16;
 
 /// The unused links of a daemon.
@@ -27,6 +30,8 @@ pub(crate) struct Links {
 struct Link {
     secret: Digest,
     until: Instant,
+    /// The user whom it signs in; the owner without one.
+    user: Option<UserName>,
     _file: Option<RedirectFile>,
 }
 
@@ -46,8 +51,19 @@ impl Links {
 
     /// Creates a link to the page at `url`.
     pub(crate) fn make(&self, url: &str, token: &Token) -> String {
-        self.add(token, None);
+        self.add(token, None, None);
         address(url, token)
+    }
+
+    /// Creates a link that signs in a browser of a user.
+    pub(crate) fn make_for_user(&self, url: &str, token: &Token, user: UserName) -> String {
+        self.add(token, None, Some(user));
+        address(url, token)
+    }
+
+    /// Removes the links of a user.
+    pub(crate) fn drop_user(&self, name: &UserName) {
+        self.waiting().retain(|link| link.user.as_ref() != Some(name));
     }
 
     /// Creates a link and a file that redirects a browser to it. Blocks while the file is written.
@@ -65,17 +81,21 @@ impl Links {
         })?;
         let path = self.folder.join(format!("{name}.html"));
         convoke_files::atomic::write(&path, redirect(&address(url, token)).as_bytes())?;
-        self.add(token, Some(RedirectFile(path.clone())));
+        self.add(token, Some(RedirectFile(path.clone())), None);
         Ok(path)
     }
 
-    fn add(&self, token: &Token, file: Option<RedirectFile>) {
+    fn add(&self, token: &Token, file: Option<RedirectFile>, user: Option<UserName>) {
         let mut waiting = self.waiting();
-        if waiting.len() >= LINKS_MAX {
-            waiting.remove(0);
+        let alike = |link: &Link| link.user.is_some() == user.is_some();
+        if waiting.iter().filter(|link| alike(link)).count() >= LINKS_MAX
+            && let Some(oldest) = waiting.iter().position(alike)
+        {
+            waiting.remove(oldest);
         }
         let secret = Digest::of(token.as_str());
-        waiting.push(Link { secret, until: Instant::now() + LINK_LIFE, _file: file });
+        let life = if user.is_some() { USER_LINK_LIFE } else { LINK_LIFE };
+        waiting.push(Link { secret, until: Instant::now() + life, user, _file: file });
     }
 
     /// Consumes the link with this secret.
@@ -84,10 +104,7 @@ impl Links {
         let secret = Digest::of(text);
         let mut waiting = self.waiting();
         match waiting.iter().position(|link| link.secret == secret) {
-            Some(at) => {
-                waiting.remove(at);
-                Redeemed::Valid
-            }
+            Some(at) => Redeemed::Valid(waiting.remove(at).user),
             None => Redeemed::Invalid,
         }
     }
@@ -105,10 +122,10 @@ impl Links {
 }
 
 /// The result of redeeming a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Redeemed {
-    /// The link was valid.
-    Valid,
+    /// The link was valid, for this user or for the owner.
+    Valid(Option<UserName>),
     /// The link was used before, has expired, or never existed.
     Invalid,
 }
@@ -162,7 +179,7 @@ mod tests {
         let link = links.make("http://127.0.0.1:1", &token(1));
         assert_eq!(link, format!("http://127.0.0.1:1/#link={}", "01".repeat(32)));
         assert_eq!(links.redeem(token(2).as_str()), Redeemed::Invalid);
-        assert_eq!(links.redeem(token(1).as_str()), Redeemed::Valid);
+        assert_eq!(links.redeem(token(1).as_str()), Redeemed::Valid(None));
         assert_eq!(links.redeem(token(1).as_str()), Redeemed::Invalid, "used");
         links.make("http://127.0.0.1:1", &token(3));
         tokio::time::advance(LINK_LIFE).await;
@@ -180,7 +197,7 @@ mod tests {
             0o700
         );
         assert!(fs::read_to_string(&path).unwrap().contains(token(1).as_str()));
-        assert_eq!(links.redeem(token(1).as_str()), Redeemed::Valid);
+        assert_eq!(links.redeem(token(1).as_str()), Redeemed::Valid(None));
         assert!(!path.exists(), "used");
         let path = make(2);
         tokio::time::advance(LINK_LIFE).await;
@@ -201,6 +218,6 @@ mod tests {
             links.make("http://127.0.0.1:1", &token(byte));
         }
         assert_eq!(links.redeem(token(0).as_str()), Redeemed::Invalid);
-        assert_eq!(links.redeem(token(1).as_str()), Redeemed::Valid);
+        assert_eq!(links.redeem(token(1).as_str()), Redeemed::Valid(None));
     }
 }

@@ -31,6 +31,11 @@ impl std::fmt::Debug for Token {
     }
 }
 
+/// The SHA-256 of a secret in hexadecimal digits.
+pub(crate) fn digest(text: &str) -> String {
+    HEXLOWER.encode(&Digest::of(text).0)
+}
+
 /// The SHA-256 of a secret, which is stored and compared instead of the secret.
 #[derive(Debug, Clone, Copy, Eq)]
 pub(super) struct Digest([u8; 32]);

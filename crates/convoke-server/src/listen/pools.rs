@@ -290,7 +290,7 @@ impl IntoResponse for Full {
 pub(crate) fn assign(extensions: &Extensions, caller: &Caller) -> Result<(), Full> {
     let Some(connection) = extensions.get::<Connection>() else { return Ok(()) };
     let class = match caller {
-        Caller::Owner | Caller::Browser(_) => Class::Owner,
+        Caller::Human(_) => Class::Owner,
         Caller::Session(id) => Class::Session(*id),
         // A WebSocket is assigned once it has sent its secret.
         Caller::Anonymous | Caller::UnverifiedBrowser => return Ok(()),

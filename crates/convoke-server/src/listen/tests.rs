@@ -6,6 +6,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::*;
+use crate::actor::Login;
 use crate::middleware::Caller;
 
 const ASK: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";
@@ -16,7 +17,7 @@ async fn start(limits: Limits, head_timeout: Duration) -> (SocketAddr, Cancellat
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
     let owner = |request: Asked| async move {
-        assign(request.extensions(), &Caller::Owner).map(|()| "owner")
+        assign(request.extensions(), &Caller::Human(Login::Owner)).map(|()| "owner")
     };
     let router = Router::new().route("/", get(|| async { "hello" })).route("/owner", get(owner));
     tokio::spawn(serve_within(limits, head_timeout, listener.into(), router, stop.clone()));

@@ -14,6 +14,7 @@ use rmcp::ErrorData;
 
 use super::backend::{Backend, Call, CallError, Found, Offer, RecallOffer, Waiting};
 use super::recall;
+use crate::actor::Login;
 use crate::app::App;
 use crate::failure::{self, Failure};
 use crate::middleware::Caller;
@@ -66,15 +67,16 @@ impl Backend for EngineBackend {
     fn caller(&self, call: &Call<'_>) -> Result<Asker, ErrorData> {
         match call.parts().and_then(|parts| parts.extensions.get::<Caller>()) {
             Some(Caller::Session(id)) => Ok(Asker::Session(*id)),
-            Some(Caller::Owner) => Ok(Asker::Outside {
+            Some(Caller::Human(Login::Owner | Login::Token(_))) => Ok(Asker::Outside {
                 name: call.client(),
                 working_directory: None,
                 call_id: Some(call.id()),
             }),
             // The middleware admits no other caller to this route.
-            Some(Caller::Anonymous | Caller::Browser(_) | Caller::UnverifiedBrowser) | None => {
-                Err(ErrorData::internal_error("the caller has no token", None))
-            }
+            Some(
+                Caller::Anonymous | Caller::Human(Login::Browser(_)) | Caller::UnverifiedBrowser,
+            )
+            | None => Err(ErrorData::internal_error("the caller has no token", None)),
         }
     }
 

@@ -14,8 +14,9 @@ use convoke_api::bodies::{
 use convoke_core::time::Timestamp;
 
 use super::{Daemon, Written};
+use crate::actor::Login;
 use crate::app::App;
-use crate::auth::{Credential, LINK_LIFE, NewBrowser, Redeemed, Revoked};
+use crate::auth::{BrowserUser, Credential, LINK_LIFE, NewBrowser, Redeemed, Revoked};
 use crate::failure::{self, Failure};
 use crate::json::{self, MaybeJson, ShortJson};
 use crate::middleware::{Caller, Peer};
@@ -39,7 +40,7 @@ pub(super) async fn link(
     Extension(caller): Extension<Caller>,
     MaybeJson(new): MaybeJson<NewBrowserLink>,
 ) -> Result<Response, Failure> {
-    if let Caller::Browser(_) = caller {
+    if let Caller::Human(Login::Browser(_)) = caller {
         let detail = "a browser cannot sign in other browsers";
         return Err(
             Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail).hint("run `convoke open`")
@@ -110,8 +111,8 @@ pub(super) async fn sign_in(
     headers: HeaderMap,
     ShortJson(SignIn { link }): ShortJson<SignIn>,
 ) -> Result<Response, Failure> {
-    match app.auth.links.redeem(&link) {
-        Redeemed::Valid => {}
+    let user = match app.auth.links.redeem(&link) {
+        Redeemed::Valid(user) => user,
         Redeemed::Invalid => {
             tracing::warn!(target: "security", %peer, "refused a link");
             tokio::time::sleep(app.auth.record_failure(peer)).await;
@@ -119,8 +120,15 @@ pub(super) async fn sign_in(
             return Err(Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail)
                 .hint("run `convoke open` to get another one"));
         }
-    }
-    if let Credential::Browser(visit) = app.auth.credential(&headers) {
+    };
+    let user = match user {
+        Some(name) => Some(app.engine.users().get(name.as_str()).await?),
+        None => None,
+    };
+    let user = user.map(|user| BrowserUser { name: user.name, epoch: user.epoch });
+    if let Credential::Browser(visit) = app.auth.credential(&headers)
+        && visit.user == user
+    {
         return Ok(json::ok(&SignedIn { id: visit.id, secret: None }));
     }
     let (cookie, secret) = (app.new_token(), app.new_token());
@@ -129,7 +137,7 @@ pub(super) async fn sign_in(
     let user_agent = user_agent.unwrap_or_default();
     app.auth
         .browsers
-        .add(NewBrowser { id: id.clone(), cookie: &cookie, secret: &secret, user_agent })
+        .add(NewBrowser { id: id.clone(), cookie: &cookie, secret: &secret, user_agent, user })
         .await;
     tracing::info!(target: "security", browser = id, "a browser signed in");
     let signed_in = SignedIn { id, secret: Some(secret.as_str().to_owned()) };

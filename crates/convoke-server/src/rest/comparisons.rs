@@ -1,14 +1,17 @@
 //! Comparisons: one prompt, several agents, each in a work tree of its own.
 
+use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use convoke_api::bodies::{
     self, Comparison, Comparisons, FinishWay, FinishWorktree, KeepEntry, KeptEntry, NewComparison,
 };
+use convoke_core::prompt::Prompt;
 use convoke_engine::Choices;
 
 use super::Daemon;
+use crate::actor::Actor;
 use crate::failure::Failure;
 use crate::json::{self, Json};
 use crate::view;
@@ -34,6 +37,7 @@ use crate::view;
 )]
 pub(super) async fn begin(
     State(app): Daemon,
+    Extension(actor): Extension<Actor>,
     Json(new): Json<NewComparison>,
 ) -> Result<Response, Failure> {
     if new.entries.is_empty() || new.entries.len() > ENTRIES_MAX {
@@ -45,7 +49,8 @@ pub(super) async fn begin(
         let agent = entry.agent.parse().map_err(convoke_engine::Error::from)?;
         entries.push((Some(agent), Choices { model: entry.model, mode: entry.mode }));
     }
-    let prompt = bodies::prompt(new.prompt, Vec::new(), Vec::new()).into();
+    let prompt = bodies::prompt(new.prompt, Vec::new(), Vec::new());
+    let prompt = Prompt { by: actor.name, ..prompt }.into();
     let new = convoke_engine::NewComparison { project, prompt, entries, test: new.test };
     let begun = app.engine.comparisons().begin(new).await?;
     Ok(json::answer(StatusCode::CREATED, &view::comparisons::comparison(begun)))

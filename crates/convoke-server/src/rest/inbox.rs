@@ -1,5 +1,6 @@
 //! What waits for a human.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -7,6 +8,7 @@ use convoke_api::bodies::{Answer, Inbox, Rejection};
 use convoke_engine::Remember;
 
 use super::{Daemon, Written};
+use crate::actor::Actor;
 use crate::failure::Failure;
 use crate::json::{self, Json, MaybeJson};
 use crate::view::{self, Naming};
@@ -44,15 +46,16 @@ pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
 )]
 pub(super) async fn answer(
     State(app): Daemon,
+    Extension(actor): Extension<Actor>,
     Written(id): Written,
     Json(answer): Json<Answer>,
 ) -> Result<StatusCode, Failure> {
     match answer {
         Answer::Option { option_id, rule } => {
             let remember = rule.map_or(Remember::No, Remember::Rule);
-            app.engine.inbox().choose(&id, option_id, remember).await?;
+            app.engine.inbox().choose(&id, option_id, remember, actor.name).await?;
         }
-        Answer::Answers(answers) => app.engine.inbox().answer(&id, answers).await?,
+        Answer::Answers(answers) => app.engine.inbox().answer(&id, answers, actor.name).await?,
     }
     Ok(StatusCode::NO_CONTENT)
 }
@@ -73,9 +76,10 @@ pub(super) async fn answer(
 )]
 pub(super) async fn reject(
     State(app): Daemon,
+    Extension(actor): Extension<Actor>,
     Written(id): Written,
     MaybeJson(rejection): MaybeJson<Rejection>,
 ) -> Result<StatusCode, Failure> {
-    app.engine.inbox().reject(&id, rejection.reason).await?;
+    app.engine.inbox().reject(&id, rejection.reason, actor.name).await?;
     Ok(StatusCode::NO_CONTENT)
 }

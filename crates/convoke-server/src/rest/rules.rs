@@ -85,7 +85,7 @@ pub(crate) async fn make(app: &App, new: NewRule) -> Result<RuleView, Failure> {
         return Err(Error::UnknownAgent { name: name.to_string() }.into());
     }
     let (effect, matcher) = (new.effect, new.matcher);
-    let new = EngineRule { effect, matcher, agent, project_id, from: None };
+    let new = EngineRule { user: None, effect, matcher, agent, project_id, from: None };
     Ok(app.engine.rules().add(new).await?)
 }
 

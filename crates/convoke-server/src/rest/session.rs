@@ -1,5 +1,6 @@
 //! One session.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -14,6 +15,7 @@ use convoke_engine::{Error, NewPrompt, SessionView};
 
 use super::messages::{self, Part};
 use super::{Daemon, Named, Queued, Written, named_or_none};
+use crate::actor::Actor;
 use crate::failure::Failure;
 use crate::json::{self, Json, MaybeJson};
 use crate::view;
@@ -69,12 +71,14 @@ pub(super) async fn show(State(app): Daemon, Written(name): Written) -> Result<R
 )]
 pub(super) async fn prompt(
     State(app): Daemon,
+    Extension(actor): Extension<Actor>,
     Named(id): Named,
     Json(prompt): Json<Prompt>,
 ) -> Result<Response, Failure> {
     let Prompt { text, attachments, files, review, message_id } = prompt;
     let mut prompt = bodies::prompt(text, attachments, files);
     prompt.review = review.into_iter().map(Into::into).collect();
+    prompt.by = actor.name;
     let prompted = app.engine.sessions().prompt(id, NewPrompt { prompt, id: message_id }).await?;
     Ok(json::answer(StatusCode::ACCEPTED, &view::prompted(&prompted)))
 }

@@ -1,10 +1,12 @@
 //! Sessions as a list.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use convoke_api::bodies::{self, CreatedSession, NewSession, Sessions};
+use convoke_core::prompt::Prompt;
 use convoke_core::session::Status;
 use convoke_engine::{Archived, Choices, SessionFilter, SessionKind, SessionOrder, Whose, Window};
 use serde::{Deserialize, Deserializer, de};
@@ -12,6 +14,7 @@ use utoipa::IntoParams;
 
 use super::Daemon;
 use super::long_list::LongList;
+use crate::actor::Actor;
 use crate::failure::Failure;
 use crate::json::{self, Json};
 use crate::query::{self, Query};
@@ -47,6 +50,7 @@ const PIECE: usize = 250;
 )]
 pub(super) async fn create(
     State(app): Daemon,
+    Extension(actor): Extension<Actor>,
     Json(new): Json<NewSession>,
 ) -> Result<Response, Failure> {
     let project = app.engine.projects().find(&new.repo_id).await?;
@@ -60,6 +64,7 @@ pub(super) async fn create(
     let (session, prompted) = match text {
         Some(text) => {
             let prompt = bodies::prompt(text, new.attachments, new.files);
+            let prompt = Prompt { by: actor.name, ..prompt };
             let created = sessions.create_with_prompt(beginning, prompt.into()).await?;
             (created.session, Some(created.prompted))
         }

@@ -33,7 +33,12 @@ pub(super) struct Page {
 
 impl Page {
     pub(super) async fn open(scene: &Scene, address: SocketAddr) -> Self {
-        let socket = connect(scene, address).await;
+        Self::with_token(address, scene.token.as_str()).await
+    }
+
+    /// A program with a token.
+    pub(super) async fn with_token(address: SocketAddr, token: &str) -> Self {
+        let socket = connect(address, token).await;
         Self {
             socket,
             entries: Entries::new(),
@@ -46,7 +51,7 @@ impl Page {
 
     /// Hangs up without a word, and comes back with what it has.
     pub(super) async fn reconnect(&mut self, scene: &Scene, address: SocketAddr) {
-        self.socket = connect(scene, address).await;
+        self.socket = connect(address, scene.token.as_str()).await;
     }
 
     /// How many turns it saw the end of.
@@ -165,10 +170,10 @@ impl Page {
     }
 }
 
-async fn connect(scene: &Scene, address: SocketAddr) -> WebSocketStream<TcpStream> {
+async fn connect(address: SocketAddr, token: &str) -> WebSocketStream<TcpStream> {
     let stream = TcpStream::connect(address).await.unwrap();
     let mut request = format!("ws://{address}/ws").into_client_request().unwrap();
-    let token = format!("Bearer {}", scene.token.as_str());
+    let token = format!("Bearer {token}");
     request.headers_mut().insert("authorization", token.parse().unwrap());
     tokio_tungstenite::client_async(request, stream).await.unwrap().0
 }

@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 
-use super::carry::{Reply, carry};
+use super::carry::{Client, Reply, carry};
 use crate::app::App;
 use crate::failure::Failure;
 
@@ -21,6 +21,7 @@ pub(super) type Answered = Envelope<Result<Reply, Failure>>;
 /// All that a client has said and not been answered.
 pub(super) struct Asking {
     app: Arc<App>,
+    client: Client,
     running: FuturesUnordered<BoxFuture<'static, (Option<String>, Answered)>>,
     /// Sessions that something is being done about, as the client names them.
     busy: HashSet<String>,
@@ -28,9 +29,10 @@ pub(super) struct Asking {
 }
 
 impl Asking {
-    pub(super) fn new(app: Arc<App>) -> Self {
+    pub(super) fn new(app: Arc<App>, client: Client) -> Self {
         Self {
             app,
+            client,
             running: FuturesUnordered::new(),
             busy: HashSet::new(),
             waiting: VecDeque::new(),
@@ -75,10 +77,10 @@ impl Asking {
                 continue;
             }
             self.busy.extend(about.clone());
-            let app = Arc::clone(&self.app);
+            let (app, client) = (Arc::clone(&self.app), self.client.clone());
             let answering = async move {
                 let Envelope { request_id, frame } = said;
-                let reply = carry(app, frame, request_id.clone()).await;
+                let reply = carry(app, frame, request_id.clone(), client).await;
                 (about, Envelope { request_id, frame: reply })
             };
             self.running.push(answering.boxed());

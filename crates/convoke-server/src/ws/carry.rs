@@ -1,13 +1,17 @@
 //! Carrying out what a client says.
 
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use convoke_api::bodies::{self, ConfigPatch, Hits, NewRule};
+use axum::http::StatusCode;
+use convoke_api::bodies::{self, ConfigPatch, Hits, NewRule, code};
 use convoke_api::entry::Entry;
 use convoke_api::frames::{AgentItem, ClientFrame, EndHow, ServerFrame};
 use convoke_core::id::{RequestId, SessionId};
 use convoke_core::message::{Rev, Seq};
+use convoke_core::prompt::Prompt;
+use convoke_core::user::UserName;
 use convoke_engine::{
     Archived, Choices, Error, NewPrompt, NewSession, Remember, SessionFilter, SessionKind,
     SessionOrder, SessionView, Whose, Window,
@@ -16,6 +20,8 @@ use convoke_engine::{
 use super::history;
 use super::subscription::{Opening, Subscription};
 use super::{Render, words};
+use crate::access;
+use crate::actor::{Login, Subject};
 use crate::app::App;
 use crate::config::OpenedFile;
 use crate::failure::Failure;
@@ -34,6 +40,13 @@ const ENTRIES_MAX: u32 = 1000;
 
 /// Hits that one frame has at most.
 const HITS_MAX: u32 = 100;
+
+/// Who is at the other end of a socket.
+#[derive(Clone)]
+pub(super) struct Client {
+    pub(super) login: Login,
+    pub(super) peer: IpAddr,
+}
 
 /// What comes of what a client says.
 pub(super) enum Reply {
@@ -57,8 +70,9 @@ type Replied = Result<Reply, Failure>;
 pub(crate) async fn carry_frame(
     app: Arc<App>,
     frame: ClientFrame,
+    by: Option<UserName>,
 ) -> Result<Vec<ServerFrame>, Failure> {
-    match carry_here(app, frame, None).await? {
+    match carry_here(app, frame, None, by).await? {
         Reply::Say(frames) => Ok(frames),
         Reply::Follow(..) | Reply::Leave(..) => {
             Err(Failure::invalid("a session is followed from its own node only"))
@@ -66,21 +80,45 @@ pub(crate) async fn carry_frame(
     }
 }
 
-/// Carries out what a client says, here or on the node that it is for.
+/// Carries out what a client says, here or on the node that it is for, if its role allows it.
 pub(super) async fn carry(
     app: Arc<App>,
     frame: ClientFrame,
     request_id: Option<String>,
+    client: Client,
 ) -> Replied {
-    match nodes::forward_frame(&app, &frame).await? {
-        Some(frames) => Ok(Reply::Say(frames)),
-        None => carry_here(app, frame, request_id).await,
+    let actor = app.actor(&client.login, client.peer).await?.ok_or_else(signed_out)?;
+    let need = access::of_frame(&frame);
+    let about = if need.action.is_some() || actor.has_project_roles() {
+        Subject::of_frame(&app, &frame).await?
+    } else {
+        Subject::default()
+    };
+    actor.check(need, about.project)?;
+    let by = actor.name.clone();
+    let reply = match nodes::forward_frame(&app, &frame, by.clone()).await? {
+        Some(frames) => Reply::Say(frames),
+        None => carry_here(Arc::clone(&app), frame, request_id, by).await?,
+    };
+    if let Some(action) = need.action {
+        app.record(&actor, action, &about).await;
     }
+    Ok(reply)
+}
+
+fn signed_out() -> Failure {
+    let detail = "this device is not signed in any more";
+    Failure::new(StatusCode::UNAUTHORIZED, code::UNAUTHORIZED, detail)
 }
 
 /// Carries out what a client says.
 #[expect(clippy::too_many_lines, reason = "one arm per frame; each arm is a single call")]
-async fn carry_here(app: Arc<App>, frame: ClientFrame, request_id: Option<String>) -> Replied {
+async fn carry_here(
+    app: Arc<App>,
+    frame: ClientFrame,
+    request_id: Option<String>,
+    by: Option<UserName>,
+) -> Replied {
     use ClientFrame as F;
     match frame {
         F::ProjectList {} => project_list(&app).await,
@@ -108,7 +146,8 @@ async fn carry_here(app: Arc<App>, frame: ClientFrame, request_id: Option<String
             worktree,
         } => {
             let text = prompt.or_else(|| (!attachments.is_empty()).then(String::new));
-            let prompt = text.map(|text| bodies::prompt(text, attachments, files).into());
+            let prompt = text.map(|text| Prompt { by, ..bodies::prompt(text, attachments, files) });
+            let prompt = prompt.map(NewPrompt::from);
             let project = app.engine.projects().find(&project_id).await?;
             let agent = cli_type.map(|name| name.parse()).transpose().map_err(Error::from)?;
             let worktree = view::worktrees::wanted(worktree);
@@ -134,6 +173,7 @@ async fn carry_here(app: Arc<App>, frame: ClientFrame, request_id: Option<String
         F::SessionSend { session_id, content, attachments, files, review, message_id } => {
             let mut prompt = bodies::prompt(content, attachments, files);
             prompt.review = review.into_iter().map(Into::into).collect();
+            prompt.by = by;
             send(&app, &session_id, NewPrompt { prompt, id: message_id }).await
         }
         F::QueueEdit { session_id, message_id, content } => {
@@ -199,7 +239,7 @@ async fn carry_here(app: Arc<App>, frame: ClientFrame, request_id: Option<String
             let first = (remember == Some(true)).then_some(0);
             let remember = rule.or(first).map_or(Remember::No, Remember::Rule);
             let id = request(&permission_id)?;
-            app.engine.inbox().choose(&permission_id, option_id, remember).await?;
+            app.engine.inbox().choose(&permission_id, option_id, remember, by).await?;
             Ok(ServerFrame::InboxSettled { id }.into())
         }
         F::RuleList {} => {
@@ -216,12 +256,12 @@ async fn carry_here(app: Arc<App>, frame: ClientFrame, request_id: Option<String
         }
         F::QuestionAnswer { question_id, answers } => {
             let id = request(&question_id)?;
-            app.engine.inbox().answer(&question_id, answers).await?;
+            app.engine.inbox().answer(&question_id, answers, by).await?;
             Ok(ServerFrame::InboxSettled { id }.into())
         }
         F::QuestionReject { question_id, reason } => {
             let id = request(&question_id)?;
-            app.engine.inbox().reject(&question_id, reason).await?;
+            app.engine.inbox().reject(&question_id, reason, by).await?;
             Ok(ServerFrame::InboxSettled { id }.into())
         }
         F::InboxList {} => {

@@ -10,7 +10,9 @@ use std::time::Duration;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use serde::Deserialize;
 
+use super::carry::Client;
 use super::socket::{SIGNED_OUT, converse};
+use crate::actor::Login;
 use crate::app::App;
 use crate::listen::Connection;
 
@@ -60,7 +62,10 @@ pub(super) async fn prove(mut socket: WebSocket, app: Arc<App>, visitor: Visitor
         return;
     }
     match socket.send(Message::Text(READY)).await {
-        Ok(()) => converse(socket, app, Some(visit)).await,
+        Ok(()) => {
+            let client = Client { login: Login::Browser(visit), peer };
+            converse(socket, app, client).await;
+        }
         Err(error) => tracing::debug!("a page disconnected while it signed in: {error}"),
     }
 }

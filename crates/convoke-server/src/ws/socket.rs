@@ -13,14 +13,13 @@ use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, SinkExt as _};
 use tokio::sync::broadcast;
 use tokio::time::{Instant, MissedTickBehavior};
-use tokio_util::sync::CancellationToken;
 
 use super::asking::{Answered, Asking};
-use super::carry::Reply;
+use super::carry::{Client, Reply};
 use super::news::Item;
 use super::subscription::{Frames, Subscription};
+use crate::actor::Login;
 use crate::app::App;
-use crate::auth::Visit;
 
 /// How long a client may take to read a frame; then it is disconnected, and resumes from its cursor when it
 /// reconnects.
@@ -42,12 +41,17 @@ pub(super) const SIGNED_OUT: u16 = 4401;
 const TRY_AGAIN: u16 = 1013;
 
 /// Talks with a client until either goes away.
-pub(super) async fn converse(socket: WebSocket, app: Arc<App>, visit: Option<Visit>) {
+pub(super) async fn converse(socket: WebSocket, app: Arc<App>, client: Client) {
+    let signed_out = {
+        let (app, client) = (Arc::clone(&app), client.clone());
+        async move { app.signed_out(&client.login, client.peer).await }
+    };
     let mut task = SocketTask {
         socket,
-        visit,
+        signed_out: signed_out.boxed(),
         news: app.news.listen(),
-        asking: Asking::new(Arc::clone(&app)),
+        asking: Asking::new(Arc::clone(&app), client.clone()),
+        client,
         followed: Vec::new(),
         heard: Instant::now(),
         app,
@@ -71,8 +75,9 @@ pub async fn hang_up(mut socket: WebSocket) {
 struct SocketTask {
     app: Arc<App>,
     socket: WebSocket,
-    /// The browser session that the socket belongs to.
-    visit: Option<Visit>,
+    client: Client,
+    /// Ready when the client is signed in no more.
+    signed_out: BoxFuture<'static, ()>,
     news: broadcast::Receiver<Item>,
     asking: Asking,
     followed: Vec<Followed>,
@@ -111,7 +116,6 @@ impl SocketTask {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let stop = self.app.stop.clone();
-            let revoked = self.visit.as_ref().map(|visit| visit.revoked.clone());
             let has_room = self.asking.has_room();
             let happened = tokio::select! {
                 said = self.socket.recv(), if has_room => Happened::Said(said),
@@ -121,7 +125,7 @@ impl SocketTask {
                 }
                 item = self.news.recv() => Happened::News(item),
                 _ = ticks.tick() => Happened::Tick,
-                () = cancelled(revoked) => Happened::Revoked,
+                () = &mut self.signed_out => Happened::Revoked,
                 () = stop.cancelled() => Happened::Stop,
             };
             if let Err(ended) = self.handle(happened).await {
@@ -150,7 +154,7 @@ impl SocketTask {
             }
             Happened::Tick if self.heard.elapsed() > SILENCE_MAX => Err(Ended::Gone),
             Happened::Tick => {
-                if let Some(visit) = &self.visit {
+                if let Login::Browser(visit) = &self.client.login {
                     self.app.auth.browsers.touch(&visit.id);
                 }
                 self.put([Message::Ping(Default::default())]).await
@@ -250,14 +254,6 @@ impl SocketTask {
                 Err(Ended::Gone)
             }
         }
-    }
-}
-
-/// Waits for a revocation; for ever where there is nothing to revoke.
-async fn cancelled(revoked: Option<CancellationToken>) {
-    match revoked {
-        Some(revoked) => revoked.cancelled().await,
-        None => std::future::pending().await,
     }
 }
 

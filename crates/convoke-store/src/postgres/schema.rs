@@ -24,6 +24,13 @@ const STEPS: &[Step] = &[
         down: include_str!("../../migrations/postgres/0002_nodes.down.sql"),
         code: None,
     },
+    Step {
+        version: 3,
+        name: "users",
+        up: include_str!("../../migrations/postgres/0003_users.up.sql"),
+        down: include_str!("../../migrations/postgres/0003_users.down.sql"),
+        code: None,
+    },
 ];
 
 /// An advisory lock around migrations, so that two daemons that start at once do not both apply them.

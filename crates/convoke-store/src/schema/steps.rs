@@ -69,6 +69,13 @@ pub(super) const STEPS: &[Step] = &[
         down: include_str!("../../migrations/0006_histories.down.sql"),
         code: None,
     },
+    Step {
+        version: 7,
+        name: "users",
+        up: include_str!("../../migrations/0007_users.up.sql"),
+        down: include_str!("../../migrations/0007_users.down.sql"),
+        code: None,
+    },
 ];
 
 impl Step {

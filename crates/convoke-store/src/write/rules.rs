@@ -3,6 +3,7 @@
 use convoke_core::id::{AgentName, ProjectId, RuleId};
 use convoke_core::rule::Rule;
 use convoke_core::time::Timestamp;
+use convoke_core::user::UserName;
 
 use super::{Change, Durability};
 use crate::db::{Db, params};
@@ -24,8 +25,10 @@ impl Change for AddRule {
         let new = &self.0;
         let matcher = serde_json::json!(new.matcher).to_string();
         let (agent, project) = (new.agent.as_ref(), new.project_id.map(|id| id.to_string()));
+        let user = new.user.as_ref().map(UserName::as_str);
         db.prepare_cached(
-            "INSERT INTO rules VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING",
+            "INSERT INTO rules VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+             ON CONFLICT DO NOTHING",
         )?
         .execute(params![
             new.id.to_string(),
@@ -38,15 +41,17 @@ impl Change for AddRule {
             new.session_id.map(|id| id.to_string()),
             new.used_count,
             new.last_used_at.map(Timestamp::as_millis),
+            user,
         ])?;
         let sql = format!(
             "SELECT {COLUMNS} FROM rules
              WHERE matcher = ?1 AND effect = ?2 AND agent IS NOT DISTINCT FROM ?3
-                 AND project_id IS NOT DISTINCT FROM ?4"
+                 AND project_id IS NOT DISTINCT FROM ?4 AND user_name IS NOT DISTINCT FROM ?5"
         );
         let agent = agent.map(AgentName::as_str);
         let mut statement = db.prepare_cached(&sql)?;
-        Ok(statement.query_row(params![matcher, new.effect.as_str(), agent, project], rule)?)
+        let effect = new.effect.as_str();
+        Ok(statement.query_row(params![matcher, effect, agent, project, user], rule)?)
     }
 }
 

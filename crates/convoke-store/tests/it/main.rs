@@ -35,4 +35,6 @@ mod sessions;
 #[cfg(test)]
 mod together;
 #[cfg(test)]
+mod users;
+#[cfg(test)]
 mod world;

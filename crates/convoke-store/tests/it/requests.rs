@@ -20,6 +20,7 @@ fn permission(request_id: RequestId, state: State<Choice>) -> PermissionRecord {
     };
     let title = "rm -r build".to_owned();
     PermissionRecord {
+        by: None,
         request_id,
         tool_call_id: None,
         tool: None,
@@ -97,7 +98,8 @@ async fn pending_requests_are_listed_by_session_and_together_oldest_first() {
     for moment in 0..6 {
         let talk = if moment % 2 == 0 { &mut one } else { &mut two };
         let id = request_id();
-        let questions = QuestionRecord { request_id: id, questions: vec![], state: State::Pending };
+        let questions =
+            QuestionRecord { by: None, request_id: id, questions: vec![], state: State::Pending };
         let change = match moment {
             3 => system(Content::Question(questions)),
             _ => asks(&permission(id, State::Pending)),
@@ -139,7 +141,7 @@ async fn q4_questions_whose_asker_left_are_listed_while_their_session_is_active(
     let ids = [request_id(), request_id(), request_id()];
     let states = [State::Abandoned, State::TimedOut, State::Rejected { reason: None }];
     for (request_id, state) in ids.into_iter().zip(states) {
-        let record = QuestionRecord { request_id, questions: vec![], state };
+        let record = QuestionRecord { by: None, request_id, questions: vec![], state };
         talk.say(&world.store, [system(Content::Question(record))]).await;
     }
     talk.say(&world.store, [asks(&permission(request_id(), State::Abandoned))]).await;

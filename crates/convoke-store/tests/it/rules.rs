@@ -10,6 +10,7 @@ async fn p2_a_rule_is_kept_once_counted_and_deleted() {
     let mut world = World::new().await;
     let elsewhere = add_project(&world.store, "/srv/other").await;
     let rule = Rule {
+        user: None,
         id: RuleId::from_random([1; 16]),
         effect: Effect::Allow,
         matcher: Matcher::command("cargo test …").unwrap(),

@@ -118,7 +118,7 @@ async fn questions_are_found_with_their_answers() {
     let (request_id, questions) = (request_id(), vec![question]);
     let record = |state| {
         let questions = questions.clone();
-        Content::Question(QuestionRecord { request_id, questions, state })
+        Content::Question(QuestionRecord { by: None, request_id, questions, state })
     };
     talk.say(&world.store, [system(record(State::Pending))]).await;
     assert_eq!(places(&world, "database").await, [1]);

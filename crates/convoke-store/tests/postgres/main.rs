@@ -41,5 +41,8 @@ mod together;
 #[cfg(test)]
 mod transfer;
 #[cfg(test)]
+#[path = "../it/users.rs"]
+mod users;
+#[cfg(test)]
 #[path = "../it/world.rs"]
 mod world;

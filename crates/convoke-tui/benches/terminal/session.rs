@@ -146,6 +146,7 @@ fn entry(seq: u64) -> Entry {
 fn prompt(seq: u64) -> EntryBody {
     let content = format!("Please look at seq {seq}, and at what stands around it.");
     EntryBody::User(Prompted {
+        by: None,
         content,
         html: None,
         attachments: Vec::new(),

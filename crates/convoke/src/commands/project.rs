@@ -116,3 +116,15 @@ async fn remove(client: &Client, args: &RemoveArgs, output: &Output) -> anyhow::
 fn told(done: &str, repo: &Repo) -> String {
     format!("{done} {} {} {}\n", short(repo.id), plain(&repo.name), plain(&repo.path))
 }
+
+/// The id of the project that is meant; the one around this folder without a text.
+pub(super) async fn id_of(client: &Client, text: Option<&str>) -> anyhow::Result<String> {
+    let Repos { repos } = client.repos().await?;
+    let Some(text) = text else {
+        return Ok(around(&std::env::current_dir()?, repos)?.id.to_string());
+    };
+    match find(text, &repos)? {
+        Wanted::Project(repo) => Ok(repo.id.to_string()),
+        Wanted::Folder(_) => Err(ProjectError::Unknown { text: text.to_owned() }.into()),
+    }
+}

@@ -2,13 +2,13 @@
 
 use clap::ValueEnum;
 use convoke_api::Client;
-use convoke_api::bodies::{NewRule, Repos, Rule, Rules};
+use convoke_api::bodies::{NewRule, Rule, Rules};
 use convoke_core::rule::{Effect, InvalidRule, Matcher};
 use convoke_core::time::relative;
 use serde::Serialize;
 
 use super::World;
-use super::project::{ProjectError, Wanted, around, find, short};
+use super::project::{id_of, short};
 use crate::args::GlobalArgs;
 use crate::clock;
 use crate::daemon::{self, DaemonArgs};
@@ -128,7 +128,7 @@ pub(crate) fn run(
 
 async fn list(client: &Client, args: &ListArgs, output: &Output) -> anyhow::Result<()> {
     let project = match &args.project {
-        Some(text) => Some(project(client, Some(text)).await?),
+        Some(text) => Some(id_of(client, Some(text)).await?),
         None => None,
     };
     let rules = client.rules(project.as_deref()).await?;
@@ -159,7 +159,7 @@ async fn add(client: &Client, args: &AddArgs, output: &Output) -> anyhow::Result
     let matcher = matcher(args.kind, &args.pattern)?;
     matcher.check(effect)?;
     let repo_id =
-        if args.everywhere { None } else { Some(project(client, args.project.as_deref()).await?) };
+        if args.everywhere { None } else { Some(id_of(client, args.project.as_deref()).await?) };
     let new = NewRule { effect, matcher, repo_id, agent: args.agent.clone() };
     let rule = client.add_rule(&new).await?;
     output.show(&rule, |rule, _| format!("{} {}\n", short(rule.id), plain(&rule.text)))
@@ -180,18 +180,6 @@ fn matcher(kind: Kind, pattern: &str) -> Result<Matcher, InvalidRule> {
         },
         Kind::Fetch => Matcher::Fetch { domain: pattern.to_ascii_lowercase() },
     })
-}
-
-/// The id of the project that is meant.
-async fn project(client: &Client, text: Option<&str>) -> anyhow::Result<String> {
-    let Repos { repos } = client.repos().await?;
-    let Some(text) = text else {
-        return Ok(around(&std::env::current_dir()?, repos)?.id.to_string());
-    };
-    match find(text, &repos)? {
-        Wanted::Project(repo) => Ok(repo.id.to_string()),
-        Wanted::Folder(_) => Err(ProjectError::Unknown { text: text.to_owned() }.into()),
-    }
 }
 
 async fn remove(client: &Client, args: &RemoveArgs, output: &Output) -> anyhow::Result<()> {

@@ -252,6 +252,7 @@ mod tests {
             kind,
         };
         Asking::new(Request::Permission(PermissionRecord {
+            by: None,
             request_id: RequestId::from_random([1; 16]),
             tool_call_id: None,
             tool: None,
@@ -273,6 +274,7 @@ mod tests {
             {"prompt": "Which ones?", "options": [{"label": "X"}, {"label": "Y"}], "multiSelect": true},
         ]);
         Asking::new(Request::Questions(QuestionRecord {
+            by: None,
             request_id: RequestId::from_random([2; 16]),
             questions: serde_json::from_value(questions).unwrap(),
             state: State::Pending,

@@ -63,6 +63,7 @@ impl Conversation {
         let (subject, record) = match questions(tool, input) {
             Some(questions) => {
                 let record = QuestionRecord {
+                    by: None,
                     request_id: id,
                     questions: questions.clone(),
                     state: State::Pending,
@@ -73,6 +74,7 @@ impl Conversation {
                 let named = Some(tool).filter(|tool| !tool.is_empty());
                 let call = Call { tool: named, kind: None, args: input, diffs: &[] };
                 let record = PermissionRecord {
+                    by: None,
                     request_id: id,
                     tool_call_id,
                     evidence: of_call(call),

@@ -211,6 +211,7 @@ fn rules(project: &Path) -> Vec<Rule> {
     let rule = |(number, (effect, matcher)): (usize, (Effect, Matcher))| {
         matcher.check(effect).unwrap();
         Rule {
+            user: None,
             id: RuleId::from_random([u8::try_from(number).unwrap(); 16]),
             effect,
             matcher,

@@ -102,6 +102,7 @@ fn permission() -> impl Strategy<Value = PermissionRecord> {
     let choice = any::<String>().prop_map(|option_id| Choice { option_id });
     (any::<[u8; 16]>(), of(any::<String>()), any::<String>(), state(choice)).prop_map(
         |(id, tool_call_id, title, state)| PermissionRecord {
+            by: None,
             request_id: RequestId::from_random(id),
             tool: tool_call_id.clone(),
             tool_call_id,
@@ -133,7 +134,7 @@ fn question() -> impl Strategy<Value = QuestionRecord> {
     });
     let answers = vec(answer, 0..3).prop_map(|answers| Answers { answers });
     (any::<[u8; 16]>(), vec(asked, 0..3), state(answers)).prop_map(|(id, questions, state)| {
-        QuestionRecord { request_id: RequestId::from_random(id), questions, state }
+        QuestionRecord { by: None, request_id: RequestId::from_random(id), questions, state }
     })
 }
 

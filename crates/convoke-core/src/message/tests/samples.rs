@@ -95,6 +95,7 @@ pub(super) fn states() -> Vec<SessionState> {
         description: Some("think first".to_owned()),
     };
     let prompt = QueuedPrompt {
+        by: None,
         id: MessageId::from_random([7; 16]),
         text: "next".to_owned(),
         attachments: Vec::new(),
@@ -135,6 +136,7 @@ pub(super) fn requests() -> Vec<Content> {
         kind,
     };
     let permission = |state| PermissionRecord {
+        by: None,
         request_id,
         tool_call_id: None,
         tool: None,
@@ -144,7 +146,7 @@ pub(super) fn requests() -> Vec<Content> {
         options: Vec::new(),
         state,
     };
-    let question = |state| QuestionRecord { request_id, questions: Vec::new(), state };
+    let question = |state| QuestionRecord { by: None, request_id, questions: Vec::new(), state };
     let asked = Question {
         prompt: "Which?".to_owned(),
         title: "Which".to_owned(),
@@ -210,6 +212,7 @@ pub(super) fn requests() -> Vec<Content> {
 pub(super) fn permissions() -> Vec<Content> {
     let permission = |evidence| {
         Content::Permission(PermissionRecord {
+            by: None,
             request_id: RequestId::from_random([0; 16]),
             tool_call_id: None,
             tool: None,

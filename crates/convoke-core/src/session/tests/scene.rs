@@ -182,6 +182,7 @@ impl Scene {
             "reject" => settle("question", Verdict::Reject { reason: None }),
             "timeout" => settle("question", Verdict::TimeOut),
             "late-answer" => Command::SettleLate {
+                by: None,
                 request: last("question").unwrap_or_else(|| question(count)),
                 seq: self.question_place(),
                 verdict: answers(),

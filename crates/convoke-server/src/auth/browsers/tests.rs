@@ -29,6 +29,7 @@ fn token(byte: u8) -> Token {
 async fn add(browsers: &Browsers, byte: u8) {
     let (cookie, secret) = (token(byte), token(byte + 100));
     let pair = NewBrowser {
+        user: None,
         id: byte.to_string(),
         cookie: &cookie,
         secret: &secret,

@@ -44,6 +44,7 @@ fn permission(number: u8) -> InboxItem {
         new_text: "let limit = 2;\n".to_owned(),
     };
     let permission = Permission {
+        by: None,
         permission_id: id(number),
         title: "Edit src/upload.rs".to_owned(),
         tool_call_id: None,

@@ -143,6 +143,7 @@ fn prompts_behind_a_running_turn_stand_at_the_end_until_their_turn_begins() {
     insta::assert_snapshot!(stage.screen());
     let state = PromptState::Running;
     let begun = Prompted {
+        by: None,
         content: "Next, please".to_owned(),
         html: None,
         attachments: Vec::new(),

@@ -198,6 +198,7 @@ fn an_old_prompt_whose_turn_runs_stands_before_the_window_until_that_reaches_it(
     stage.keys("enter");
     let state = PromptState::Running;
     let prompt = Prompted {
+        by: None,
         content: "Asked long ago".to_owned(),
         html: None,
         attachments: Vec::new(),

@@ -13,6 +13,7 @@ use super::stage::{Stage, entry, prompt, shop};
 fn rule(number: u8, effect: Effect, text: &str, used_count: u64) -> Rule {
     let at = Timestamp::from_millis(1_794_736_000_000);
     Rule {
+        user: None,
         id: RuleId::from_random([number; 16]),
         effect,
         matcher: Matcher::Command { words: vec!["cargo".to_owned()], more: true },

@@ -340,6 +340,7 @@ pub(super) fn entry(entry_id: &str, seq: u64, body: EntryBody) -> Entry {
 pub(super) fn prompt(seq: u64, text: &str) -> Entry {
     let state = PromptState::Done;
     let body = EntryBody::User(Prompted {
+        by: None,
         content: text.to_owned(),
         html: None,
         attachments: Vec::new(),
@@ -358,6 +359,7 @@ pub(super) fn state(kind: &str, rev: u64, body: EntryBody) -> Entry {
 /// The prompts that wait.
 pub(super) fn queue(rev: u64, prompts: &[(u8, &str)]) -> Entry {
     let prompt = |(number, content): &(u8, &str)| QueuedEntry {
+        by: None,
         id: MessageId::from_random([*number; 16]),
         content: (*content).to_owned(),
         html: None,
@@ -387,6 +389,7 @@ pub(super) fn permission(number: u8) -> InboxItem {
     };
     InboxItem {
         permission: Some(Permission {
+            by: None,
             permission_id: RequestId::from_random([number; 16]),
             title: "cargo test --workspace --all-targets".to_owned(),
             tool_call_id: None,

@@ -1,0 +1,171 @@
+//! What each role may do: the role that every route and every frame needs, and its name in the audit trail.
+//!
+//! What is not listed needs an owner.
+
+use axum::http::Method;
+use convoke_api::frames::ClientFrame;
+use convoke_core::user::Role;
+
+/// What a route or a frame needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Need {
+    /// The least role that may do it.
+    pub(crate) role: Role,
+    /// What it is called in the audit trail; none for what only reads, and for what is not a decision.
+    pub(crate) action: Option<&'static str>,
+}
+
+const fn read() -> Need {
+    Need { role: Role::Viewer, action: None }
+}
+
+const fn member(action: &'static str) -> Need {
+    Need { role: Role::Member, action: Some(action) }
+}
+
+const fn owner(action: &'static str) -> Need {
+    Need { role: Role::Owner, action: Some(action) }
+}
+
+/// What only an owner may read.
+const OWNER_READS: Need = Need { role: Role::Owner, action: None };
+/// What members do all the time, and what changes nothing that anyone would look for.
+const MEMBER_UNRECORDED: Need = Need { role: Role::Member, action: None };
+
+/// What a route needs; `path` is its pattern.
+#[expect(clippy::too_many_lines, reason = "one line per route")]
+pub(crate) fn of_route(method: &Method, path: &str) -> Need {
+    match (method.as_str(), path) {
+        (
+            "GET" | "HEAD",
+            "/ws"
+            | "/metrics"
+            | "/healthz"
+            | "/api/agents"
+            | "/api/blobs/{hash}"
+            | "/api/comparisons"
+            | "/api/comparisons/{id}"
+            | "/api/home"
+            | "/api/inbox"
+            | "/api/me"
+            | "/api/nodes"
+            | "/api/openapi.json"
+            | "/api/repos"
+            | "/api/repos/{id}/files"
+            | "/api/rules"
+            | "/api/search"
+            | "/api/sessions"
+            | "/api/sessions/{id}"
+            | "/api/sessions/{id}/changes"
+            | "/api/sessions/{id}/changes/file"
+            | "/api/sessions/{id}/events"
+            | "/api/sessions/{id}/messages"
+            | "/api/sessions/{id}/state"
+            | "/api/status"
+            | "/api/teams"
+            | "/api/teams/sessions"
+            | "/api/teams/analytics"
+            | "/api/teams/stats"
+            | "/api/teams/{team}/report"
+            | "/api/teams/{team}/status"
+            | "/api/worktrees",
+        ) => read(),
+        ("POST", "/mcp") | ("POST", "/api/blobs") | ("POST", "/api/sessions/{id}/seen") => {
+            MEMBER_UNRECORDED
+        }
+        ("POST", "/api/sessions") => member("begin session"),
+        ("PATCH", "/api/sessions/{id}") => member("change session"),
+        ("DELETE", "/api/sessions/{id}") => member("cancel session"),
+        ("POST", "/api/sessions/{id}/prompt") => member("prompt"),
+        ("PATCH", "/api/sessions/{id}/queue/{prompt}") => member("edit queued prompt"),
+        ("DELETE", "/api/sessions/{id}/queue/{prompt}") => member("remove queued prompt"),
+        ("POST", "/api/sessions/{id}/queue/{prompt}/send") => member("send queued prompt"),
+        ("POST", "/api/sessions/{id}/cancel") => member("cancel turn"),
+        ("POST", "/api/sessions/{id}/complete") => member("complete session"),
+        ("POST", "/api/sessions/{id}/resume") => member("resume session"),
+        ("POST", "/api/sessions/{id}/mode") => member("change mode"),
+        ("POST", "/api/sessions/{id}/setting") => member("change setting of agent"),
+        ("POST", "/api/sessions/{id}/restore") => member("restore files"),
+        ("POST", "/api/sessions/{id}/undo") => member("undo restore"),
+        ("POST", "/api/sessions/{id}/revert") => member("revert changes"),
+        ("POST", "/api/sessions/{id}/fork") => member("fork session"),
+        ("POST", "/api/sessions/{id}/finish") => member("finish work tree"),
+        ("POST", "/api/worktrees/{id}/restore") => member("restore work tree"),
+        ("DELETE", "/api/worktrees/{id}") => member("remove work tree"),
+        ("POST", "/api/comparisons") => member("begin comparison"),
+        ("POST", "/api/comparisons/{id}/keep") => member("keep result"),
+        ("POST", "/api/inbox/{id}/answer") => member("answer request"),
+        ("POST", "/api/inbox/{id}/reject") => member("reject request"),
+        ("POST", "/api/teams/{team}/ask") => member("ask team"),
+        ("POST", "/api/teams/{team}/send") => member("message team"),
+        ("POST", "/api/teams/{team}/cancel") => member("cancel question to team"),
+        ("POST", "/api/teams/{team}/sleep") => member("put team to sleep"),
+        ("POST", "/api/teams/{team}/wake") => member("wake team"),
+        ("POST", "/api/sessions/{id}/erase") => owner("erase session"),
+        ("POST", "/api/repos") => owner("add project"),
+        ("DELETE", "/api/repos/{id}") => owner("remove project"),
+        ("POST", "/api/rules") => owner("add rule"),
+        ("DELETE", "/api/rules/{id}") => owner("remove rule"),
+        ("PATCH", "/api/config") => owner("change settings"),
+        ("POST", "/api/imports" | "/api/histories/import") => owner("import"),
+        ("POST", "/api/backups") => owner("back up"),
+        ("POST", "/api/agents/stop") => owner("stop all agents"),
+        ("POST", "/api/teams/reload") => owner("reload teams"),
+        ("DELETE", "/api/teams/sessions/{id}") => owner("delete session of teams"),
+        ("POST", "/api/teams/sessions/{id}/compact") => owner("compact session of teams"),
+        ("POST", "/api/browser-links") => owner("make link for browser"),
+        ("DELETE", "/api/browser-sessions/{id}") => owner("sign browser out"),
+        ("POST", "/api/users") => owner("add user"),
+        ("PATCH", "/api/users/{name}") => owner("change role of user"),
+        ("DELETE", "/api/users/{name}") => owner("remove user"),
+        ("POST", "/api/users/{name}/link") => owner("make link for user"),
+        ("POST", "/api/users/{name}/tokens") => owner("make token for user"),
+        ("POST", "/api/users/{name}/sign-out") => owner("sign user out"),
+        ("DELETE", "/api/users/{name}/devices/{id}") => owner("sign device out"),
+        _ => OWNER_READS,
+    }
+}
+
+/// What a frame needs.
+pub(crate) const fn of_frame(frame: &ClientFrame) -> Need {
+    use ClientFrame as F;
+    match frame {
+        F::ProjectList {}
+        | F::FileComplete { .. }
+        | F::AgentList {}
+        | F::SessionList { .. }
+        | F::SessionOpen { .. }
+        | F::SessionPage { .. }
+        | F::SessionClose { .. }
+        | F::RuleList {}
+        | F::InboxList {}
+        | F::HomeList {}
+        | F::Search { .. }
+        | F::Ping {} => read(),
+        F::SessionSeen { .. } => MEMBER_UNRECORDED,
+        F::SessionCreate { .. } => member("begin session"),
+        F::SessionSend { .. } => member("prompt"),
+        F::QueueEdit { .. } => member("edit queued prompt"),
+        F::QueueRemove { .. } => member("remove queued prompt"),
+        F::QueueMove { .. } => member("move queued prompt"),
+        F::QueueSend { .. } => member("send queued prompt"),
+        F::SessionCancel { .. } => member("cancel turn"),
+        F::SessionArchive { .. } | F::SessionUnarchive { .. } | F::SessionRename { .. } => {
+            member("change session")
+        }
+        F::SessionResume { .. } => member("resume session"),
+        F::SessionEnd { .. } => member("end session"),
+        F::SessionMode { .. } => member("change mode"),
+        F::SessionSetting { .. } => member("change setting of agent"),
+        F::PermissionAnswer { .. } | F::QuestionAnswer { .. } => member("answer request"),
+        F::QuestionReject { .. } => member("reject request"),
+        F::SessionErase { .. } => owner("erase session"),
+        F::ProjectAdd { .. } => owner("add project"),
+        F::ProjectRemove { .. } => owner("remove project"),
+        F::FileOpen { .. } => owner("open file in editor"),
+        F::RuleAdd { .. } => owner("add rule"),
+        F::RuleRemove { .. } => owner("remove rule"),
+        F::ConfigSet { .. } => owner("change settings"),
+        F::FolderComplete { .. } | F::ConfigGet {} => OWNER_READS,
+    }
+}

@@ -1,0 +1,260 @@
+//! The human behind a request or a socket: the owner of the daemon or a user, what they may do, and the record of what
+//! they did.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::{Method, StatusCode};
+use convoke_api::bodies::code;
+use convoke_api::frames::ClientFrame;
+use convoke_core::id::{ProjectId, RequestId, SessionId};
+use convoke_core::request::{Request as Asked, State};
+use convoke_core::user::{Role, UserName};
+use convoke_engine::{Act, Error};
+use serde_json::Value;
+
+use crate::access::Need;
+use crate::app::App;
+use crate::auth::Visit;
+use crate::failure::Failure;
+
+/// The largest body that is read to find out what a request is about.
+pub(crate) const BODY_MAX: usize = 4 << 20;
+/// How often it is checked whether the user behind an open stream is still signed in. Changes at this daemon are known
+/// at once; those at other nodes are noticed by this.
+const CHECK_INTERVAL: Duration = Duration::from_secs(10);
+/// Characters of a subject in the audit trail.
+const SUBJECT_CHARS: usize = 300;
+
+/// What a human is signed in with. The user is read anew for every request and every frame, so that another role holds
+/// at once.
+#[derive(Clone)]
+pub(crate) enum Login {
+    /// The daemon's own token.
+    Owner,
+    /// A browser of the owner or of a user.
+    Browser(Visit),
+    /// The token of a user, by its digest.
+    Token(String),
+}
+
+/// A human who does something.
+#[derive(Debug, Clone)]
+pub(crate) struct Actor {
+    /// The user; the owner of the daemon without one.
+    pub(crate) name: Option<UserName>,
+    pub(crate) role: Role,
+    pub(crate) projects: Vec<(ProjectId, Role)>,
+    origin: String,
+}
+
+impl Actor {
+    /// The owner of the daemon, at a device.
+    pub(crate) const fn owner(origin: String) -> Self {
+        Self { name: None, role: Role::Owner, projects: Vec::new(), origin }
+    }
+
+    /// A human whom another node has let do something.
+    pub(crate) fn at_node(name: Option<UserName>) -> Self {
+        Self { name, ..Self::owner(String::new()) }
+    }
+
+    /// Refuses what their role does not allow.
+    pub(crate) fn check(&self, need: Need, project: Option<ProjectId>) -> Result<(), Failure> {
+        let own = self.projects.iter().find(|(id, _)| Some(*id) == project);
+        let role = own.map_or(self.role, |(_, role)| *role);
+        if role >= need.role {
+            return Ok(());
+        }
+        let (name, needed) = (self.name.as_ref().map_or("", UserName::as_str), need.role);
+        tracing::warn!(target: "security", user = name, action = need.action, "refused a user");
+        let detail = format!("{name} is a {role} here, and this needs a {needed}");
+        Err(Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail).hint(format!(
+            "the owner of the daemon can change that: convoke user role {name} {needed}"
+        )))
+    }
+
+    /// Whether it must be known which project something concerns.
+    pub(crate) fn has_project_roles(&self) -> bool {
+        !self.projects.is_empty()
+    }
+}
+
+impl App {
+    /// The human who is signed in with this; `None` if nobody is any more.
+    pub(crate) async fn actor(&self, login: &Login, peer: IpAddr) -> Result<Option<Actor>, Error> {
+        let (user, origin) = match login {
+            Login::Owner => return Ok(Some(Actor::owner("command line".to_owned()))),
+            Login::Browser(visit) => {
+                let origin = format!("browser {} at {peer}", visit.id);
+                let Some(signed_in) = &visit.user else { return Ok(Some(Actor::owner(origin))) };
+                let user = self.engine.users().find(signed_in.name.clone()).await?;
+                (user.filter(|user| user.epoch == signed_in.epoch), origin)
+            }
+            Login::Token(digest) => match self.engine.users().of_token(digest.clone()).await? {
+                Some((user, token)) => (Some(user), format!("token {} at {peer}", token.id)),
+                None => (None, String::new()),
+            },
+        };
+        Ok(user.map(|user| {
+            let (role, projects) = (user.role, user.projects);
+            Actor { name: Some(user.name), role, projects, origin }
+        }))
+    }
+
+    /// Returns when nobody is signed in with this any more.
+    pub(crate) async fn signed_out(&self, login: &Login, peer: IpAddr) {
+        let mut changes = self.users_changed.subscribe();
+        loop {
+            let (revoked, is_user) = match login {
+                Login::Owner => return std::future::pending().await,
+                Login::Browser(visit) => (visit.revoked.clone(), visit.user.is_some()),
+                Login::Token(_) => (tokio_util::sync::CancellationToken::new(), true),
+            };
+            tokio::select! {
+                () = revoked.cancelled() => return,
+                changed = changes.changed(), if is_user => if changed.is_err() { return },
+                () = tokio::time::sleep(CHECK_INTERVAL), if is_user => {}
+            }
+            match self.actor(login, peer).await {
+                Ok(Some(_)) => {}
+                Ok(None) => return,
+                Err(error) => tracing::warn!("cannot check who is signed in: {error}"),
+            }
+        }
+    }
+
+    /// Adds to the audit trail what was done.
+    pub(crate) async fn record(&self, actor: &Actor, action: &str, about: &Subject) {
+        let subject: String = self.describe(about).await.chars().take(SUBJECT_CHARS).collect();
+        let act = Act {
+            at: self.auth.browsers.now(),
+            user: actor.name.clone(),
+            origin: actor.origin.clone(),
+            action: action.to_owned(),
+            session_id: about.session,
+            project_id: about.project,
+            request_id: about.request,
+            subject,
+        };
+        if let Err(error) = self.engine.users().record(act).await {
+            let user = actor.name.as_ref().map_or("the owner", UserName::as_str);
+            tracing::error!(target: "security", user, action, "cannot write the audit trail: {error}");
+        }
+    }
+
+    /// What something was about, in words. A request is described with what was decided.
+    async fn describe(&self, about: &Subject) -> String {
+        let Some(request) = about.request else { return about.text.clone() };
+        match self.engine.inbox().request(&request.to_string()).await {
+            Ok(Some((Asked::Permission(record), _))) => {
+                let chosen = match &record.state {
+                    State::Answered(choice) => {
+                        let mut options = record.options.iter();
+                        let option = options.find(|it| it.option_id == choice.option_id);
+                        option.map_or(choice.option_id.clone(), |option| option.name.clone())
+                    }
+                    State::Rejected { .. } => "rejected".to_owned(),
+                    State::Pending | State::TimedOut | State::Abandoned => return record.title,
+                };
+                format!("{}: {chosen}", record.title)
+            }
+            Ok(Some((Asked::Questions(record), _))) => {
+                record.questions.first().map(|it| it.prompt.clone()).unwrap_or_default()
+            }
+            Ok(None) | Err(_) => about.text.clone(),
+        }
+    }
+}
+
+/// What a request or a frame concerns.
+#[derive(Debug, Default)]
+pub(crate) struct Subject {
+    pub(crate) session: Option<SessionId>,
+    pub(crate) project: Option<ProjectId>,
+    request: Option<RequestId>,
+    /// The title of the session, the name of the project, or the last part of the path.
+    text: String,
+}
+
+impl Subject {
+    /// Of a request of REST, which is returned. What it names and is not there is left to the route.
+    pub(crate) async fn of_request(
+        app: &App,
+        request: Request,
+    ) -> Result<(Request, Self), Failure> {
+        let path = request.uri().path().to_owned();
+        let mut parts = path.split('/').skip(2);
+        let (what, id) = (parts.next().unwrap_or_default(), parts.next());
+        let id = id.map(|id| percent_encoding::percent_decode_str(id).decode_utf8_lossy());
+        let subject = match (what, id.as_deref()) {
+            ("sessions" | "worktrees", Some(id)) => Self::of_session(app, id).await?,
+            ("repos", Some(id)) => Self::of_project(app, id).await?,
+            ("inbox", Some(id)) => Self::of_decision(app, id).await?,
+            ("comparisons", Some(id)) => match app.engine.comparisons().get(id).await {
+                Ok(found) => Self::of_project(app, &found.project.to_string()).await?,
+                Err(_) => Self::default(),
+            },
+            ("sessions" | "comparisons", None) if request.method() == Method::POST => {
+                let (request, body) = with_body(request).await?;
+                let project = body.get("repoId").and_then(Value::as_str).unwrap_or_default();
+                return Ok((request, Self::of_project(app, project).await?));
+            }
+            (_, id) => Self { text: id.unwrap_or_default().to_owned(), ..Self::default() },
+        };
+        Ok((request, subject))
+    }
+
+    /// Of a frame.
+    pub(crate) async fn of_frame(app: &App, frame: &ClientFrame) -> Result<Self, Error> {
+        let fields = serde_json::to_value(frame).unwrap_or_default();
+        let field = |name: &str| fields.get(name).and_then(Value::as_str);
+        if let Some(session) = field("sessionId") {
+            Self::of_session(app, session).await
+        } else if let Some(request) = field("permissionId").or(field("questionId")) {
+            Self::of_decision(app, request).await
+        } else if let Some(project) = field("projectId") {
+            Self::of_project(app, project).await
+        } else {
+            Ok(Self::default())
+        }
+    }
+
+    async fn of_session(app: &App, text: &str) -> Result<Self, Error> {
+        let Ok(session) = app.engine.sessions().named(text).await else {
+            return Ok(Self::default());
+        };
+        let stored = session.stored;
+        let text = stored.summary.title.clone().unwrap_or_default();
+        Ok(Self { session: Some(stored.id), project: Some(stored.project_id), request: None, text })
+    }
+
+    async fn of_project(app: &App, text: &str) -> Result<Self, Error> {
+        let Ok(id) = app.engine.projects().find(text).await else { return Ok(Self::default()) };
+        let projects = app.engine.projects().list().await?;
+        let name = projects.into_iter().find(|project| project.id == id).map(|it| it.name);
+        Ok(Self { project: Some(id), text: name.unwrap_or_default(), ..Self::default() })
+    }
+
+    async fn of_decision(app: &App, text: &str) -> Result<Self, Error> {
+        let Some((request, session)) = app.engine.inbox().request(text).await? else {
+            return Ok(Self { text: text.to_owned(), ..Self::default() });
+        };
+        let of = match session {
+            Some(session) => Self::of_session(app, &session.to_string()).await?,
+            None => Self::default(),
+        };
+        Ok(Self { request: Some(request.id()), ..of })
+    }
+}
+
+/// A request, and its body as JSON, if it is some.
+pub(crate) async fn with_body(request: Request) -> Result<(Request, Value), Failure> {
+    let (parts, body) = request.into_parts();
+    let bytes = to_bytes(body, BODY_MAX).await;
+    let bytes = bytes.map_err(|error| Failure::invalid(error.to_string()))?;
+    let value = serde_json::from_slice(&bytes).unwrap_or_default();
+    Ok((Request::from_parts(parts, Body::from(bytes)), value))
+}

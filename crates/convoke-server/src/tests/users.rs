@@ -1,0 +1,335 @@
+//! Users: what each role may do at every door, and who is recorded.
+
+use axum::body::Body;
+use axum::http::{Method, Request, StatusCode};
+use convoke_api::frames::ClientFrame;
+use convoke_testkit::agent::{Ask, Script, Step, Tool};
+use serde_json::{Value, json};
+
+use super::scene::{Answer, Scene};
+use super::socket::Page;
+
+const ROLES: [&str; 3] = ["viewer", "member", "owner"];
+
+impl Scene {
+    /// Adds a user, and makes a token for them.
+    async fn user(&self, name: &str, role: &str) -> String {
+        let added = self.post("/api/users", json!({"name": name, "role": role})).await;
+        assert_eq!(added.status, 201, "{}", added.body);
+        let made = self.post(&format!("/api/users/{name}/tokens"), json!({"label": "test"})).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        made.json()["token"].as_str().unwrap().to_owned()
+    }
+
+    async fn as_user(&self, token: &str, method: Method, path: &str, body: Value) -> Answer {
+        let request = Request::builder().method(method).uri(path);
+        let request = request.header("authorization", format!("Bearer {token}"));
+        let request = request.header("content-type", "application/json");
+        let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
+        Answer::of(self.send(request.body(body).unwrap()).await).await
+    }
+}
+
+/// Whether a role is too little.
+fn is_refused(problem: &str) -> bool {
+    problem.contains(" here, and this needs a")
+}
+
+#[tokio::test]
+async fn n7_every_route_is_open_to_the_roles_of_the_table() {
+    let scene = Scene::new().await;
+    let mut tokens = Vec::new();
+    for role in ROLES {
+        tokens.push((role, scene.user(role, role).await));
+    }
+    let document = scene.get("/api/openapi.json").await.json();
+    let mut table = Vec::new();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for method in operations.as_object().unwrap().keys() {
+            let method: Method = method.to_uppercase().parse().unwrap();
+            // The way in has no role, and the health is told to everyone.
+            if path == "/healthz" || (path == "/api/browser-sessions" && method == Method::POST) {
+                continue;
+            }
+            let concrete = path.replace(['{', '}'], "");
+            let mut allowed = Vec::new();
+            for (role, token) in &tokens {
+                let body = if method == Method::GET { Value::Null } else { json!({}) };
+                let answer = scene.as_user(token, method.clone(), &concrete, body).await;
+                assert_ne!(answer.status, 401, "{role} {method} {path}");
+                if !is_refused(&answer.body) {
+                    allowed.push(*role);
+                }
+            }
+            table.push(format!("{:6} {path:45} {}", method.as_str(), allowed.join(" ")));
+        }
+    }
+    table.sort();
+    insta::assert_snapshot!(table.join("\n"));
+}
+
+/// A frame of every type.
+fn frames(session: &str, project: &str) -> Vec<Value> {
+    let request = "0946c618-939b-4472-993f-815ba78cdd9d";
+    let about = |kind: &str| json!({"type": kind, "sessionId": session});
+    let with = |mut frame: Value, name: &str, value: Value| {
+        frame[name] = value;
+        frame
+    };
+    let queued = |kind: &str| with(about(kind), "messageId", json!(request));
+    vec![
+        json!({"type": "project:list"}),
+        json!({"type": "project:add", "path": "/nope"}),
+        json!({"type": "project:remove", "projectId": "nope"}),
+        json!({"type": "folder:complete", "path": "/"}),
+        json!({"type": "file:complete", "projectId": project, "query": "a"}),
+        json!({"type": "file:open", "path": "/nope"}),
+        json!({"type": "agent:list"}),
+        json!({"type": "session:list", "projectId": project}),
+        json!({"type": "session:create", "projectId": "nope"}),
+        about("session:open"),
+        with(about("session:page"), "before", json!(1)),
+        about("session:close"),
+        with(about("session:send"), "content", json!("hello")),
+        with(queued("queue:edit"), "content", json!("x")),
+        queued("queue:remove"),
+        with(queued("queue:move"), "to", json!(0)),
+        queued("queue:send"),
+        about("session:cancel"),
+        about("session:seen"),
+        json!({"type": "session:erase", "sessionId": "nope"}),
+        about("session:archive"),
+        about("session:unarchive"),
+        with(about("session:rename"), "title", json!("x")),
+        about("session:resume"),
+        json!({"type": "session:end", "sessionId": "nope", "how": "complete"}),
+        with(about("session:mode"), "mode", json!("x")),
+        with(with(about("session:setting"), "setting", json!("x")), "choice", json!("y")),
+        json!({"type": "permission:answer", "permissionId": request, "optionId": "yes"}),
+        json!({"type": "rule:list"}),
+        json!({"type": "rule:add", "effect": "allow", "matcher": {"kind": "edit", "glob": "a"}}),
+        json!({"type": "rule:remove", "ruleId": "nope"}),
+        json!({"type": "question:answer", "questionId": request, "answers": {}}),
+        json!({"type": "question:reject", "questionId": request}),
+        json!({"type": "inbox:list"}),
+        json!({"type": "home:list"}),
+        json!({"type": "search", "query": "x"}),
+        json!({"type": "config:get"}),
+        json!({"type": "config:set", "changes": {}}),
+        json!({"type": "ping"}),
+    ]
+}
+
+#[tokio::test]
+async fn n7_every_frame_is_open_to_the_roles_of_the_table() {
+    let (scene, address) = Scene::listening(&Script::new()).await;
+    let session = scene.session().await;
+    let project = scene.get("/api/repos").await.json()["repos"][0]["id"].clone();
+    let frames = frames(&session, project.as_str().unwrap());
+    let kinds: Vec<&str> = frames.iter().map(|it| it["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ClientFrame::TYPES, "none is missing");
+    let mut allowed = vec![Vec::new(); frames.len()];
+    for role in ROLES {
+        let token = scene.user(role, role).await;
+        let mut page = Page::with_token(address, &token).await;
+        for (frame, allowed) in frames.iter().zip(&mut allowed) {
+            let answer = page.ask(frame.clone()).await;
+            if !is_refused(answer["message"].as_str().unwrap_or_default()) {
+                allowed.push(role);
+            }
+        }
+    }
+    let rows = kinds.iter().zip(allowed);
+    let rows = rows.map(|(kind, allowed)| format!("{kind:20} {}", allowed.join(" ")));
+    insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"));
+}
+
+#[tokio::test]
+async fn n7_every_tool_is_open_to_members_and_owners() {
+    let scene = Scene::new().await;
+    let call = async |token: &str, method: &str, params: Value| {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let request = Request::post("/mcp").header("authorization", format!("Bearer {token}"));
+        let request = request.header("content-type", "application/json");
+        let request = request.header("accept", "application/json, text/event-stream");
+        Answer::of(scene.send(request.body(Body::from(body.to_string())).unwrap()).await).await
+    };
+    let listed = call(scene.token.as_str(), "tools/list", json!({})).await;
+    let data = listed.body.lines().find_map(|line| line.strip_prefix("data: "));
+    let listed: Value = serde_json::from_str(data.unwrap_or(&listed.body)).unwrap();
+    let tools = listed["result"]["tools"].as_array().unwrap().clone();
+    assert!(tools.len() > 5, "{listed}");
+    for role in ROLES {
+        let token = scene.user(role, role).await;
+        for tool in &tools {
+            // Without arguments most of them say what is missing.
+            let params = json!({"name": tool["name"], "arguments": {}});
+            let answer = call(&token, "tools/call", params).await;
+            let expected = if role == "viewer" { 403 } else { 200 };
+            assert_eq!(answer.status, expected, "{role} {}: {}", tool["name"], answer.body);
+        }
+    }
+}
+
+/// An agent that asks to run the same command in every turn.
+fn asking() -> Script {
+    let turn = || {
+        let tool = Tool::named("t", "Bash", json!({"command": "cargo test"}));
+        let ask = Ask::new(tool, &[("yes", "allow_once"), ("no", "reject_once")]);
+        [Step::Ask(ask.then("yes", [Step::say("did it")]))]
+    };
+    Script::new().turn(turn()).turn(turn()).turn(turn())
+}
+
+#[tokio::test]
+async fn n7_who_prompts_and_who_decides_is_in_the_messages_and_in_the_audit_trail() {
+    let (scene, address) = Scene::listening(&asking()).await;
+    let session = scene.session().await;
+    let (ada, bob) = (scene.user("ada", "member").await, scene.user("bob", "member").await);
+    let mut page = Page::with_token(address, &ada).await;
+    page.ask(json!({"type": "session:open", "sessionId": session})).await;
+    page.ask(json!({"type": "session:send", "sessionId": session, "content": "one"})).await;
+    let asked = page.until(|frame| frame["entry"]["type"] == "permission").await["entry"].clone();
+    let id = asked["permissionId"].as_str().unwrap().to_owned();
+    let answer = json!({"optionId": "yes", "rule": 0});
+    let path = format!("/api/inbox/{id}/answer");
+    let answered = scene.as_user(&bob, Method::POST, &path, answer).await;
+    assert_eq!(answered.status, 204, "{}", answered.body);
+    page.until_turns(1).await;
+    let messages = scene.get(&format!("/api/sessions/{session}/messages")).await.json();
+    let by = |kind: &str| {
+        let mut found = messages.as_array().unwrap().iter().map(|it| &it["content"]);
+        found.find(|content| content["type"] == kind).unwrap()["by"].clone()
+    };
+    assert_eq!((by("text"), by("permission")), (json!("ada"), json!("bob")));
+    let audit = scene.get("/api/audit?limit=2").await.json();
+    let entries = audit["entries"].as_array().unwrap();
+    let shown = |entry: &Value| {
+        let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+        [text("user"), text("action"), text("subject"), text("sessionId")]
+    };
+    assert_eq!(shown(&entries[0]), ["bob", "answer request", "Bash: cargo test: yes", &session]);
+    assert_eq!(shown(&entries[1])[..2], ["ada", "prompt"]);
+    assert!(entries[0]["from"].as_str().unwrap().starts_with("token "), "{audit}");
+    let older = scene.get(&format!("/api/audit?before={}", audit["next"])).await.json();
+    assert_eq!(shown(&older["entries"][0])[..2], ["", "make token for user"]);
+    let hers = scene.get("/api/audit?user=ada").await.json();
+    assert_eq!(hers["entries"].as_array().unwrap().len(), 1);
+    // Bob's rule holds when he prompts, and not when Ada does.
+    let rules = scene.get("/api/rules").await.json();
+    assert_eq!(rules["rules"][0]["user"], "bob");
+    page.ask(json!({"type": "session:send", "sessionId": session, "content": "two"})).await;
+    let asked = page.until(|frame| frame["entry"]["status"] == "pending").await["entry"].clone();
+    let answer = json!({"type": "permission:answer", "permissionId": asked["permissionId"], "optionId": "yes"});
+    assert_eq!(page.ask(answer).await["type"], "inbox:settled");
+    page.until_turns(2).await;
+    let path = format!("/api/sessions/{session}/prompt");
+    scene.as_user(&bob, Method::POST, &path, json!({"text": "three"})).await;
+    page.until(|frame| frame["entry"]["event"] == "rule_applied").await;
+}
+
+#[tokio::test]
+async fn n7_a_role_in_a_project_holds_there_and_a_change_holds_at_once() {
+    let (scene, address) = Scene::listening(&Script::new()).await;
+    let session = scene.session().await;
+    let project = scene.get("/api/repos").await.json()["repos"][0]["id"].clone();
+    let token = scene.user("ada", "viewer").await;
+    let path = format!("/api/sessions/{session}/prompt");
+    let prompt = async || scene.as_user(&token, Method::POST, &path, json!({"text": "hi"})).await;
+    let mut page = Page::with_token(address, &token).await;
+    let refused = prompt().await;
+    assert_eq!(refused.problem(), "403 forbidden: ada is a viewer here, and this needs a member");
+    let change = json!({"role": "member", "repoId": project});
+    let changed = scene.call(Method::PATCH, "/api/users/ada", Some(change)).await;
+    assert_eq!(changed.json()["projects"][0]["role"], "member", "{}", changed.body);
+    assert_eq!(prompt().await.status, 202);
+    let send = json!({"type": "session:send", "sessionId": session, "content": "again"});
+    assert_eq!(page.ask(send.clone()).await["type"], "session:sent");
+    let create = json!({"repoId": project});
+    let created = scene.as_user(&token, Method::POST, "/api/sessions", create).await;
+    assert_eq!(created.status, 201, "{}", created.body);
+    // In general she is still a viewer.
+    let other = scene.path("base/other");
+    std::fs::create_dir(&other).unwrap();
+    let other = scene.post("/api/repos", json!({"path": other})).await.json()["id"].clone();
+    let created =
+        scene.as_user(&token, Method::POST, "/api/sessions", json!({"repoId": other})).await;
+    assert_eq!(created.status, 403, "{}", created.body);
+    let me = scene.as_user(&token, Method::GET, "/api/me", Value::Null).await.json();
+    assert_eq!((&me["name"], &me["role"]), (&json!("ada"), &json!("viewer")));
+    assert_eq!(me["projects"][0]["project"], "app");
+    let clear = json!({"role": null, "repoId": project});
+    scene.call(Method::PATCH, "/api/users/ada", Some(clear)).await;
+    assert_eq!(prompt().await.status, 403);
+    assert_eq!(page.ask(send).await["type"], "error");
+    let nothing = scene.call(Method::PATCH, "/api/users/ada", Some(json!({"role": null}))).await;
+    assert_eq!(nothing.status, 422, "{}", nothing.body);
+}
+
+#[tokio::test]
+async fn n7_devices_are_listed_and_signed_out_with_their_open_sockets() {
+    let (scene, address) = Scene::listening(&Script::new()).await;
+    let token = scene.user("ada", "member").await;
+    let me =
+        async |token: &str| scene.as_user(token, Method::GET, "/api/me", Value::Null).await.status;
+    assert_eq!(me(&token).await, 200);
+    let listed = scene.get("/api/users").await.json();
+    let device = &listed["users"][0]["devices"][0];
+    assert_eq!((&device["kind"], &device["label"]), (&json!("token"), &json!("test")));
+    assert!(device["lastUsedAt"].is_string(), "{listed}");
+    let stored = std::fs::read(scene.path("home/convoke.db")).unwrap_or_default();
+    assert!(!stored.windows(token.len()).any(|part| part == token.as_bytes()), "only a digest");
+    let mut page = Page::with_token(address, &token).await;
+    page.ask(json!({"type": "ping"})).await;
+    let path = format!("/api/users/ada/devices/{}", device["id"].as_str().unwrap());
+    assert_eq!(scene.call(Method::DELETE, &path, None).await.status, 204);
+    assert_eq!(scene.call(Method::DELETE, &path, None).await.status, 404);
+    assert_eq!(page.next().await, None, "the socket is closed");
+    assert_eq!(me(&token).await, 401);
+    // A browser, which signs in with the link.
+    let link = async || {
+        let made = scene.post("/api/users/ada/link", json!({})).await.json();
+        made["url"].as_str().unwrap().split_once("#link=").unwrap().1.to_owned()
+    };
+    let sign_in = async |link: String| {
+        let request = Request::post("/api/browser-sessions");
+        let request = request.header("content-type", "application/json");
+        let body = Body::from(json!({"link": link}).to_string());
+        Answer::of(scene.send(request.body(body).unwrap()).await).await
+    };
+    let browser = sign_in(link().await).await;
+    assert_eq!(browser.status, 201, "{}", browser.body);
+    let cookie = browser.header("set-cookie").split_once(';').unwrap().0.to_owned();
+    let secret = browser.json()["secret"].as_str().unwrap().to_owned();
+    let visit = async |method: Method, path: &str| {
+        let request = Request::builder().method(method).uri(path).header("cookie", &cookie);
+        let request = request.header("x-convoke-browser", &secret);
+        Answer::of(scene.send(request.body(Body::empty()).unwrap()).await).await
+    };
+    assert_eq!(visit(Method::GET, "/api/me").await.json()["name"], "ada");
+    assert_eq!(visit(Method::GET, "/api/config").await.status, 403);
+    let listed = scene.get("/api/users").await.json();
+    assert_eq!(listed["users"][0]["devices"][0]["kind"], "browser");
+    let unused = link().await;
+    assert_eq!(scene.post("/api/users/ada/sign-out", json!({})).await.status, 204);
+    assert_eq!(visit(Method::GET, "/api/me").await.status, StatusCode::UNAUTHORIZED.as_u16());
+    assert_eq!(sign_in(unused).await.status, 403, "links are dropped, too");
+    // One of the same name, added later, is another user.
+    let again = sign_in(link().await).await;
+    assert_eq!(again.status, 201);
+    assert_eq!(scene.call(Method::DELETE, "/api/users/ada", None).await.status, 204);
+    scene.user("ada", "owner").await;
+    assert_eq!(visit(Method::GET, "/api/me").await.status, 401);
+    // A browser of an owner makes no lasting credentials.
+    let browser = sign_in(link().await).await;
+    let cookie = browser.header("set-cookie").split_once(';').unwrap().0.to_owned();
+    let secret = browser.json()["secret"].as_str().unwrap().to_owned();
+    for path in ["/api/users/ada/link", "/api/users/ada/tokens", "/api/browser-links"] {
+        let request = Request::post(path).header("cookie", &cookie);
+        let request = request.header("x-convoke-browser", &secret);
+        let request = request.header("content-type", "application/json");
+        let body = Body::from(json!({"label": "x"}).to_string());
+        let answer = Answer::of(scene.send(request.body(body).unwrap()).await).await;
+        assert_ne!(answer.status, 201, "{path}: {}", answer.body);
+    }
+}
