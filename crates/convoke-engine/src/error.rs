@@ -11,6 +11,7 @@ use convoke_core::session::{EndReason, Refusal, Status};
 use convoke_core::{Invalid, request};
 
 use self::kind::{files_kind, refusal_kind, store_kind, verdict_kind};
+use crate::users::UserError;
 
 pub use self::kind::Kind;
 
@@ -217,24 +218,9 @@ pub enum Error {
         /// The id that was given.
         text: String,
     },
-    /// There is no such user.
-    #[error("there is no user {text}")]
-    UnknownUser {
-        /// The name that was given.
-        text: String,
-    },
-    /// There is such a user already.
-    #[error("there is a user {name} already")]
-    UserExists {
-        /// The name.
-        name: String,
-    },
-    /// The user has no such token.
-    #[error("there is no token {text}")]
-    UnknownToken {
-        /// The id that was given.
-        text: String,
-    },
+    /// There is no such user or token, or there is one already.
+    #[error(transparent)]
+    User(#[from] UserError),
     /// There can be no such rule.
     #[error(transparent)]
     InvalidRule(#[from] InvalidRule),
@@ -403,8 +389,7 @@ impl Error {
             | Self::UnknownRequest { .. }
             | Self::UnknownAttachment { .. }
             | Self::UnknownRule { .. }
-            | Self::UnknownUser { .. }
-            | Self::UnknownToken { .. }
+            | Self::User(UserError::Unknown { .. } | UserError::UnknownToken { .. })
             | Self::UnknownComparison { .. }
             | Self::UnknownPair { .. }
             | Self::UnknownQuestion { .. }
@@ -426,7 +411,7 @@ impl Error {
             Self::Outside { .. } => Kind::Forbidden,
             Self::Ambiguous { .. }
             | Self::ProjectExists { .. }
-            | Self::UserExists { .. }
+            | Self::User(UserError::Exists { .. })
             | Self::Ended { .. }
             | Self::SessionFull { .. }
             | Self::TeamSession { .. }

@@ -82,7 +82,7 @@ pub use teams::{
     SessionFile, Stretch, Team, TeamAnswer, TeamAsk, TeamLimits, TeamProgress, TeamReport,
     TeamSettings, TeamStatus, Teams, Wait, WhichQuestion,
 };
-pub use users::Users;
+pub use users::{UserError, Users};
 pub use view::{
     AgentStatus, Archiving, Change, Live, RunningTurn, SessionChange, SessionView, Version,
 };

@@ -7,11 +7,34 @@ use convoke_core::id::ProjectId;
 use convoke_core::user::{Role, UserName};
 use convoke_store::{Act, AuditEntry, AuditFilter, Store, User, UserToken};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::settings::Around;
 
 /// A use of a token is stored only if the last stored one is older than this.
 const USE_GRAIN: Duration = Duration::from_secs(60);
+
+/// Why something about a user cannot be done.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UserError {
+    /// There is no such user.
+    #[error("there is no user {text}")]
+    Unknown {
+        /// The name that was given.
+        text: String,
+    },
+    /// There is such a user already.
+    #[error("there is a user {name} already")]
+    Exists {
+        /// The name.
+        name: String,
+    },
+    /// The user has no such token.
+    #[error("there is no token {text}")]
+    UnknownToken {
+        /// The id that was given.
+        text: String,
+    },
+}
 
 /// The users, their tokens, and the audit trail.
 #[derive(Debug, Clone)]
@@ -34,7 +57,7 @@ impl Users {
     /// Adds a user.
     pub async fn add(&self, name: UserName, role: Role) -> Result<User> {
         if !self.store.add_user(name.clone(), role, self.around.now()).await? {
-            return Err(Error::UserExists { name: name.to_string() });
+            return Err(UserError::Exists { name: name.to_string() }.into());
         }
         self.get(name.as_str()).await
     }
@@ -46,9 +69,9 @@ impl Users {
 
     /// Finds a user.
     pub async fn get(&self, text: &str) -> Result<User> {
-        let unknown = || Error::UnknownUser { text: text.to_owned() };
+        let unknown = || UserError::Unknown { text: text.to_owned() };
         let name = text.parse().map_err(|_| unknown())?;
-        self.find(name).await?.ok_or_else(unknown)
+        Ok(self.find(name).await?.ok_or_else(unknown)?)
     }
 
     /// Changes the general role of a user, or the one in a project, where `None` removes it.
@@ -96,7 +119,7 @@ impl Users {
     pub async fn remove_token(&self, text: &str, id: &str) -> Result<()> {
         let user = self.get(text).await?.name;
         if !self.store.remove_user_token(user, id.to_owned()).await? {
-            return Err(Error::UnknownToken { text: id.to_owned() });
+            return Err(UserError::UnknownToken { text: id.to_owned() }.into());
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use convoke_api::bodies::{Problem, code};
 use convoke_core::session::{EndReason, Refusal, Status};
 use convoke_core::{Invalid, request};
-use convoke_engine::{AgentError, ChangesError, Error, GitError, Kind, WorktreeError};
+use convoke_engine::{AgentError, ChangesError, Error, GitError, Kind, UserError, WorktreeError};
 
 use crate::health;
 
@@ -242,9 +242,7 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::QueueFull { .. } => "wait for the running turn to end".to_owned(),
         Error::UnknownRule { .. } => "GET /api/rules lists the rules".to_owned(),
-        Error::UnknownUser { .. } | Error::UserExists { .. } | Error::UnknownToken { .. } => {
-            "GET /api/users lists the users with their devices".to_owned()
-        }
+        Error::User(_) => "GET /api/users lists the users with their devices".to_owned(),
         Error::UnknownAgent { .. } => "GET /api/agents lists the agents".to_owned(),
         Error::Invalid(Invalid::UnknownTeam { .. }) => "GET /api/teams lists the teams".to_owned(),
         Error::UnknownPair { .. } => {
@@ -317,9 +315,9 @@ fn code_of(error: &Error) -> &'static str {
         Error::UnknownAgent { .. } => code::UNKNOWN_AGENT,
         Error::UnknownRequest { .. } => code::REQUEST_NOT_FOUND,
         Error::UnknownRule { .. } => code::RULE_NOT_FOUND,
-        Error::UnknownUser { .. } => code::USER_NOT_FOUND,
-        Error::UserExists { .. } => code::USER_EXISTS,
-        Error::UnknownToken { .. } => code::NOT_FOUND,
+        Error::User(UserError::Unknown { .. }) => code::USER_NOT_FOUND,
+        Error::User(UserError::Exists { .. }) => code::USER_EXISTS,
+        Error::User(UserError::UnknownToken { .. }) => code::NOT_FOUND,
         Error::InvalidRule(_) => code::INVALID_RULE,
         Error::UnknownPair { .. } | Error::UnknownQuestion { .. } => code::TEAM_SESSION_NOT_FOUND,
         Error::Invalid(Invalid::UnknownTeam { .. }) => code::UNKNOWN_TEAM,

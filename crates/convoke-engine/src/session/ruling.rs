@@ -6,7 +6,7 @@
 use convoke_agents::evidence::resolve;
 use convoke_core::content::Content;
 use convoke_core::evidence::Evidence;
-use convoke_core::id::RuleId;
+use convoke_core::id::{RequestId, RuleId};
 use convoke_core::notice::{Notice, RuleEvent};
 use convoke_core::request::{Choice, PermissionKind, PermissionRecord, Request as Asked, Verdict};
 use convoke_core::rule::{Rule, Ruling, Subject, decide, proposals};
@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 use super::task::Task;
 use crate::asking::blocking;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, no_request};
 use crate::teams::Permissions;
 
 /// What agents call the server with our tools.
@@ -75,6 +75,24 @@ impl Task {
         }
         self.count_uses(ruled.used).await;
         Ok(answer)
+    }
+
+    /// Settles a request as a human says.
+    pub(super) async fn settle(
+        &mut self,
+        id: RequestId,
+        verdict: Verdict,
+        by: Option<UserName>,
+    ) -> Result<()> {
+        // Only this task changes its requests, so the stored one is current.
+        let stored = self.shared.store.request(id).await?.ok_or_else(|| no_request(id))?;
+        let seq = stored.seq.ok_or_else(|| no_request(id))?;
+        let message = self.shared.store.message(self.id, seq).await?;
+        // A request that is no longer pending is closed; it is reopened for one more change.
+        self.open.reopen(message.ok_or_else(|| no_request(id))?);
+        let (request, stamp) = (stored.request, self.new_stamp(None));
+        self.carry(Command::SettleLate { request, seq, verdict, by, stamp }).await?;
+        Ok(())
     }
 
     /// Looks for rules about a request, and adds the rules to it that an answer can make.

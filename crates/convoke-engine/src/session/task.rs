@@ -11,12 +11,10 @@ use convoke_core::id::{MessageId, RequestId, SessionId};
 use convoke_core::message::{Message, Rev, Role, Seq};
 use convoke_core::process::Exit;
 use convoke_core::prompt::Prompt;
-use convoke_core::request::Verdict;
 use convoke_core::session::{Command, Cut, EndReason, Reply, Report, Session, Status};
 use convoke_core::team::TeamName;
 use convoke_core::turn::Stop;
 use convoke_core::update::OpenMessages;
-use convoke_core::user::UserName;
 use convoke_store::{SessionKind, StoredSession};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
@@ -31,7 +29,7 @@ use super::registry::Left;
 use super::seating::Waiting;
 use super::start::{ProcessSpec, ProcessUpdate, explain};
 use super::{Begin, Carried, Completed, Reports, Request};
-use crate::error::{Error, Result, no_request};
+use crate::error::{Error, Result};
 use crate::sessions::Sessions;
 use crate::view::Live;
 use crate::watch::Arrival;
@@ -360,23 +358,6 @@ impl Task {
         };
         // A prompt that never ran ended while the one before it was being cancelled.
         Ok(rev.min(Rev::new(prompt.rev.get().saturating_sub(1))))
-    }
-
-    async fn settle(
-        &mut self,
-        id: RequestId,
-        verdict: Verdict,
-        by: Option<UserName>,
-    ) -> Result<()> {
-        // Only this task changes its requests, so the stored one is current.
-        let stored = self.shared.store.request(id).await?.ok_or_else(|| no_request(id))?;
-        let seq = stored.seq.ok_or_else(|| no_request(id))?;
-        let message = self.shared.store.message(self.id, seq).await?;
-        // A request that is no longer pending is closed; it is reopened for one more change.
-        self.open.reopen(message.ok_or_else(|| no_request(id))?);
-        let (request, stamp) = (stored.request, self.new_stamp(None));
-        self.carry(Command::SettleLate { request, seq, verdict, by, stamp }).await?;
-        Ok(())
     }
 
     async fn complete_idle(&mut self, reason: EndReason) {
