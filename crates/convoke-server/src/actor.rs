@@ -70,7 +70,7 @@ impl Actor {
         }
         let (name, needed) = (self.name.as_ref().map_or("", UserName::as_str), need.role);
         tracing::warn!(target: "security", user = name, action = need.action, "refused a user");
-        let detail = format!("{name} is a {role} here, and this needs a {needed}");
+        let detail = format!("{name} is {} here, and this needs {}", a(role), a(needed));
         Err(Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail).hint(format!(
             "the owner of the daemon can change that: convoke user role {name} {needed}"
         )))
@@ -169,6 +169,15 @@ impl App {
     }
 }
 
+/// A role with its article.
+const fn a(role: Role) -> &'static str {
+    match role {
+        Role::Viewer => "a viewer",
+        Role::Member => "a member",
+        Role::Owner => "an owner",
+    }
+}
+
 /// What a request or a frame concerns.
 #[derive(Debug, Default)]
 pub(crate) struct Subject {
@@ -202,6 +211,12 @@ impl Subject {
                 let project = body.get("repoId").and_then(Value::as_str).unwrap_or_default();
                 return Ok((request, Self::of_project(app, project).await?));
             }
+            ("users" | "repos" | "rules" | "config", None)
+                if request.method() != Method::GET =>
+            {
+                let (request, body) = with_body(request).await?;
+                return Ok((request, Self { text: new_thing(&body), ..Self::default() }));
+            }
             (_, id) => Self { text: id.unwrap_or_default().to_owned(), ..Self::default() },
         };
         Ok((request, subject))
@@ -218,7 +233,7 @@ impl Subject {
         } else if let Some(project) = field("projectId") {
             Self::of_project(app, project).await
         } else {
-            Ok(Self::default())
+            Ok(Self { text: new_thing(&fields), ..Self::default() })
         }
     }
 
@@ -248,6 +263,20 @@ impl Subject {
         };
         Ok(Self { request: Some(request.id()), ..of })
     }
+}
+
+/// What a body adds or changes: a name, a path, a rule, or the names of settings.
+fn new_thing(body: &Value) -> String {
+    let text = |name: &str| body.get(name).and_then(Value::as_str).map(str::to_owned);
+    let rule = || {
+        let (effect, matcher) = (text("effect")?, body.get("matcher")?);
+        Some(format!("{effect} {matcher}"))
+    };
+    let settings = || {
+        let changes = body.get("changes")?.as_object()?;
+        Some(changes.keys().cloned().collect::<Vec<_>>().join(", "))
+    };
+    text("name").or_else(|| text("path")).or_else(rule).or_else(settings).unwrap_or_default()
 }
 
 /// A request, and its body as JSON, if it is some.

@@ -242,7 +242,11 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::QueueFull { .. } => "wait for the running turn to end".to_owned(),
         Error::UnknownRule { .. } => "GET /api/rules lists the rules".to_owned(),
-        Error::User(_) => "GET /api/users lists the users with their devices".to_owned(),
+        Error::User(_) => "`convoke user list` shows the users with their devices".to_owned(),
+        Error::Invalid(Invalid::UserName { .. }) => {
+            "use letters, digits, `-`, `_`, `.` and `@`: at most 64, the first a letter or a digit"
+                .to_owned()
+        }
         Error::UnknownAgent { .. } => "GET /api/agents lists the agents".to_owned(),
         Error::Invalid(Invalid::UnknownTeam { .. }) => "GET /api/teams lists the teams".to_owned(),
         Error::UnknownPair { .. } => {

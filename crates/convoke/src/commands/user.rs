@@ -197,8 +197,7 @@ pub(crate) fn run(
 
 fn show_link(link: &UserLink, output: &Output) -> anyhow::Result<()> {
     output.show(link, |UserLink { user, url, expires_at }, _| {
-        let within = relative(*expires_at, clock::now());
-        format!("{url}\n\nThis signs in one browser as {user}, once, and works until {within}.\n")
+        format!("{url}\n\nIt signs in one browser as {user}, once, until {expires_at}.\n")
     })
 }
 
