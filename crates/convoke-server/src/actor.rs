@@ -211,9 +211,7 @@ impl Subject {
                 let project = body.get("repoId").and_then(Value::as_str).unwrap_or_default();
                 return Ok((request, Self::of_project(app, project).await?));
             }
-            ("users" | "repos" | "rules" | "config", None)
-                if request.method() != Method::GET =>
-            {
+            ("users" | "repos" | "rules" | "config", None) if request.method() != Method::GET => {
                 let (request, body) = with_body(request).await?;
                 return Ok((request, Self { text: new_thing(&body), ..Self::default() }));
             }

@@ -21,7 +21,7 @@ use super::secret::{Digest, Token};
 pub(super) const IDLE_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// A use is written to the file only if the stored time is older than this.
 const USE_GRAIN: Duration = Duration::from_secs(60 * 60);
-/// Browsers that may be signed in; one more evicts the least recently used.
+/// Browsers of the owner, and of users, that may be signed in; one more evicts the least recently used of its kind.
 const BROWSERS_MAX: usize = 32;
 /// Characters of a `User-Agent` that are stored.
 const USER_AGENT_CHARS: usize = 200;
@@ -102,7 +102,8 @@ impl Browsers {
     /// Reads the file. If it cannot be read, all browsers must sign in again.
     pub(super) fn open(file: PathBuf, clock: fn() -> Timestamp) -> Self {
         let File { browser_sessions } = read(&file);
-        let browsers = browser_sessions.into_iter().take(BROWSERS_MAX).map(Browser::from).collect();
+        let browsers =
+            browser_sessions.into_iter().take(2 * BROWSERS_MAX).map(Browser::from).collect();
         let shared =
             Shared { file, clock, browsers: Mutex::new(browsers), writing: Mutex::new(()) };
         Self { shared: Arc::new(shared) }
@@ -127,8 +128,11 @@ impl Browsers {
         };
         {
             let mut browsers = self.shared.current();
-            if browsers.len() >= BROWSERS_MAX {
-                let oldest = browsers.iter().enumerate();
+            // Browsers of users never sign out the owner's.
+            let is_user = |browser: &Browser| browser.record.user.is_some();
+            let alike = |browser: &Browser| is_user(browser) == record.user.is_some();
+            if browsers.iter().filter(|it| alike(it)).count() >= BROWSERS_MAX {
+                let oldest = browsers.iter().enumerate().filter(|(_, it)| alike(it));
                 let oldest = oldest.min_by_key(|(_, browser)| browser.record.last_used_at);
                 if let Some(at) = oldest.map(|(at, _)| at) {
                     browsers.remove(at).revoked.cancel();

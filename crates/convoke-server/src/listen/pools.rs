@@ -1,5 +1,5 @@
 //! The pools of TCP connections. A connection belongs to the stranger pool until a request on it is authenticated,
-//! then to the pool of the owner or of its session. Each pool has its own capacity, so that no pool can exhaust
+//! then to the pool of the owner, of the users, or of its session. Each pool has its own capacity, so that no pool can exhaust
 //! another.
 
 use std::collections::HashMap;
@@ -11,6 +11,7 @@ use convoke_api::bodies::code;
 use convoke_core::id::SessionId;
 use tokio_util::sync::CancellationToken;
 
+use crate::actor::Login;
 use crate::failure::Failure;
 use crate::middleware::Caller;
 
@@ -21,6 +22,8 @@ pub(crate) struct Limits {
     pub(crate) strangers: usize,
     /// Connections of the owner's programs and browsers; one more closes an idle one, else it is answered with 503.
     pub(crate) owner: usize,
+    /// Connections of all users together.
+    pub(crate) users: usize,
     /// Connections of one session's agent; one more is treated in the same way.
     pub(crate) session: usize,
     /// Connections of all agents together.
@@ -29,14 +32,16 @@ pub(crate) struct Limits {
 
 impl Limits {
     /// The limits of a process with enough descriptors.
-    pub(crate) const FULL: Self = Self { strangers: 128, owner: 512, session: 32, agents: 512 };
+    pub(crate) const FULL: Self =
+        Self { strangers: 128, owner: 512, users: 512, session: 32, agents: 512 };
 
     /// Limits that leave at least three eighths of the process's descriptors to the database and the agents' pipes.
     pub(crate) fn within(descriptors: usize) -> Self {
-        let Self { strangers, owner, session, agents } = Self::FULL;
+        let Self { strangers, owner, users, session, agents } = Self::FULL;
         Self {
             strangers: strangers.min(descriptors / 8).max(4),
-            owner: owner.min(descriptors / 4).max(4),
+            owner: owner.min(descriptors / 8).max(4),
+            users: users.min(descriptors / 8).max(4),
             session: session.min(descriptors / 16).max(2),
             agents: agents.min(descriptors / 4).max(4),
         }
@@ -48,7 +53,19 @@ impl Limits {
 enum Class {
     Stranger,
     Owner,
+    Users,
     Session(SessionId),
+}
+
+impl Class {
+    /// The pool of a human.
+    const fn of(login: &Login) -> Self {
+        match login {
+            Login::Owner => Self::Owner,
+            Login::Browser(visit) if visit.user.is_none() => Self::Owner,
+            Login::Browser(_) | Login::Token(_) => Self::Users,
+        }
+    }
 }
 
 /// Whether a connection is serving a request, or has become a WebSocket.
@@ -169,6 +186,7 @@ impl Pools {
         let (capacity, total) = match class {
             Class::Stranger => (self.limits.strangers, usize::MAX),
             Class::Owner => (self.limits.owner, usize::MAX),
+            Class::Users => (self.limits.users, usize::MAX),
             Class::Session(_) => (self.limits.session, self.limits.agents),
         };
         if table.count(|it| it == class) >= capacity {
@@ -223,9 +241,9 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Moves the connection into the owner's pool, once a WebSocket has sent the secret of its browser session.
-    pub(crate) fn assign_owner(&self) -> Result<(), Full> {
-        self.pools.assign(self.id, Class::Owner)
+    /// Moves the connection into the pool of a human, once a WebSocket has sent the secret of its browser session.
+    pub(crate) fn assign_human(&self, login: &Login) -> Result<(), Full> {
+        self.pools.assign(self.id, Class::of(login))
     }
 
     /// Marks the connection as busy until the response has been sent.
@@ -290,7 +308,7 @@ impl IntoResponse for Full {
 pub(crate) fn assign(extensions: &Extensions, caller: &Caller) -> Result<(), Full> {
     let Some(connection) = extensions.get::<Connection>() else { return Ok(()) };
     let class = match caller {
-        Caller::Human(_) => Class::Owner,
+        Caller::Human(login) => Class::of(login),
         Caller::Session(id) => Class::Session(*id),
         // A WebSocket is assigned once it has sent its secret.
         Caller::Anonymous | Caller::UnverifiedBrowser => return Ok(()),
@@ -303,7 +321,7 @@ mod tests {
     use super::*;
 
     fn pools() -> Arc<Pools> {
-        Pools::new(Limits { strangers: 2, owner: 2, session: 1, agents: 2 })
+        Pools::new(Limits { strangers: 2, owner: 2, users: 1, session: 1, agents: 2 })
     }
 
     fn is_closed(slots: &[Slot]) -> Vec<bool> {
@@ -365,5 +383,17 @@ mod tests {
         pools.assign(refused.connection.id, agent(3)).unwrap();
         assert!(second.close().is_cancelled(), "all agents together have a limit");
         pools.assign(owner.connection.id, Class::Owner).unwrap();
+    }
+    #[test]
+    fn n7_k5_users_cannot_take_the_connections_of_the_owner() {
+        let pools = pools();
+        let login = Login::Token("0a".to_owned());
+        let user = pools.admit().unwrap();
+        user.connection.assign_human(&login).unwrap();
+        let busy = user.connection().begin();
+        let (other, owner) = (pools.admit().unwrap(), pools.admit().unwrap());
+        assert_eq!(other.connection.assign_human(&login), Err(Full));
+        owner.connection.assign_human(&Login::Owner).unwrap();
+        drop(busy);
     }
 }

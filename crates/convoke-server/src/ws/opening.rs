@@ -57,13 +57,13 @@ pub(super) async fn prove(mut socket: WebSocket, app: Arc<App>, visitor: Visitor
         tokio::time::timeout(FAREWELL, socket.send(Message::Close(Some(frame)))).await.ok();
         return;
     };
-    if connection.is_some_and(|connection| connection.assign_owner().is_err()) {
-        tracing::warn!("a page is closed: all connections of the owner are busy");
+    let client = Client { login: Login::Browser(visit), peer };
+    if connection.is_some_and(|connection| connection.assign_human(&client.login).is_err()) {
+        tracing::warn!("a page is closed: all connections of its kind are busy");
         return;
     }
     match socket.send(Message::Text(READY)).await {
         Ok(()) => {
-            let client = Client { login: Login::Browser(visit), peer };
             converse(socket, app, client).await;
         }
         Err(error) => tracing::debug!("a page disconnected while it signed in: {error}"),
