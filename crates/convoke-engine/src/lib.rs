@@ -50,9 +50,9 @@ pub use convoke_store::Error as StoreError;
 pub use convoke_store::nodes::Node;
 pub use convoke_store::{
     Archived, Asker as PairAsker, FoundProject, Fragment, Hit, HitPage, HitPlace, HitSession,
-    MessagePage, PairActivity, PairFilter, PairId, PairStats, PairUsage, Project, SearchQuery,
-    SessionFilter, SessionHistory, SessionKind, SessionOrder, Snapshot, StoredPair, StoredSession,
-    Trouble, UpdatePage, Whose, Window,
+    MessagePage, PairActivity, PairFilter, PairId, PairStats, PairUsage, Project, SearchOrder,
+    SearchQuery, SessionFilter, SessionHistory, SessionKind, SessionOrder, Snapshot, StoredPair,
+    StoredSession, Trouble, UpdatePage, Whose, Window,
 };
 pub use engine::{Engine, Figures};
 pub use error::{Error, Kind, Result};

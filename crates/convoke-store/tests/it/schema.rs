@@ -16,7 +16,7 @@ fn objects(path: &std::path::Path) -> Vec<String> {
 }
 
 /// Every migration, first to last.
-fn all(applied_at: Option<i64>) -> [Migration; 6] {
+fn all(applied_at: Option<i64>) -> [Migration; 7] {
     let applied_at = applied_at.map(at);
     [
         (1, "foundation"),
@@ -25,6 +25,7 @@ fn all(applied_at: Option<i64>) -> [Migration; 6] {
         (4, "attention"),
         (5, "changes"),
         (6, "histories"),
+        (7, "search_by_time"),
     ]
     .map(|(version, name)| Migration { version, name, applied_at })
 }

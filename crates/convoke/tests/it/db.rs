@@ -18,6 +18,7 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     4        attention       not yet
     5        changes         not yet
     6        histories       not yet
+    7        search_by_time  not yet
     ");
     assert!(!machine.home().join("convoke.db").exists());
     insta::assert_snapshot!(machine.run("db migrate"), @"
@@ -29,6 +30,7 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     applied 4 attention
     applied 5 changes
     applied 6 histories
+    applied 7 search_by_time
     ");
     insta::assert_snapshot!(machine.run("db migrate"), @"
     exit 0
@@ -45,15 +47,17 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     4        attention       [time]
     5        changes         [time]
     6        histories       [time]
+    7        search_by_time  [time]
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes"), @"
     exit 0
     --- stdout
-    rolled back 6 histories
+    rolled back 7 search_by_time
     ");
-    insta::assert_snapshot!(machine.run("db rollback --yes --steps 4"), @"
+    insta::assert_snapshot!(machine.run("db rollback --yes --steps 5"), @"
     exit 0
     --- stdout
+    rolled back 6 histories
     rolled back 5 changes
     rolled back 4 attention
     rolled back 3 rules

@@ -213,7 +213,7 @@ fn the_database_is_examined() {
     };
     insta::assert_snapshot!(database(), @"ok    database  none yet; it will be created when needed");
     machine.run("db migrate");
-    insta::assert_snapshot!(database(), @"ok    database  [tmp]/.convoke/convoke.db is intact, schema 6");
+    insta::assert_snapshot!(database(), @"ok    database  [tmp]/.convoke/convoke.db is intact, schema 7");
     machine.run("db rollback --yes");
     insta::assert_snapshot!(database(), @"
     warn  database  [tmp]/.convoke/convoke.db has schema 5, and 6 is the newest
