@@ -397,9 +397,9 @@ declare namespace Api {
     /** Searches what was said. */
     | {
       type: "search";
-      /** Words and filters, such as `roof agent:codex since:2026-11-01`. */
+      /** Words and filters, such as `roof agent:codex since:2026-11-01`; with `order:best`, the most relevant hits of the newest 10,000 come first. */
       query: string;
-      /** Only older hits: `next` of the hits before. */
+      /** Only the hits that follow: `next` of the hits before. */
       before?: number;
       /** How many hits at most. */
       limit?: number;
@@ -1557,14 +1557,16 @@ declare namespace Api {
       /** The other sessions. */
       recent: SessionItem[];
     }
-    /** What was found, newest first. */
+    /** What was found, newest first or best first. */
     | {
       type: "search:hits";
       /** What was searched for. */
       query: string;
       /** The hits. */
       hits: Hit[];
-      /** What to say as `before` for older ones, if there are any. */
+      /** Whether the search index is still being rebuilt, after an update, so that hits may be missing. */
+      incomplete?: boolean;
+      /** What to say as `before` for those that follow, if there are any. */
       next?: number;
     }
     /** All settings. */

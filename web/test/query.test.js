@@ -23,6 +23,7 @@ test("p7 sessions are found by title, agent and project, and not by what only me
   assert.deepEqual(found("agent:claude-code"), ["Fix the pool"]);
   assert.deepEqual(found("project:light"), ["Fix the tests"]);
   assert.deepEqual(found("fix role:user"), []);
+  assert.deepEqual(found("fix order:best"), ["Fix the pool", "Fix the tests"], "an order excludes nothing");
 });
 
 test("p7 one search is sent when the typing pauses, and answers to earlier words are dropped", async () => {

@@ -52,8 +52,9 @@ pub use convoke_store::nodes::Node;
 pub use convoke_store::{
     Act, Archived, Asker as PairAsker, AuditEntry, AuditFilter, FoundProject, Fragment, Hit,
     HitPage, HitPlace, HitSession, MessagePage, PairActivity, PairFilter, PairId, PairStats,
-    PairUsage, Project, SearchQuery, SessionFilter, SessionHistory, SessionKind, SessionOrder,
-    Snapshot, StoredPair, StoredSession, Trouble, UpdatePage, User, UserToken, Whose, Window,
+    PairUsage, Project, SearchOrder, SearchQuery, SessionFilter, SessionHistory, SessionKind,
+    SessionOrder, Snapshot, StoredPair, StoredSession, Trouble, UpdatePage, User, UserToken, Whose,
+    Window,
 };
 pub use engine::{Engine, Figures};
 pub use error::{Error, Kind, Result};

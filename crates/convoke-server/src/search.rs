@@ -5,7 +5,7 @@ use convoke_core::id::{CanonicalId, ProjectId};
 use convoke_core::message::Role;
 use convoke_core::time::Timestamp;
 use convoke_core::title::UNTITLED;
-use convoke_engine::{Error, HitPlace, SearchQuery};
+use convoke_engine::{Error, HitPlace, SearchOrder, SearchQuery};
 
 use crate::app::App;
 use crate::failure::Failure;
@@ -16,7 +16,7 @@ const LIMIT: u32 = 20;
 /// Milliseconds of a day.
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// The filters that may stand among the words.
-const FILTERS: [&str; 5] = ["agent", "project", "role", "since", "until"];
+const FILTERS: [&str; 6] = ["agent", "project", "role", "since", "until", "order"];
 
 /// What is searched for, and where. What the text says is overridden by the fields.
 #[derive(Debug, Default)]
@@ -29,13 +29,14 @@ pub(crate) struct Wanted {
     pub(crate) role: Option<String>,
     pub(crate) since: Option<String>,
     pub(crate) until: Option<String>,
+    pub(crate) order: Option<String>,
     pub(crate) before: Option<u64>,
     pub(crate) limit: Option<u32>,
 }
 
-/// Searches; the newest hits first.
+/// Searches; the newest hits first, unless the best are wanted.
 pub(crate) async fn search(app: &App, wanted: Wanted) -> Result<Hits, Failure> {
-    let Wanted { text, project, session, agent, role, since, until, before, limit } = wanted;
+    let Wanted { text, project, session, agent, role, since, until, order, before, limit } = wanted;
     let written = Written::parse(&text);
     let project = match (project, written.filter("project")) {
         (Some(text), _) => Some(app.engine.projects().find(&text).await?),
@@ -50,6 +51,7 @@ pub(crate) async fn search(app: &App, wanted: Wanted) -> Result<Hits, Failure> {
     let role = role.as_deref().or_else(|| written.filter("role"));
     let since = since.as_deref().or_else(|| written.filter("since"));
     let until = until.as_deref().or_else(|| written.filter("until"));
+    let order = order.as_deref().or_else(|| written.filter("order"));
     let query = SearchQuery {
         project,
         session,
@@ -57,12 +59,13 @@ pub(crate) async fn search(app: &App, wanted: Wanted) -> Result<Hits, Failure> {
         role: role.map(role_called).transpose()?,
         since: since.map(|text| time("since", text, Day::Begins)).transpose()?,
         until: until.map(|text| time("until", text, Day::Ends)).transpose()?,
+        order: order.map(order_called).transpose()?.unwrap_or_default(),
         text: written.words,
     };
     let limit = limit.unwrap_or(LIMIT);
     let page = app.engine.sessions().search(query, before.map(HitPlace::new), limit).await?;
     let hits = page.hits.into_iter().map(hit).collect();
-    Ok(Hits { hits, next: page.next.map(HitPlace::get) })
+    Ok(Hits { hits, next: page.next.map(HitPlace::get), incomplete: page.incomplete })
 }
 
 /// What a person wrote into a search field.
@@ -139,6 +142,14 @@ fn role_called(word: &str) -> Result<Role, Failure> {
         "agent" => Ok(Role::Agent),
         "system" => Ok(Role::System),
         other => Err(Failure::invalid(format!("role: '{other}' is not user, agent or system"))),
+    }
+}
+
+fn order_called(word: &str) -> Result<SearchOrder, Failure> {
+    match word {
+        "newest" => Ok(SearchOrder::Newest),
+        "best" => Ok(SearchOrder::Best),
+        other => Err(Failure::invalid(format!("order: '{other}' is not newest or best"))),
     }
 }
 

@@ -39,7 +39,7 @@ pub use messages::{MessagePage, Snapshot, UpdatePage};
 pub use pairs::{Asker, PairChange, PairCreation, PairFilter, PairId, PairStats, StoredPair};
 pub use projects::{NewProject, Project};
 pub use requests::StoredRequest;
-pub use search::{Fragment, Hit, HitPage, HitPlace, HitSession, SearchQuery};
+pub use search::{Fragment, Hit, HitPage, HitPlace, HitSession, SearchOrder, SearchQuery};
 pub use sessions::{
     AgentSessionRecord, Archived, NewSession, SessionFilter, SessionKind, SessionOrder,
     SessionPage, SessionPiece, StoredSession, Sync, Unseen, UnseenCount, Whose,

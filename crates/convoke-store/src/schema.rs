@@ -1,6 +1,7 @@
 //! Brings a database from one schema to the next, and back again. Blocking; for commands and for opening.
 
 mod book;
+pub(crate) mod search_by_time;
 pub(crate) mod steps;
 mod whole_messages;
 
@@ -168,8 +169,8 @@ pub(crate) fn bring_up(
             continue;
         }
         db.execute_batch(step.up)?;
-        if let (Some(code), Db::Sqlite(connection)) = (&step.code, db) {
-            (code.up)(connection)?;
+        if let Some(code) = &step.code {
+            (code.up)(db)?;
         }
         book::enter(db, step, now)?;
         transaction.commit()?;
@@ -191,8 +192,8 @@ pub(crate) fn bring_down(
         let transaction = db.begin()?;
         let Some(applied_at) = book::strike(db, step)? else { continue };
         db.execute_batch(step.down)?;
-        if let (Some(code), Db::Sqlite(connection)) = (&step.code, db) {
-            (code.down)(connection)?;
+        if let Some(code) = &step.code {
+            (code.down)(db)?;
         }
         transaction.commit()?;
         taken_back.push(step.migration(Some(applied_at)));

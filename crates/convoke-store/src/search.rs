@@ -1,7 +1,10 @@
-//! Full-text search over what was said, newest first.
+//! Full-text search over what was said, newest or best first.
 
 mod excerpt;
+pub(crate) mod key;
 pub(crate) mod lexemes;
+pub(crate) mod scope;
+mod sql;
 
 use std::collections::HashMap;
 
@@ -9,21 +12,27 @@ use convoke_core::id::{AgentName, MessageId, ProjectId, SessionId};
 use convoke_core::message::{Role, Seq};
 use convoke_core::time::Timestamp;
 
-use crate::db::{Db, Param, Row, SqlResult, ToParam as _, params};
+use crate::db::{Db, Row, SqlResult, params};
 use crate::error::{Error, Fault, Result};
 use crate::row;
 use crate::store::Store;
 use crate::write::record::{ROLES, role_word};
+use crate::write::refill::Refill;
 use crate::write::search::text_of;
 use crate::write::sessions::number;
 
 use excerpt::Marker;
+use key::first_key;
 use lexemes::Term;
+use scope::{filter_word, session_word};
+use sql::Reach;
 
 pub(crate) use excerpt::{MATCH_END, MATCH_START};
 
 /// Hits in one page.
 const HITS_MAX: u32 = 100;
+/// Of so many of the newest matches the best are found; a rank for each match of a common word would take too long.
+const BEST_OF: u32 = 10_000;
 /// The most words of a query; of a longer text only the first ones are searched.
 const TERMS_MAX: usize = 32;
 
@@ -48,6 +57,18 @@ pub struct SearchQuery {
     pub since: Option<Timestamp>,
     /// Begun before this time.
     pub until: Option<Timestamp>,
+    /// Which hits come first.
+    pub order: SearchOrder,
+}
+
+/// Which hits come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SearchOrder {
+    /// Those that were said last.
+    #[default]
+    Newest,
+    /// Of the newest 10,000, those in which the words are rarest and most frequent for the length of the message.
+    Best,
 }
 
 /// One message that contains the words.
@@ -95,16 +116,19 @@ pub struct Fragment {
     pub matched: bool,
 }
 
-/// Some hits, newest first.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Some hits, in the wanted order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HitPage {
     /// The hits.
     pub hits: Vec<Hit>,
-    /// The cursor for older hits, if there are any.
+    /// The cursor for the hits that follow, if there are any.
     pub next: Option<HitPlace>,
+    /// Whether the index is still being filled, so that messages may be missing.
+    pub incomplete: bool,
 }
 
-/// A place in the hits of any search.
+/// A place in the hits of a search: in the order of time a key of the index, which stays where it is when more is said; in
+/// the order of relevance the number of hits before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HitPlace(u64);
 
@@ -121,17 +145,15 @@ impl HitPlace {
 }
 
 impl Store {
-    /// Searches prompts, answers and questions; hits older than `before`, newest first. An empty query has no hits.
+    /// Searches prompts, answers and questions; hits after `after` in the wanted order. An empty query has no hits.
     pub async fn search(
         &self,
         query: SearchQuery,
-        before: Option<HitPlace>,
+        after: Option<HitPlace>,
         limit: u32,
     ) -> Result<HitPage> {
-        let Some(terms) = terms(&query.text) else {
-            return Ok(HitPage { hits: Vec::new(), next: None });
-        };
-        self.read_aside(move |db| search(db, &query, &terms, before, limit.min(HITS_MAX))).await
+        let Some(terms) = terms(&query.text) else { return Ok(HitPage::default()) };
+        self.read_aside(move |db| search(db, &query, &terms, after, limit.min(HITS_MAX))).await
     }
 }
 
@@ -139,38 +161,74 @@ fn search(
     db: Db<'_>,
     query: &SearchQuery,
     terms: &[Term],
-    before: Option<HitPlace>,
+    after: Option<HitPlace>,
     limit: u32,
 ) -> Result<HitPage, Fault> {
-    let Some(words) = words_for(db, query, terms)? else {
-        return Ok(HitPage { hits: Vec::new(), next: None });
+    let Some(matching) = Matching::of(db, query, terms)? else { return Ok(HitPage::default()) };
+    let after = after.map(|place| i64::try_from(place.get()).unwrap_or(i64::MAX));
+    let recent = match (db, query.order) {
+        (Db::Postgres(_), SearchOrder::Newest) => {
+            Some(find(db, query, &matching, Reach::Recent, after, limit)?)
+        }
+        (Db::Postgres(_), SearchOrder::Best) | (Db::Sqlite(_), _) => None,
     };
-    let before = before.and_then(|place| i64::try_from(place.get()).ok()).unwrap_or(i64::MAX);
-    let agent = query.agent.as_ref().map(AgentName::as_str);
-    let (role, since, until) = (query.role.map(role_word), query.since, query.until);
-    let (since, until) = (since.map(Timestamp::as_millis), until.map(Timestamp::as_millis));
-    let given = [
-        ("AND s.agent = ", agent.to_param()),
-        ("AND m.role = ", role.to_param()),
-        ("AND m.created_at >= ", since.to_param()),
-        ("AND m.created_at < ", until.to_param()),
-    ];
-    let given = given.into_iter().filter(|(_, value)| *value != Param::Null);
-    let (mut filters, mut params) = (String::new(), params![words, before, limit].to_vec());
-    for (filter, value) in given {
-        params.push(value);
-        filters.push_str(&format!("{filter}?{} ", params.len()));
-    }
-    let mut statement = db.prepare_cached(&hits_sql(db, &filters))?;
-    let mut rows = statement.query(params.as_slice())?;
+    let (found, marker) = match recent.filter(|(found, _)| found.len() == limit as usize) {
+        Some(recent) => recent,
+        None => find(db, query, &matching, Reach::All, after, limit)?,
+    };
+    let last = found.last().filter(|_| found.len() == limit as usize).map(|(key, _)| *key);
+    let next = last.map(|key| match query.order {
+        SearchOrder::Newest => key,
+        SearchOrder::Best => after.unwrap_or(0).saturating_add(i64::from(limit)),
+    });
+    let next = next.and_then(|place| u64::try_from(place).ok()).map(HitPlace);
+    let expression = expression(terms);
+    let mut excerpts =
+        if found.is_empty() { HashMap::new() } else { marker.excerpts(&expression)? };
+    let hits = found
+        .into_iter()
+        .map(|(key, hit)| Hit { excerpt: excerpts.remove(&key).unwrap_or_default(), ..hit });
+    let incomplete = Refill::read(db)? != Refill::Finished;
+    Ok(HitPage { hits: hits.collect(), next, incomplete })
+}
+
+/// The hits of a page with their keys, and their texts.
+fn find(
+    db: Db<'_>,
+    query: &SearchQuery,
+    matching: &Matching,
+    reach: Reach,
+    after: Option<i64>,
+    limit: u32,
+) -> Result<(Vec<(i64, Hit)>, Marker), Fault> {
+    let oldest = query.since.map_or(i64::MIN, first_key);
+    let newest = query.until.map_or(i64::MAX, first_key);
+    let Matching { words, terms } = matching;
+    let mut statement = db.prepare_cached(&sql::hits(db, query.order, reach))?;
+    let mut rows = match query.order {
+        SearchOrder::Newest => {
+            let newest = newest.min(after.unwrap_or(i64::MAX));
+            statement.query(params![words, oldest, newest, limit])?
+        }
+        SearchOrder::Best => {
+            let skipped = after.unwrap_or(0);
+            let given = params![words, oldest, newest, limit, skipped, BEST_OF, terms];
+            // SQLite ranks by the words that match.
+            let used = match db {
+                Db::Sqlite(_) => given.len() - 1,
+                Db::Postgres(_) => given.len(),
+            };
+            statement.query(given.get(..used).unwrap_or_default())?
+        }
+    };
     let marker = Marker::new()?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        let (n, hit) = (row.get::<i64>(0)?, hit(&row)?);
+        let (key, hit) = (row.get::<i64>(0)?, hit(&row)?);
         match serde_json::from_str(row.str(6)?) {
             Ok(content) => {
                 if let Some(text) = text_of(&content) {
-                    marker.add(n, &text)?;
+                    marker.add(key, &text)?;
                 }
             }
             Err(error) => {
@@ -178,66 +236,57 @@ fn search(
                 tracing::error!(session.id = %id, "message {seq} cannot be read: {error}");
             }
         }
-        found.push((n, hit));
+        found.push((key, hit));
     }
-    let next = found.last().filter(|_| found.len() == limit as usize).map(|(n, _)| *n);
-    let expression = expression(terms);
-    let mut excerpts =
-        if found.is_empty() { HashMap::new() } else { marker.excerpts(&expression)? };
-    let hits = found
-        .into_iter()
-        .map(|(n, hit)| Hit { excerpt: excerpts.remove(&n).unwrap_or_default(), ..hit });
-    let next = next.and_then(|n| u64::try_from(n).ok()).map(HitPlace);
-    Ok(HitPage { hits: hits.collect(), next })
+    Ok((found, marker))
 }
 
-/// What the index is asked; `None` if nothing can match.
-fn words_for(db: Db<'_>, query: &SearchQuery, terms: &[Term]) -> Result<Option<String>, Fault> {
-    let mut scope = Vec::new();
-    if let Some(project) = query.project {
-        scope.push(project_scope(&project.to_string()));
-    }
-    if let Some(session) = query.session {
-        let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
-        scope.push(session_scope(n));
-    }
-    match db {
-        Db::Sqlite(_) => {
-            let scope: String = scope.iter().map(|it| format!(" AND scope : {it}")).collect();
-            Ok(Some(format!("text : ({}){scope}", expression(terms))))
-        }
-        Db::Postgres(session) => Ok(session.tokenizer()?.query(terms, &scope)?),
+/// What the index is asked.
+struct Matching {
+    /// The terms and the words of the filters.
+    words: String,
+    /// The terms alone.
+    terms: String,
+}
+
+impl Matching {
+    /// `None` if nothing can match.
+    fn of(db: Db<'_>, query: &SearchQuery, terms: &[Term]) -> Result<Option<Self>, Fault> {
+        let Some(scope) = scope_words(db, query)? else { return Ok(None) };
+        Ok(match db {
+            Db::Sqlite(_) => {
+                let scope: String = scope.iter().map(|it| format!(" AND scope : {it}")).collect();
+                let terms = format!("text : ({})", expression(terms));
+                Some(Self { words: format!("{terms}{scope}"), terms })
+            }
+            Db::Postgres(session) => {
+                let tokenizer = session.tokenizer()?;
+                match (tokenizer.query(terms, &scope)?, tokenizer.query(terms, &[])?) {
+                    (Some(words), Some(terms)) => Some(Self { words, terms }),
+                    (Some(_), None) | (None, _) => None,
+                }
+            }
+        })
     }
 }
 
-/// The statement that finds hits with their sessions.
-fn hits_sql(db: Db<'_>, filters: &str) -> String {
-    let joined = match filters {
-        "" => "",
-        _ => {
-            "CROSS JOIN messages AS m ON m.n = f.rowid \
-             CROSS JOIN agent_sessions AS s ON s.n = m.session"
-        }
+/// The words of the filters; `None` if no message fits them.
+fn scope_words(db: Db<'_>, query: &SearchQuery) -> Result<Option<Vec<String>>, Fault> {
+    let SearchQuery { project, session, agent, role, .. } = query;
+    let Some(session) = *session else {
+        return Ok(Some(filter_word(*project, agent.as_ref(), *role).into_iter().collect()));
     };
-    let matches = match db {
-        Db::Sqlite(_) => "message_search MATCH ?1",
-        Db::Postgres(_) => "f.vector @@ CAST(CAST(?1 AS TEXT) AS tsquery)",
-    };
-    // The cross joins fix the order: from a hit to its message to its session. The planner's own is far slower. What is
-    // only shown is joined after the limit.
-    format!(
-        "SELECT hit.n, s.id, m.id, m.seq, m.role, m.created_at, m.content, s.agent_session_id,
-             s.title, s.agent, s.project_id, p.name, s.archived
-         FROM (
-             SELECT f.rowid AS n FROM message_search AS f {joined}
-             WHERE {matches} AND f.rowid < ?2 {filters}
-             ORDER BY f.rowid DESC LIMIT ?3
-         ) AS hit
-         CROSS JOIN messages AS m ON m.n = hit.n
-         CROSS JOIN agent_sessions AS s ON s.n = m.session
-         CROSS JOIN projects AS p ON p.id = s.project_id
-         ORDER BY hit.n DESC"
-    )
+    // A session has one project and one agent, so that only the role is left to the index.
+    let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
+    let (of_project, of_agent): (ProjectId, AgentName) = db
+        .prepare_cached("SELECT project_id, agent FROM agent_sessions WHERE n = ?1")?
+        .query_row([n], |row| Ok((row::text(row, 0)?, row::text(row, 1)?)))?;
+    if project.is_some_and(|wanted| wanted != of_project)
+        || agent.as_ref().is_some_and(|wanted| *wanted != of_agent)
+    {
+        return Ok(None);
+    }
+    Ok(Some([session_word(n)].into_iter().chain(filter_word(None, None, *role)).collect()))
 }
 
 fn hit(row: &Row<'_>) -> SqlResult<Hit> {
@@ -281,16 +330,6 @@ fn expression(terms: &[Term]) -> String {
         format!("\"{}\"{prefix}", text.replace('"', "\"\""))
     });
     quoted.collect::<Vec<_>>().join(" ")
-}
-
-/// The word that stands for a session in the index.
-pub(crate) fn session_scope(n: i64) -> String {
-    format!("s{n}")
-}
-
-/// The word that stands for a project in the index.
-pub(crate) fn project_scope(id: &str) -> String {
-    format!("p{}", id.replace('-', ""))
 }
 
 #[cfg(test)]

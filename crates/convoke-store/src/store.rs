@@ -18,6 +18,7 @@ use crate::sqlite::open::{Found, Place, beside, denied};
 use crate::sqlite::readers::Readers;
 use crate::sqlite::writer::{WAL_BYTES_MAX, Writer};
 use crate::write::Change;
+use crate::write::refill::{Refill, RefillSearch};
 
 /// Entries that are read, or passed over, in less time than it takes to hand the work to another thread and back.
 const READ_HERE_MAX: u32 = 100;
@@ -92,6 +93,7 @@ impl Store {
         }
         let checked = schema::check_at_start(&place, found, CHECK_MAX)?;
         let db = schema::bring_up_to_date(&place, &lock, now)?;
+        let refill = Refill::read(Db::Sqlite(&db)).map_err(|fault| fault.at(&place.path))?;
         let guard = Guard::new(place.clone());
         let readers = Readers::new(place.clone(), guard.clone());
         let writer = Writer::start(db, place, lock, guard.clone(), WAL_BYTES_MAX, runtime.clone())?;
@@ -104,7 +106,9 @@ impl Store {
                 }
             }));
         }
-        Ok(Self { backend: Backend::Sqlite { writer: Arc::new(writer), readers, guard } })
+        let store = Self { backend: Backend::Sqlite { writer: Arc::new(writer), readers, guard } };
+        store.refill_search(refill, runtime);
+        Ok(store)
     }
 
     async fn connect(server: Server, now: Timestamp) -> Result<Self> {
@@ -120,7 +124,31 @@ impl Store {
             tracing::info!(database = %server, "applied migration {}", migration.version);
         }
         let writers = Arc::new(Writers::start(Arc::clone(&server))?);
-        Ok(Self { backend: Backend::Postgres { writers, pool: Pool::new(server) } })
+        let store = Self { backend: Backend::Postgres { writers, pool: Pool::new(server) } };
+        store.refill_search(store.read(Refill::read).await?, &Handle::current());
+        Ok(store)
+    }
+
+    /// Fills the search index in the background if a migration has emptied it; ends when the store is closed.
+    fn refill_search(&self, refill: Refill, runtime: &Handle) {
+        let Refill::Unfinished { rows } = refill else { return };
+        tracing::info!(rows, "the search index is being rebuilt; until then, searches find less");
+        let store = self.clone();
+        drop(runtime.spawn(async move {
+            loop {
+                match store.make(RefillSearch).await {
+                    Ok(Refill::Unfinished { .. }) => {}
+                    Ok(Refill::Finished) => {
+                        return tracing::info!("the search index has been rebuilt");
+                    }
+                    // The next start goes on.
+                    Err(Error::Closed) => return,
+                    Err(error) => {
+                        return tracing::warn!(%error, "the search index could not be rebuilt");
+                    }
+                }
+            }
+        }));
     }
 
     /// Why nothing is written any more, if that is so. Looks for the files first.

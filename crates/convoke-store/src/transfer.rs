@@ -5,7 +5,6 @@
 
 use std::path::Path;
 
-use convoke_core::content::Content;
 use convoke_core::id::NodeId;
 use convoke_core::time::Timestamp;
 use sha2::{Digest as _, Sha256};
@@ -14,10 +13,10 @@ use crate::db::{Db, Param, PostgresSession, Value, params};
 use crate::error::{Error, Fault, Result};
 use crate::location::{Location, Server};
 use crate::schema;
-use crate::search::{project_scope, session_scope};
 use crate::sqlite::open::{Place, WriteLock};
 use crate::write::Change as _;
 use crate::write::nodes::JoinNodes;
+use crate::write::refill::{self, Unsearched};
 use crate::write::search;
 
 /// Rows that are copied in one transaction.
@@ -438,28 +437,42 @@ fn insert(db: Db<'_>, table: &Table, rows: &[Vec<Value>]) -> Result<(), Fault> {
     for row in rows {
         let given: Vec<Param<'_>> = row.iter().map(Value::to_param).collect();
         db.prepare_cached(&sql)?.execute(given.as_slice())?;
-        if table.name == "messages" {
-            index(db, row)?;
-        }
+    }
+    if table.name == "messages" {
+        index(db, rows)?;
     }
     transaction.commit()?;
     Ok(())
 }
 
-/// Puts a message into the search index, which is not copied: each database has its own.
-fn index(db: Db<'_>, row: &[Value]) -> Result<(), Fault> {
-    let [Value::Int(n), Value::Int(session), .., Value::Text(content), _, _, _, _] = row else {
-        return Ok(());
-    };
-    // What cannot be read is not searched.
-    let Ok(content) = serde_json::from_str::<Content>(content) else { return Ok(()) };
-    let is_partial = matches!(content, Content::Text { partial: true, .. });
-    if let Some(text) = search::text_of(&content).filter(|_| !is_partial) {
-        let sql = "SELECT project_id FROM agent_sessions WHERE n = ?1";
-        let project: String = db.prepare_cached(sql)?.query_row([*session], |row| row.get(0))?;
-        search::add(db, &[session_scope(*session), project_scope(&project)], *n, &text)?;
+/// Puts messages into the search index, which is not copied: each database has its own.
+fn index(db: Db<'_>, rows: &[Vec<Value>]) -> Result<(), Fault> {
+    let mut messages = Vec::new();
+    for row in rows {
+        let [
+            Value::Int(n),
+            Value::Int(session),
+            ..,
+            Value::Text(role),
+            Value::Text(content),
+            _,
+            _,
+            Value::Int(created_at),
+            _,
+        ] = row.as_slice()
+        else {
+            continue;
+        };
+        let text = search::stored_text(content);
+        messages.push(Unsearched {
+            n: *n,
+            session: *session,
+            role: role.clone(),
+            created_at: *created_at,
+            text,
+        });
     }
-    Ok(())
+    refill::add(db, &messages)
 }
 
 /// Lets numbers go on after those that were copied.

@@ -8,6 +8,7 @@ pub(crate) mod nodes;
 pub(crate) mod pairs;
 pub(crate) mod projects;
 pub(crate) mod record;
+pub(crate) mod refill;
 mod requests;
 pub(crate) mod rules;
 pub(crate) mod search;

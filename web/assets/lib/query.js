@@ -1,7 +1,7 @@
 // What is typed into the palette: words, and filters such as `agent:codex`.
 
 /** The filters that the daemon understands. */
-export const FILTERS = ["agent:", "project:", "role:", "since:", "until:"];
+export const FILTERS = ["agent:", "project:", "role:", "since:", "until:", "order:"];
 
 /** Splits what was typed; the daemon does the same with the whole text. @returns {Query} */
 export function parseQuery(text = "") {
@@ -21,7 +21,7 @@ export const matching = (text = "", words = "") => words.toLowerCase().split(/\s
  * @param {Session[]} sessions @param {Query} query @param {(session: Session) => { agent: string, project: string }} placeOf
  */
 export function matchingSessions(sessions, { words, filters }, placeOf) {
-	const { agent = "", project = "", ...rest } = filters;
+	const { agent = "", project = "", order: _order, ...rest } = filters;
 	if (Object.keys(rest).length) return [];
 	return sessions.filter((session) => {
 		const place = placeOf(session);

@@ -13,6 +13,8 @@ const WORDS_MIN = 2;
 /** What the daemon searches in. @type {Record<string, string>} */
 const ROLES = { user: "You", agent: "Agent", system: "Convoke" };
 const EXAMPLES = ["agent:", "project:", "role:user", "until:"];
+/** Hits are ordered by time unless this is among the words. */
+const BEST = "order:best";
 
 /** @param {PaletteOptions} options */
 export function openPalette({ store, line, commands, slash, onslash, open, create }) {
@@ -91,12 +93,15 @@ export function openPalette({ store, line, commands, slash, onslash, open, creat
 
 	const search = makeTypeahead((query) => line.query("search", { query, limit: HITS_MAX }), (answer, error) => {
 		hits = answer?.hits ?? [];
-		state = error ? problem(error) : "";
+		state = error ? problem(error) : answer?.incomplete ? "The search index is being rebuilt: messages may be missing." : "";
 		paint();
 	}, { later: (action, ms) => setTimeout(action, ms), cancel: (timer) => clearTimeout(timer) });
 
 	function typed() {
-		const { words } = parseQuery(field.value);
+		const { words, filters } = parseQuery(field.value);
+		const isBest = filters.order === "best";
+		best.ariaPressed = String(isBest);
+		best.classList.toggle("on", isBest);
 		at = 0;
 		const isWorthIt = words.length >= WORDS_MIN;
 		state = isWorthIt ? "Searching messages…" : "";
@@ -113,7 +118,17 @@ export function openPalette({ store, line, commands, slash, onslash, open, creat
 			typed();
 		},
 	}, filter));
-	const dialog = dialogs.open("Search", () => [h("div.palette-field", icon("search"), field), h("div.palette-filters", { role: "group", label: "Filters" }, ...offers), told, list]);
+	const best = h("button.chip", {
+		ariaPressed: "false",
+		title: "The most relevant messages first, not the newest",
+		onclick: () => {
+			const others = field.value.split(/\s+/).filter((word) => word && !word.startsWith("order:"));
+			field.value = `${[...others, ...(best.ariaPressed === "true" ? [] : [BEST])].join(" ")} `;
+			field.focus();
+			typed();
+		},
+	}, "Best first");
+	const dialog = dialogs.open("Search", () => [h("div.palette-field", icon("search"), field), h("div.palette-filters", { role: "group", label: "Filters" }, ...offers, best), told, list]);
 	dialog.classList.add("palette");
 	on(field, "input", typed);
 	on(field, "keydown", (event) => {

@@ -78,6 +78,16 @@ test("p7 filters narrow the search, and a wrong one says so", async () => {
   await field.fill("harbour");
   await palette(page).getByRole("button", { name: "role:user" }).click();
   assert.equal(await field.inputValue(), "harbour role:user ");
+
+  // The best come first while the button is pressed.
+  const best = palette(page).getByRole("button", { name: "Best first" });
+  await best.click();
+  assert.equal(await field.inputValue(), "harbour role:user order:best ");
+  assert.equal(await best.getAttribute("aria-pressed"), "true");
+  await until(page, "both prompts are found", async () => (await rows(page, "Messages").count()) === 2);
+  await best.click();
+  assert.equal(await field.inputValue(), "harbour role:user ");
+  assert.equal(await best.getAttribute("aria-pressed"), "false");
   await until(page, "it is applied", async () => (await rows(page, "Messages").count()) === 2);
   assert.deepEqual(page.problems, []);
 });

@@ -12,9 +12,12 @@ use serde::{Deserialize, Serialize};
 pub struct Hits {
     /// The hits of this page.
     pub hits: Vec<Hit>,
-    /// What to say as `before` for older ones, if there are any.
+    /// What to say as `before` for those that follow, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
+    /// Whether the search index is still being rebuilt, after an update, so that hits may be missing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub incomplete: bool,
 }
 
 /// A message in which the words are.

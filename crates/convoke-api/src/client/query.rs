@@ -50,7 +50,9 @@ pub struct SearchQuery {
     pub since: Option<String>,
     /// Begun before this time, or until the end of this date.
     pub until: Option<String>,
-    /// Older than this, the `next` of the page before.
+    /// `newest` first, or `best`.
+    pub order: Option<String>,
+    /// After this, the `next` of the page before.
     pub before: Option<u64>,
     /// How many at most.
     pub limit: Option<u64>,
@@ -91,6 +93,7 @@ impl SearchQuery {
             ("role", self.role.clone()),
             ("since", self.since.clone()),
             ("until", self.until.clone()),
+            ("order", self.order.clone()),
             ("before", self.before.map(|before| before.to_string())),
             ("limit", self.limit.map(|limit| limit.to_string())),
         ])

@@ -338,12 +338,13 @@ pub enum ClientFrame {
     /// Searches what was said.
     #[serde(rename = "search")]
     Search {
-        /// Words and filters, such as `roof agent:codex since:2026-11-01`.
+        /// Words and filters, such as `roof agent:codex since:2026-11-01`; with `order:best`, the most relevant hits of the
+        /// newest 10,000 come first.
         query: String,
         /// How many hits at most.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
-        /// Only older hits: `next` of the hits before.
+        /// Only the hits that follow: `next` of the hits before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         before: Option<u64>,
     },

@@ -317,16 +317,19 @@ pub enum ServerFrame {
         /// The other sessions.
         recent: Vec<SessionItem>,
     },
-    /// What was found, newest first.
+    /// What was found, newest first or best first.
     #[serde(rename = "search:hits")]
     SearchHits {
         /// What was searched for.
         query: String,
         /// The hits.
         hits: Vec<Hit>,
-        /// What to say as `before` for older ones, if there are any.
+        /// What to say as `before` for those that follow, if there are any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<u64>,
+        /// Whether the search index is still being rebuilt, after an update, so that hits may be missing.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        incomplete: bool,
     },
     /// All settings.
     #[serde(rename = "config")]

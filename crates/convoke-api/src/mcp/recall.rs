@@ -34,9 +34,23 @@ pub struct SearchHistory {
     /// In sessions of one agent.
     #[serde(default)]
     pub agent: Option<String>,
+    /// Which hits come first.
+    #[serde(default)]
+    pub order: RecallOrder,
     /// How many hits at most.
     #[serde(default)]
     pub limit: Option<u32>,
+}
+
+/// Which hits come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RecallOrder {
+    /// Those that were said last.
+    #[default]
+    Newest,
+    /// The most relevant ones.
+    Best,
 }
 
 /// The parameters of `read_history`.
@@ -80,6 +94,8 @@ pub fn recall_tools() -> [Tool; 2] {
             "query": {"type": "string", "minLength": 1,
                 "description": "Words that must all occur; `parser*` finds words that begin so."},
             "agent": {"type": "string", "description": "Only sessions of this agent."},
+            "order": {"type": "string", "enum": ["newest", "best"], "default": "newest",
+                "description": "Whether the newest or the most relevant come first."},
             "limit": {"type": "integer", "minimum": 1, "maximum": HITS_MAX, "default": 10},
         },
         "required": ["query"],

@@ -54,7 +54,7 @@ fn k8_a_backup_holds_the_data_of_a_home_and_neither_tokens_nor_links() {
         ["convoke.db", "config.toml", "questions/a/request.json", "spawn/sessions/größe.jsonl"]
     );
     assert_eq!(Manifest::verify(&backup.path).unwrap(), backup.manifest);
-    assert_eq!(backup.manifest.database, Contents { schema: 7, sessions: 0, messages: 0 });
+    assert_eq!(backup.manifest.database, Contents { schema: 8, sessions: 0, messages: 0 });
     assert!(!steps.is_empty());
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&backup.path), 0o700);

@@ -194,10 +194,10 @@ impl Sessions {
     pub async fn search(
         &self,
         query: SearchQuery,
-        before: Option<HitPlace>,
+        after: Option<HitPlace>,
         limit: u32,
     ) -> Result<HitPage> {
-        Ok(self.store.search(query, before, limit).await?)
+        Ok(self.store.search(query, after, limit).await?)
     }
 
     /// The pair that talks in a session, and the team that answers in it.

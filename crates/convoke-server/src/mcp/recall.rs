@@ -1,13 +1,13 @@
 //! What agents recall of earlier sessions, within the scope that the user allows.
 
 use convoke_api::mcp::recall::{
-    HITS_MAX, MESSAGES_MAX, Quotation, ReadHistory, SearchHistory, quoted,
+    HITS_MAX, MESSAGES_MAX, Quotation, ReadHistory, RecallOrder, SearchHistory, quoted,
 };
 use convoke_core::content::Content;
 use convoke_core::id::ProjectId;
 use convoke_core::message::{Message, Role, Seq};
 use convoke_core::review;
-use convoke_engine::{Asker, Engine, Error, Recall, SearchQuery};
+use convoke_engine::{Asker, Engine, Error, Recall, SearchOrder, SearchQuery};
 
 use super::backend::CallError;
 
@@ -24,7 +24,11 @@ pub(super) async fn search(
     let project = scope(engine, asker).await?;
     let agent = search.agent.map(|agent| agent.parse()).transpose();
     let agent = agent.map_err(|error| CallError::from(Error::from(error)))?;
-    let query = SearchQuery { text: search.query, project, agent, ..SearchQuery::default() };
+    let order = match search.order {
+        RecallOrder::Newest => SearchOrder::Newest,
+        RecallOrder::Best => SearchOrder::Best,
+    };
+    let query = SearchQuery { text: search.query, project, agent, order, ..SearchQuery::default() };
     let limit = search.limit.unwrap_or(HITS).clamp(1, HITS_MAX);
     let page = engine.sessions().search(query, None, limit).await?;
     let quotation = |hit: convoke_engine::Hit| Quotation {
@@ -35,7 +39,12 @@ pub(super) async fn search(
         title: hit.session.title,
         text: hit.excerpt.into_iter().map(|fragment| fragment.text).collect(),
     };
-    Ok(quoted(page.hits.into_iter().map(quotation).collect(), ""))
+    let note = if page.incomplete {
+        "The search index is being rebuilt, so that messages may be missing."
+    } else {
+        ""
+    };
+    Ok(quoted(page.hits.into_iter().map(quotation).collect(), note))
 }
 
 /// Reads a part of an earlier session.

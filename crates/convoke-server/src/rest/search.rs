@@ -19,7 +19,7 @@ use crate::search::{self, Wanted};
 pub(super) struct What {
     /// Words that must all occur; `*` after three or more letters matches the rest of a word.
     /// Words after the 32nd are ignored. The filters `agent:NAME`, `project:NAME`, `role:user|agent|system`,
-    /// `since:DATE` and `until:DATE` may stand among them.
+    /// `since:DATE` and `until:DATE` may stand among them, and `order:best`.
     q: String,
     /// Only in this project: its id, or a unique prefix of it.
     repo_id: Option<String>,
@@ -37,7 +37,10 @@ pub(super) struct What {
     /// Only what was said before this time, or until the end of this date.
     #[param(pattern = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$")]
     until: Option<String>,
-    /// Only older hits: `next` of the page before.
+    /// Which hits come first: `newest`, by default, or `best`, which are the most relevant of the newest 10,000.
+    #[param(pattern = "^(newest|best)$")]
+    order: Option<String>,
+    /// Only the hits that follow: `next` of the page before.
     #[serde(default, deserialize_with = "query::within::<_, 0, 9_007_199_254_740_991>")]
     #[param(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     before: Option<u64>,
@@ -48,7 +51,7 @@ pub(super) struct What {
 }
 
 /// Search messages
-/// Newest hits first.
+/// Newest hits first, or the most relevant.
 #[utoipa::path(
     get,
     path = "/api/search",
@@ -73,6 +76,7 @@ pub(super) async fn find(
         role: what.role,
         since: what.since,
         until: what.until,
+        order: what.order,
         before: what.before,
         limit: what.limit.and_then(|limit| u32::try_from(limit).ok()),
     };

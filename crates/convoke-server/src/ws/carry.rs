@@ -380,8 +380,8 @@ async fn home_list(app: &App) -> Replied {
 async fn find(app: &App, query: String, limit: Option<u32>, before: Option<u64>) -> Replied {
     let limit = limit.map(|limit| limit.clamp(1, HITS_MAX));
     let wanted = Wanted { text: query.clone(), limit, before, ..Wanted::default() };
-    let Hits { hits, next } = search::search(app, wanted).await?;
-    Ok(ServerFrame::SearchHits { query, hits, next }.into())
+    let Hits { hits, next, incomplete } = search::search(app, wanted).await?;
+    Ok(ServerFrame::SearchHits { query, hits, next, incomplete }.into())
 }
 
 /// How a session is to be opened.

@@ -19,6 +19,8 @@ const MESSAGES_PER_SESSION: usize = 10;
 pub(crate) const LOG_MESSAGES: usize = 500;
 /// Sessions that are talked in at the same time, so that their messages are interleaved.
 const AT_ONCE: usize = 8;
+/// Keys that the search index has for each millisecond.
+const KEYS_OF_A_MILLISECOND: i64 = 2048;
 /// Rows in one transaction of the filling.
 const CHUNK: usize = 100_000;
 
@@ -115,17 +117,38 @@ pub(crate) fn session_number(at: usize) -> Result<i64> {
     Ok(i64::try_from(at + 1)?)
 }
 
-/// What the index says of where the session made as this one belongs.
-pub(crate) fn scope(at: usize) -> String {
-    let project = project_id(at % PROJECTS).to_string().replace('-', "");
-    format!("s{} p{project}", at + 1)
+/// What the index says of where the session made as this one belongs, and of who said a message there.
+pub(crate) fn scope(at: usize, role: &str) -> String {
+    let project = format!("p{}", project_id(at % PROJECTS).to_string().replace('-', ""));
+    let agent: String = agent(at).bytes().map(|byte| format!("{byte:02x}")).collect();
+    let (agent, role) = (format!("a{agent}"), format!("r{}", role.get(..1).unwrap_or_default()));
+    let combined = [
+        format!("s{}", at + 1),
+        project.clone(),
+        agent.clone(),
+        role.clone(),
+        format!("{project}{agent}"),
+        format!("{project}{role}"),
+        format!("{agent}{role}"),
+        format!("{project}{agent}{role}"),
+    ];
+    combined.map(|word| format!("zzzz{word}")).join(" ")
+}
+
+/// The agent of the session made as this one: most have the same.
+fn agent(at: usize) -> &'static str {
+    match at % 10 {
+        0..7 => "claude-code",
+        7..9 => "codex",
+        _ => "gemini",
+    }
 }
 
 fn new_session(at: usize) -> Result<NewSession> {
     Ok(NewSession {
         id: session_id(at),
         project_id: project_id(at % PROJECTS),
-        agent: "claude-code".parse::<AgentName>()?,
+        agent: agent(at).parse::<AgentName>()?,
         kind: SessionKind::Session,
         created_at: moment(at),
     })
@@ -137,7 +160,7 @@ fn fill_sessions(db: &mut Connection, count: usize, logs: usize) -> Result<()> {
         "INSERT INTO agent_sessions
              (n, id, project_id, agent, kind, created_at, status, reason, archived, title,
               last_seq, settled_seq, rev, updated_at, last_active_at)
-         VALUES (?1, ?2, ?3, 'claude-code', 'session', ?4, ?5, NULL, ?6, ?7, ?8, ?8, ?8, ?4, ?4)",
+         VALUES (?1, ?2, ?3, ?9, 'session', ?4, ?5, NULL, ?6, ?7, ?8, ?8, ?8, ?4, ?4)",
     )?;
     let mut random = Random::new(2);
     for at in 0..count {
@@ -153,6 +176,7 @@ fn fill_sessions(db: &mut Connection, count: usize, logs: usize) -> Result<()> {
             random.below(10) == 0,
             random.text(5),
             u64::try_from(last_seq)?,
+            agent(at),
         ])?;
     }
     drop(insert);
@@ -166,10 +190,12 @@ fn fill_messages(db: &mut Connection, count: usize) -> Result<()> {
         let mut insert = transaction.prepare(
             "INSERT INTO messages
                  (n, session, seq, rev, id, role, content, turn, open, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?3, ?4, 'user', ?5, ?6, 0, ?7, ?7)",
+             VALUES (?1, ?2, ?3, ?3, ?4, ?8, ?5, ?6, 0, ?7, ?7)",
         )?;
         let mut index = transaction
             .prepare("INSERT INTO message_search (rowid, text, scope) VALUES (?1, ?2, ?3)")?;
+        let mut keys =
+            transaction.prepare("INSERT INTO searched_messages (key, message) VALUES (?1, ?2)")?;
         for at in chunk.iter().copied() {
             let (session, seq) = place(at);
             let n = i64::try_from(at + 1)?;
@@ -177,18 +203,24 @@ fn fill_messages(db: &mut Connection, count: usize) -> Result<()> {
             let text = random.text(words);
             let id = *MessageId::from_random(random.bytes()).as_bytes();
             let content = format!(r#"{{"type":"text","text":"{text}"}}"#);
+            let is_prompt = seq % 2 == 1;
+            let role = if is_prompt { "user" } else { "agent" };
+            let created_at = moment(at).as_millis();
             insert.execute(params![
                 n,
                 session_number(session)?,
                 u64::try_from(seq)?,
                 id,
                 content,
-                r#"{"status":"ended","stopReason":"end_turn"}"#,
-                moment(at).as_millis()
+                is_prompt.then_some(r#"{"status":"ended","stopReason":"end_turn"}"#),
+                created_at,
+                role,
             ])?;
-            index.execute(params![n, text, scope(session)])?;
+            let key = created_at * KEYS_OF_A_MILLISECOND;
+            keys.execute([key, n])?;
+            index.execute(params![key, text, scope(session, role)])?;
         }
-        drop((insert, index));
+        drop((insert, index, keys));
         transaction.commit()?;
     }
     Ok(())

@@ -91,7 +91,7 @@ impl Pieces {
                 };
                 // The last update of an answer has all of its words.
                 let words = text.get(talk.answer..).ok_or("an answer became shorter")?;
-                let whole = (!partial).then(|| (text.clone(), scope(said.at)));
+                let whole = (!partial).then(|| (text.clone(), scope(said.at, "agent")));
                 (words, message.updated_at, whole)
             }
             Update::State { .. } => return Err("no state is measured".into()),

@@ -27,6 +27,7 @@ const REPLACE: &str =
 const FORGET: &str = "DELETE FROM deltas WHERE session = ?1 AND seq = ?2";
 /// The row that makes it findable.
 const INDEX: &str = "INSERT INTO message_search (rowid, text, scope) VALUES (?1, ?2, ?3)";
+const KEY: &str = "INSERT INTO searched_messages (key, message) VALUES (?1, ?1)";
 /// The session's row, by how much of it changes.
 const PROGRESS: &str = "UPDATE agent_sessions
     SET last_seq = ?2, settled_seq = ?3, rev = ?4, updated_at = ?5 WHERE n = ?1";
@@ -56,7 +57,7 @@ impl Row {
             }
             Update::Delta(_) | Update::State { .. } => (String::new(), None),
         };
-        let (session, scope) = (session_number(said.at)?, scope(said.at));
+        let (session, scope) = (session_number(said.at)?, scope(said.at, "agent"));
         Ok(Self { session, said, content, turn, scope })
     }
 }
@@ -96,6 +97,7 @@ struct Statements<'a> {
     replace: Statement<'a>,
     forget: Statement<'a>,
     index: Statement<'a>,
+    key: Statement<'a>,
     progress: Statement<'a>,
     activity: Statement<'a>,
     summary: Statement<'a>,
@@ -110,6 +112,7 @@ pub(crate) fn append(db: &Connection, rows: &[Row], batch: usize) -> Result<Vec<
         replace: db.prepare(REPLACE)?,
         forget: db.prepare(FORGET)?,
         index: db.prepare(INDEX)?,
+        key: db.prepare(KEY)?,
         progress: db.prepare(PROGRESS)?,
         activity: db.prepare(ACTIVITY)?,
         summary: db.prepare(SUMMARY)?,
@@ -143,6 +146,7 @@ impl Statements<'_> {
                     self.replace(row, message)?
                 };
                 if let Some(text) = searched(message) {
+                    self.key.execute([n])?;
                     self.index.execute(params![n, text, row.scope])?;
                 }
             }

@@ -1,24 +1,25 @@
-//! Searching among very many messages, newest first.
+//! Searching among very many messages, newest or best first.
 
 use std::time::Instant;
 
 use convoke_core::message::Role;
-use convoke_store::SearchQuery;
+use convoke_store::{SearchOrder, SearchQuery};
 use convoke_testkit::bench::measure::{Samples, in_turn_async, seconds};
 use convoke_testkit::bench::random::word;
 use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
 use rusqlite::params;
 
-use crate::database::{Database, project_id};
+use crate::database::{Database, moment, project_id, session_id};
 
-pub(crate) const ROWS: [&str; 7] = [
+pub(crate) const ROWS: [&str; 8] = [
     "search: the commonest word",
     "search: a word of medium frequency",
     "search: a rare word",
     "search: two words",
     "search: a beginning of four letters",
     "search: a beginning of three letters",
-    "search: any of these in a project, an agent's or a side's, 99%",
+    "search: any of these with filters, 99%",
+    "search: any of these, best of the newest 10,000, 99%",
 ];
 
 /// Times a search is done.
@@ -41,31 +42,47 @@ pub(crate) async fn measure(bench: &mut Bench, database: &Database) -> Result<()
             measure_one(bench, database, name, text).await?;
         }
     }
-    let [.., filtered] = ROWS;
+    let [.., filtered, best] = ROWS;
     if bench.wants(&[filtered]) {
-        measure_filtered(bench, database, filtered, &texts).await?;
+        measure_all(bench, database, filtered, (&texts, &filters(database)?)).await?;
+    }
+    if bench.wants(&[best]) {
+        let ranked = [SearchQuery { order: SearchOrder::Best, ..SearchQuery::default() }];
+        measure_all(bench, database, best, (&texts, &ranked)).await?;
     }
     Ok(())
 }
 
-/// The slowest of all searches with filters.
-async fn measure_filtered(
+/// Filters of all kinds. Some match nothing: no session of project 3 is of Codex, and none is of Kimi.
+fn filters(database: &Database) -> Result<[SearchQuery; 9]> {
+    let all = SearchQuery::default();
+    let (project, role) = (Some(project_id(3)), Some(Role::Agent));
+    let (claude, codex) = (Some("claude-code".parse()?), Some("codex".parse()?));
+    let middle = Some(moment(database.messages / 2));
+    Ok([
+        SearchQuery { project, ..all.clone() },
+        SearchQuery { agent: claude, ..all.clone() },
+        SearchQuery { agent: Some("kimi".parse()?), ..all.clone() },
+        SearchQuery { role, ..all.clone() },
+        SearchQuery { until: middle, ..all.clone() },
+        SearchQuery { since: Some(moment(database.messages)), ..all.clone() },
+        SearchQuery { project, role, until: middle, ..all.clone() },
+        SearchQuery { project, agent: codex.clone(), ..all.clone() },
+        SearchQuery { agent: codex, session: Some(session_id(7)), ..all },
+    ])
+}
+
+/// The slowest of all searches for texts with each of the filters.
+async fn measure_all(
     bench: &mut Bench,
     database: &Database,
     name: &str,
-    texts: &[String],
+    (texts, filters): (&[String], &[SearchQuery]),
 ) -> Result<()> {
     bench.progress(name)?;
     let store = database.open().await?;
-    let all = SearchQuery::default();
-    let filters = [
-        SearchQuery { project: Some(project_id(3)), ..all.clone() },
-        SearchQuery { agent: Some("claude-code".parse()?), ..all.clone() },
-        SearchQuery { role: Some(Role::User), ..all.clone() },
-        SearchQuery { project: Some(project_id(3)), role: Some(Role::Agent), ..all },
-    ];
     let mut times = Vec::new();
-    for _ in 0..bench.size(SEARCHES.0, SEARCHES.1) / filters.len() {
+    for _ in 0..bench.size(SEARCHES.0, SEARCHES.1).div_ceil(filters.len()) {
         for (text, filter) in texts.iter().flat_map(|text| filters.iter().map(move |it| (text, it)))
         {
             let query = SearchQuery { text: text.clone(), ..filter.clone() };

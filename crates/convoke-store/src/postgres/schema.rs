@@ -6,7 +6,7 @@ use super::Server;
 use crate::db::Db;
 use crate::error::{Fault, Result};
 use crate::schema::steps::Step;
-use crate::schema::{Migration, bring_down, bring_up, listed_in};
+use crate::schema::{Migration, bring_down, bring_up, listed_in, search_by_time};
 
 /// Every migration; a new one is added at the end, and those before it stay as they are.
 const STEPS: &[Step] = &[
@@ -26,9 +26,16 @@ const STEPS: &[Step] = &[
     },
     Step {
         version: 3,
+        name: "search_by_time",
+        up: include_str!("../../migrations/postgres/0003_search_by_time.up.sql"),
+        down: include_str!("../../migrations/postgres/0003_search_by_time.down.sql"),
+        code: Some(search_by_time::CODE),
+    },
+    Step {
+        version: 4,
         name: "users",
-        up: include_str!("../../migrations/postgres/0003_users.up.sql"),
-        down: include_str!("../../migrations/postgres/0003_users.down.sql"),
+        up: include_str!("../../migrations/postgres/0004_users.up.sql"),
+        down: include_str!("../../migrations/postgres/0004_users.down.sql"),
         code: None,
     },
 ];

@@ -1,10 +1,10 @@
 //! The migrations themselves, in order.
 
 use convoke_core::time::Timestamp;
-use rusqlite::Connection;
 use sha2::{Digest as _, Sha256};
 
-use super::{Migration, whole_messages};
+use super::{Migration, search_by_time, whole_messages};
+use crate::db::Db;
 use crate::error::Fault;
 
 /// Both halves of a migration.
@@ -21,8 +21,8 @@ pub(crate) struct Step {
 /// What SQL alone cannot do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Code {
-    pub(super) up: fn(&Connection) -> Result<(), Fault>,
-    pub(super) down: fn(&Connection) -> Result<(), Fault>,
+    pub(crate) up: fn(Db<'_>) -> Result<(), Fault>,
+    pub(crate) down: fn(Db<'_>) -> Result<(), Fault>,
 }
 
 /// Every migration; a new one is added at the end, and those before it stay as they are.
@@ -39,7 +39,7 @@ pub(super) const STEPS: &[Step] = &[
         name: "whole_messages",
         up: include_str!("../../migrations/0002_whole_messages.up.sql"),
         down: include_str!("../../migrations/0002_whole_messages.down.sql"),
-        code: Some(Code { up: whole_messages::up, down: whole_messages::down }),
+        code: Some(whole_messages::CODE),
     },
     Step {
         version: 3,
@@ -71,9 +71,16 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         version: 7,
+        name: "search_by_time",
+        up: include_str!("../../migrations/0007_search_by_time.up.sql"),
+        down: include_str!("../../migrations/0007_search_by_time.down.sql"),
+        code: Some(search_by_time::CODE),
+    },
+    Step {
+        version: 8,
         name: "users",
-        up: include_str!("../../migrations/0007_users.up.sql"),
-        down: include_str!("../../migrations/0007_users.down.sql"),
+        up: include_str!("../../migrations/0008_users.up.sql"),
+        down: include_str!("../../migrations/0008_users.down.sql"),
         code: None,
     },
 ];

@@ -9,12 +9,23 @@ mod up;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
+use super::search_by_time::index_row;
+use super::steps::Code;
 use crate::db::Db;
 use crate::error::Fault;
 use crate::write::search;
 
-pub(super) use down::down;
-pub(super) use up::up;
+/// Only databases in files are as old as that.
+pub(super) const CODE: Code = Code {
+    up: |db| match db {
+        Db::Sqlite(db) => up::up(db),
+        Db::Postgres(_) => Ok(()),
+    },
+    down: |db| match db {
+        Db::Sqlite(db) => down::down(db),
+        Db::Postgres(_) => Ok(()),
+    },
+};
 
 /// A row of either table, without what differs.
 struct Row {
@@ -62,7 +73,7 @@ fn index_all(db: &Connection, select: &str) -> Result<(), Fault> {
             continue;
         };
         if let Some(text) = search::text_of(&content) {
-            search::put(Db::Sqlite(db), session, n, &text)?;
+            index_row(Db::Sqlite(db), session, n, &text)?;
         }
     }
     Ok(())

@@ -29,7 +29,10 @@ impl Change for EraseSession {
         db.defer_references()?;
         for sql in [
             "DELETE FROM agent_sessions WHERE n = ?1",
-            "DELETE FROM message_search WHERE rowid IN (SELECT n FROM messages WHERE session = ?1)",
+            "DELETE FROM message_search WHERE rowid IN (SELECT k.key FROM searched_messages AS k \
+             WHERE k.message IN (SELECT n FROM messages WHERE session = ?1))",
+            "DELETE FROM searched_messages \
+             WHERE message IN (SELECT n FROM messages WHERE session = ?1)",
             "DELETE FROM messages WHERE session = ?1",
             "DELETE FROM deltas WHERE session = ?1",
             "DELETE FROM session_state WHERE session = ?1",

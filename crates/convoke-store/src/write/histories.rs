@@ -1,10 +1,13 @@
 //! Stores conversations that other programs keep, each together with how far it was read.
 
+use std::rc::Rc;
+
 use convoke_core::id::SessionId;
 use convoke_core::session::{EndReason, Summary};
 use convoke_core::time::Timestamp;
 
 use super::record::{Encoded, Record, store_state};
+use super::search::{self, Searched};
 use super::sessions::number;
 use super::work::WorkRow;
 use super::{Change, Durability};
@@ -14,7 +17,7 @@ use crate::histories::{
     Consent, HistoryKey, HistoryMark, HistoryOutcome, HistoryRecord, HistoryStanding,
     NewHistorySession,
 };
-use crate::search::{project_scope, session_scope};
+use crate::search::scope::Scope;
 
 /// Conversations that become sessions. Encoded by the caller.
 #[derive(Debug)]
@@ -68,12 +71,21 @@ impl Change for ImportHistories {
     }
 
     fn apply(&self, db: Db<'_>) -> Result<Vec<HistoryOutcome>, Fault> {
-        self.0.iter().map(|history| history.apply(db)).collect()
+        let mut searched = Vec::new();
+        let outcomes = self.0.iter().map(|history| history.apply(db, &mut searched));
+        let outcomes = outcomes.collect::<Result<_, Fault>>()?;
+        search::add_all(db, &mut searched)?;
+        Ok(outcomes)
     }
 }
 
 impl EncodedHistory {
-    fn apply(&self, db: Db<'_>) -> Result<HistoryOutcome, Fault> {
+    /// Stores a conversation; adds its messages to those that are to be put into the search index.
+    fn apply<'a>(
+        &'a self,
+        db: Db<'_>,
+        searched: &mut Vec<(Rc<Scope>, Searched<'a>)>,
+    ) -> Result<HistoryOutcome, Fault> {
         let HistoryRecord { mark, session, replaces } = &self.record;
         match (find(db, &mark.key)?, replaces) {
             (Some((_, HistoryStanding::Erased)), _) => {
@@ -95,10 +107,14 @@ impl EncodedHistory {
         }
         let project = self.project(db)?;
         let n = self.create(db, &project)?;
-        let scope = [session_scope(n), project_scope(&project)];
+        let scope = Rc::new(Scope::new(n, &project, mark.key.agent.as_str()));
         for update in &self.updates {
             match update {
-                Encoded::Message(message) => message.insert_in(db, n, &scope)?,
+                Encoded::Message(message) => {
+                    let message_n = message.insert_row(db, n)?;
+                    let message = message.searched(message_n);
+                    searched.extend(message.map(|message| (Rc::clone(&scope), message)));
+                }
                 Encoded::State { kind, body, rev, .. } => store_state(db, n, kind, body, *rev)?,
                 Encoded::Delta(_) => {
                     return Err(Error::Misuse { what: "a history has whole messages" }.into());

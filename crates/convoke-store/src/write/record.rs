@@ -11,6 +11,7 @@ use convoke_core::time::Timestamp;
 use convoke_core::update::{Delta, Update};
 
 use super::requests::RequestRow;
+use super::search::Searched;
 use super::sessions::number;
 use super::work::WorkRow;
 use super::{Change, Durability, search};
@@ -96,7 +97,7 @@ impl Record {
     }
 
     /// The messages that begin, by place. A message that changed again in the same commit comes late among the updates, but
-    /// the numbers of rows follow the places: search returns the newest first by them.
+    /// the numbers of rows follow the places: search orders messages of the same millisecond by them.
     fn begun_after(&self, last_seq: Seq) -> Vec<&MessageRow> {
         let mut begun: Vec<&MessageRow> = Vec::new();
         for update in &self.updates {
@@ -238,27 +239,21 @@ impl MessageRow {
 
     fn insert(&self, db: Db<'_>, session: i64) -> Result<(), Fault> {
         let n = self.insert_row(db, session)?;
-        if let Some(text) = &self.searchable {
-            search::put(db, session, n, text)?;
+        if let Some(searched) = self.searched(n) {
+            search::add_new(db, session, &searched)?;
         }
         Ok(())
     }
 
-    /// Inserts a message of a session whose words in the search index are known.
-    pub(super) fn insert_in(
-        &self,
-        db: Db<'_>,
-        session: i64,
-        scope: &[String; 2],
-    ) -> Result<(), Fault> {
-        let n = self.insert_row(db, session)?;
-        if let Some(text) = &self.searchable {
-            search::add(db, scope, n, text)?;
-        }
-        Ok(())
+    /// The message for the search index, if it is searched.
+    pub(super) fn searched(&self, n: i64) -> Option<Searched<'_>> {
+        let created_at = self.created_at.as_millis();
+        let text = self.searchable.as_deref()?;
+        Some(Searched { n, role: self.role, created_at, text })
     }
 
-    fn insert_row(&self, db: Db<'_>, session: i64) -> Result<i64, Fault> {
+    /// Inserts a message without putting it into the search index; returns its number.
+    pub(super) fn insert_row(&self, db: Db<'_>, session: i64) -> Result<i64, Fault> {
         let n = db.insert(
             "INSERT INTO messages
                  (session, seq, rev, id, role, content, turn, open, created_at, updated_at)
@@ -311,9 +306,8 @@ impl MessageRow {
             request.store(db, session, self.seq, self.updated_at)?;
         }
         // The text of a prompt never changes, only its turn does.
-        if let Some(text) = self.searchable.as_ref().filter(|_| self.role != role_word(Role::User))
-        {
-            search::put(db, session, n, text)?;
+        if let Some(searched) = self.searched(n).filter(|_| self.role != role_word(Role::User)) {
+            search::put(db, session, &searched)?;
         }
         Ok(())
     }

@@ -2,20 +2,44 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::rc::Rc;
 
 use convoke_core::content::Content;
 use convoke_core::request::{QuestionRecord, State};
 use convoke_core::review::ReviewComment;
 
-use crate::db::{Db, PostgresSession, params};
+use crate::db::{Db, Optional as _, PostgresSession, params};
 use crate::error::Fault;
-use crate::search::{MATCH_END, MATCH_START, project_scope, session_scope};
+use crate::search::key::keys_of;
+use crate::search::scope::Scope;
+use crate::search::{MATCH_END, MATCH_START};
 
 /// How much of one text is searched; the rest of a longer one is not.
 const TEXT_BYTES_MAX: usize = 1024 * 1024;
 
 /// The same for PostgreSQL, whose vectors of words end at a megabyte.
 const VECTOR_BYTES_MAX: usize = 256 * 1024;
+
+/// A message for the index.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Searched<'a> {
+    /// The number of its row.
+    pub(crate) n: i64,
+    /// The word for its role.
+    pub(crate) role: &'a str,
+    /// In milliseconds.
+    pub(crate) created_at: i64,
+    pub(crate) text: &'a str,
+}
+
+/// The scope of a session that is stored.
+pub(super) fn scope_of(db: Db<'_>, session: i64) -> Result<Scope, Fault> {
+    let mut statement =
+        db.prepare_cached("SELECT project_id, agent FROM agent_sessions WHERE n = ?1")?;
+    let (project, agent): (String, String) =
+        statement.query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(Scope::new(session, &project, &agent))
+}
 
 /// The text by which a message is found, if it is searched.
 pub(crate) fn text_of(content: &Content) -> Option<String> {
@@ -31,6 +55,13 @@ pub(crate) fn text_of(content: &Content) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
+/// The text by which a stored message is found. What goes on is not searched yet; what cannot be read never is.
+pub(crate) fn stored_text(content: &str) -> Option<String> {
+    let content = serde_json::from_str(content).ok()?;
+    let is_partial = matches!(content, Content::Text { partial: true, .. });
+    text_of(&content).filter(|_| !is_partial)
+}
+
 /// The words of a prompt, and of its comments on changes. The code that these quote is not searched.
 fn with_comments<'a>(text: &'a str, review: &[ReviewComment]) -> Cow<'a, str> {
     if review.is_empty() {
@@ -41,50 +72,77 @@ fn with_comments<'a>(text: &'a str, review: &[ReviewComment]) -> Cow<'a, str> {
 }
 
 /// Puts a message into the index, in place of what is there of it.
-pub(crate) fn put(db: Db<'_>, session: i64, message: i64, text: &str) -> Result<(), Fault> {
-    let project: String = db
-        .prepare_cached("SELECT project_id FROM agent_sessions WHERE n = ?1")?
-        .query_row([session], |row| row.get(0))?;
-    let scope = [session_scope(session), project_scope(&project)];
-    match db {
-        Db::Sqlite(_) => {
-            let sql =
-                "INSERT OR REPLACE INTO message_search (rowid, text, scope) VALUES (?1, ?2, ?3)";
-            db.prepare_cached(sql)?.execute(params![message, text, scope.join(" ")])?;
-        }
-        Db::Postgres(session) => put_vector(db, session, &scope, message, text)?,
-    }
-    Ok(())
+pub(crate) fn put(db: Db<'_>, session: i64, message: &Searched<'_>) -> Result<(), Fault> {
+    let known = db
+        .prepare_cached("SELECT key FROM searched_messages WHERE message = ?1")?
+        .query_row([message.n], |row| row.get(0))
+        .optional()?;
+    let Some(key) = known else { return add_new(db, session, message) };
+    db.prepare_cached("DELETE FROM message_search WHERE rowid = ?1")?.execute([key])?;
+    insert(db, key, &scope_of(db, session)?, message)
 }
 
-/// Puts a new message into the index, with the words of its session and project.
-pub(crate) fn add(db: Db<'_>, scope: &[String; 2], message: i64, text: &str) -> Result<(), Fault> {
+/// Puts a message that was just stored into the index.
+pub(crate) fn add_new(db: Db<'_>, session: i64, message: &Searched<'_>) -> Result<(), Fault> {
+    add(db, &scope_of(db, session)?, message)
+}
+
+/// Puts messages that are new into the index. In the order of their times, because the index writes what it has
+/// gathered to the database whenever a key is not greater than the one before it.
+pub(crate) fn add_all(db: Db<'_>, messages: &mut [(Rc<Scope>, Searched<'_>)]) -> Result<(), Fault> {
+    messages.sort_by_key(|(_, message)| (message.created_at, message.n));
+    messages.iter().try_for_each(|(scope, message)| add(db, scope, message))
+}
+
+/// Puts a message that is not there yet into the index.
+fn add(db: Db<'_>, scope: &Scope, message: &Searched<'_>) -> Result<(), Fault> {
+    let key = free_key(db, message.created_at)?;
+    db.prepare_cached("INSERT INTO searched_messages (key, message) VALUES (?1, ?2)")?
+        .execute([key, message.n])?;
+    insert(db, key, scope, message)
+}
+
+/// The first key after those of all messages of the same millisecond. When all of its keys are taken, which only
+/// conversations without times do, the message counts as one of the next.
+fn free_key(db: Db<'_>, created_at: i64) -> Result<i64, Fault> {
+    let mut keys = keys_of(created_at);
+    loop {
+        let newest: Option<i64> = db
+            .prepare_cached("SELECT max(key) FROM searched_messages WHERE key BETWEEN ?1 AND ?2")?
+            .query_row([*keys.start(), *keys.end()], |row| row.get(0))?;
+        match newest {
+            None => return Ok(*keys.start()),
+            Some(newest) if newest < *keys.end() => return Ok(newest + 1),
+            Some(newest) => keys = newest + 1..=newest + 1 + (keys.end() - keys.start()),
+        }
+    }
+}
+
+fn insert(db: Db<'_>, key: i64, scope: &Scope, message: &Searched<'_>) -> Result<(), Fault> {
+    let scope = scope.words(message.role);
     match db {
         Db::Sqlite(_) => {
             let sql = "INSERT INTO message_search (rowid, text, scope) VALUES (?1, ?2, ?3)";
-            db.prepare_cached(sql)?.execute(params![message, text, scope.join(" ")])?;
+            db.prepare_cached(sql)?.execute(params![key, message.text, scope.join(" ")])?;
         }
-        Db::Postgres(session) => put_vector(db, session, scope, message, text)?,
+        Db::Postgres(session) => {
+            let vector = vector_of(session, message.text, &scope)?;
+            let sql = "INSERT INTO message_search (rowid, vector)
+                 VALUES (?1, CAST(CAST(?2 AS TEXT) AS tsvector))";
+            db.prepare_cached(sql)?.execute(params![key, vector])?;
+        }
     }
     Ok(())
 }
 
-fn put_vector(
-    db: Db<'_>,
+/// A text with the words of its scope, as PostgreSQL stores it.
+pub(crate) fn vector_of(
     session: &PostgresSession,
-    scope: &[String],
-    message: i64,
     text: &str,
-) -> Result<(), Fault> {
+    scope: &[String],
+) -> Result<String, Fault> {
     let text = text.get(..text.floor_char_boundary(VECTOR_BYTES_MAX)).unwrap_or(text);
-    let vector = session.tokenizer()?.vector(text, scope)?;
-    db.prepare_cached(
-        "INSERT INTO message_search (rowid, vector)
-         VALUES (?1, CAST(CAST(?2 AS TEXT) AS tsvector))
-         ON CONFLICT (rowid) DO UPDATE SET vector = excluded.vector",
-    )?
-    .execute(params![message, vector])?;
-    Ok(())
+    Ok(session.tokenizer()?.vector(text, scope)?)
 }
 
 /// What is asked and can be chosen, and what the human said to it.

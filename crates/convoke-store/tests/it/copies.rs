@@ -71,7 +71,7 @@ async fn k8_a_copy_is_made_of_what_a_killed_daemon_left_and_replaces_nothing() {
     }
     let (path, target) = (left.path().join("convoke.db"), left.path().join("copy.db"));
     let contents = backup::make(&path, &target, |_| {}).unwrap();
-    assert_eq!(contents, Contents { schema: 7, sessions: 1, messages: 2 });
+    assert_eq!(contents, Contents { schema: 8, sessions: 1, messages: 2 });
     assert_eq!(backup::verify(&target).unwrap(), contents);
     let again = backup::make(&path, &target, |_| {}).unwrap_err();
     assert!(matches!(again, Error::Denied { .. }), "{again:?}");

@@ -41,6 +41,11 @@ impl Database {
         self.number(&format!("SELECT count(*) FROM {table} WHERE {table} MATCH '{word}'"))
     }
 
+    /// Takes the newest migrations back, down to the index by row; the store must be closed.
+    pub(crate) fn roll_back_search(&self) {
+        assert_eq!(convoke_store::schema::rollback(self.path(), 2).unwrap().len(), 2);
+    }
+
     /// Looks for damage.
     pub(crate) fn check(&self) {
         convoke_store::schema::check(self.path()).unwrap();

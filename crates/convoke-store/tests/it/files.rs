@@ -109,7 +109,7 @@ async fn a_second_writer_fails_with_the_pid_of_the_first() {
     assert_eq!(in_use(schema::migrate(&path, at(0)).unwrap_err()), expected);
     assert_eq!(in_use(schema::rollback(&path, 1).unwrap_err()), expected);
     // Looking needs no lock, and does not break it either.
-    assert_eq!(schema::status(&path).unwrap().len(), 7);
+    assert_eq!(schema::status(&path).unwrap().len(), 8);
     schema::check(&path).unwrap();
     assert_eq!(in_use(Store::open(&path, at(0)).await.unwrap_err()), expected);
     world.store.close().await;
@@ -140,10 +140,10 @@ async fn the_database_of_a_newer_convoke_is_refused_and_not_touched() {
     world.store.close().await;
     world
         .raw()
-        .execute_batch("INSERT INTO schema_migrations VALUES (8, 'future', 'abc', 0)")
+        .execute_batch("INSERT INTO schema_migrations VALUES (9, 'future', 'abc', 0)")
         .unwrap();
     let words =
-        format!("{} was written by a newer Convoke (schema 8; this one knows 7)", path_of(&world));
+        format!("{} was written by a newer Convoke (schema 9; this one knows 8)", path_of(&world));
     assert_refused_untouched(&world.path(), &words).await;
 }
 

@@ -191,7 +191,7 @@ async fn k8_looking_at_what_a_killed_daemon_left_changes_nothing() {
     let read = || ["convoke.db", "convoke.db-wal"].map(|name| fs::read(left.path().join(name)));
     let before = read().map(Result::unwrap);
     let path = left.path().join("convoke.db");
-    assert_eq!(schema::status(&path).unwrap().len(), 7);
+    assert_eq!(schema::status(&path).unwrap().len(), 8);
     schema::check(&path).unwrap();
     assert_eq!(read().map(Result::unwrap), before);
 }

@@ -16,7 +16,7 @@ fn objects(path: &std::path::Path) -> Vec<String> {
 }
 
 /// Every migration, first to last.
-fn all(applied_at: Option<i64>) -> [Migration; 7] {
+fn all(applied_at: Option<i64>) -> [Migration; 8] {
     let applied_at = applied_at.map(at);
     [
         (1, "foundation"),
@@ -25,7 +25,8 @@ fn all(applied_at: Option<i64>) -> [Migration; 7] {
         (4, "attention"),
         (5, "changes"),
         (6, "histories"),
-        (7, "users"),
+        (7, "search_by_time"),
+        (8, "users"),
     ]
     .map(|(version, name)| Migration { version, name, applied_at })
 }

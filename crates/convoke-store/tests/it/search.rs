@@ -171,7 +171,7 @@ async fn nothing_a_person_types_is_syntax() {
         assert_eq!(places(&world, text).await, expected, "{text}");
     }
     for nothing in ["", "  \n\t ", "***", "()", "\u{0}"] {
-        let empty = HitPage { hits: vec![], next: None };
+        let empty = HitPage::default();
         assert_eq!(search(&world, nothing).await, empty, "{nothing:?}");
     }
 }

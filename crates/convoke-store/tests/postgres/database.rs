@@ -38,6 +38,14 @@ impl Database {
         self.number(&format!("SELECT count(*) FROM message_search WHERE vector @@ '{word}'"))
     }
 
+    /// Takes the newest migrations back, down to the index by row; the store must be closed.
+    pub(crate) fn roll_back_search(&self) {
+        // The client blocks, which a thread of the runtime must not.
+        let server = self.server();
+        let taken_back = std::thread::spawn(move || convoke_store::schema::rollback(server, 2));
+        assert_eq!(taken_back.join().unwrap().unwrap().len(), 2);
+    }
+
     /// Looks for damage, which is the server's business.
     pub(crate) fn check(&self) {
         assert_eq!(self.number("SELECT count(*) FROM generation"), 1);

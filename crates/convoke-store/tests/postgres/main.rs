@@ -33,6 +33,9 @@ mod rules;
 #[path = "../it/search.rs"]
 mod search;
 #[cfg(test)]
+#[path = "../it/search_order.rs"]
+mod search_order;
+#[cfg(test)]
 #[path = "../it/sessions.rs"]
 mod sessions;
 #[cfg(test)]

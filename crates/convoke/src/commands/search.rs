@@ -16,11 +16,12 @@ use crate::output::{Output, aside_on_terminal, plain};
 /// Search prompts, answers and questions of all sessions, newest first
 ///
 /// All words must occur; `*` after three or more letters matches the rest of a word. The filters
-/// `agent:`, `project:`, `role:`, `since:` and `until:` may also stand among the words.
+/// `agent:`, `project:`, `role:`, `since:` and `until:` may also stand among the words, and `order:best`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke search parser error
   convoke search 'migrat*' --project web --role agent
+  convoke search database migration --order best
   convoke search roof since:2026-11-01 --json | jq -r '.hits[].session.title'")]
 pub(crate) struct SearchArgs {
     /// Words to search for
@@ -44,7 +45,10 @@ pub(crate) struct SearchArgs {
     /// Maximum number of hits [default: 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100))]
     limit: Option<u64>,
-    /// Only older hits: `next` of the page before
+    /// Which hits come first: the newest, or the most relevant of the newest 10,000 [default: newest]
+    #[arg(long, value_name = "O")]
+    order: Option<ShownOrder>,
+    /// Only the hits that follow: `next` of the page before
     #[arg(long, value_name = "NEXT")]
     before: Option<u64>,
     #[command(flatten)]
@@ -56,6 +60,21 @@ enum ShownRole {
     User,
     Agent,
     System,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ShownOrder {
+    Newest,
+    Best,
+}
+
+impl ShownOrder {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Newest => "newest",
+            Self::Best => "best",
+        }
+    }
 }
 
 impl ShownRole {
@@ -92,11 +111,15 @@ pub(crate) fn run(
             role: args.role.map(|role| role.as_str().to_owned()),
             since: args.since.clone(),
             until: args.until.clone(),
+            order: args.order.map(|order| order.as_str().to_owned()),
             before: args.before,
             limit: args.limit,
         };
         let hits = client.search(&query).await?;
         output.show(&hits, listed)?;
+        if hits.incomplete {
+            aside_on_terminal("the search index is being rebuilt, so that hits may be missing");
+        }
         if let Some(next) = hits.next {
             aside_on_terminal(&format!("more with --before {next}"));
         }

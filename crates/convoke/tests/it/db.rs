@@ -18,6 +18,8 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     4        attention       not yet
     5        changes         not yet
     6        histories       not yet
+    7        search_by_time  not yet
+    8        users           not yet
     ");
     assert!(!machine.home().join("convoke.db").exists());
     insta::assert_snapshot!(machine.run("db migrate"), @"
@@ -29,6 +31,8 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     applied 4 attention
     applied 5 changes
     applied 6 histories
+    applied 7 search_by_time
+    applied 8 users
     ");
     insta::assert_snapshot!(machine.run("db migrate"), @"
     exit 0
@@ -45,23 +49,27 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     4        attention       [time]
     5        changes         [time]
     6        histories       [time]
+    7        search_by_time  [time]
+    8        users           [time]
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes"), @"
     exit 0
     --- stdout
-    rolled back 6 histories
+    rolled back 8 users
     ");
-    insta::assert_snapshot!(machine.run("db rollback --yes --steps 4"), @"
+    insta::assert_snapshot!(machine.run("db rollback --yes --steps 5"), @"
     exit 0
     --- stdout
+    rolled back 7 search_by_time
+    rolled back 6 histories
     rolled back 5 changes
     rolled back 4 attention
     rolled back 3 rules
-    rolled back 2 whole_messages
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes --steps 3"), @"
     exit 0
     --- stdout
+    rolled back 2 whole_messages
     rolled back 1 foundation
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes"), @"
@@ -83,8 +91,8 @@ fn s11_machines_get_the_migrations_as_json() {
       "database": "[tmp]/.convoke/convoke.db",
       "rolledBack": [
         {
-          "version": 6,
-          "name": "histories",
+          "version": 8,
+          "name": "users",
           "appliedAt": "[time]"
         }
       ]

@@ -213,10 +213,10 @@ fn the_database_is_examined() {
     };
     insta::assert_snapshot!(database(), @"ok    database  none yet; it will be created when needed");
     machine.run("db migrate");
-    insta::assert_snapshot!(database(), @"ok    database  [tmp]/.convoke/convoke.db is intact, schema 6");
+    insta::assert_snapshot!(database(), @"ok    database  [tmp]/.convoke/convoke.db is intact, schema 8");
     machine.run("db rollback --yes");
     insta::assert_snapshot!(database(), @"
-    warn  database  [tmp]/.convoke/convoke.db has schema 5, and 6 is the newest
+    warn  database  [tmp]/.convoke/convoke.db has schema 7, and 8 is the newest
                     → convoke db migrate
     ");
     fs::write(machine.home().join("convoke.db"), "garbage ".repeat(1000)).unwrap();

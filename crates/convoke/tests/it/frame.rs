@@ -114,8 +114,10 @@ fn more_is_said_on_stderr_on_request_and_the_result_stays_the_same() {
     applied 4 attention
     applied 5 changes
     applied 6 histories
+    applied 7 search_by_time
+    applied 8 users
     --- stderr
-     INFO migrated [tmp]/.convoke/convoke.db count=6
+     INFO migrated [tmp]/.convoke/convoke.db count=8
     ");
     insta::assert_snapshot!(machine.run("db migrate"), @"
     exit 0
@@ -144,6 +146,8 @@ fn a_log_filter_that_is_not_understood_is_a_warning() {
     applied 4 attention
     applied 5 changes
     applied 6 histories
+    applied 7 search_by_time
+    applied 8 users
     --- stderr
      WARN CONVOKE_LOG is invalid and ignored: error parsing level filter: expected one of "off", "error", "warn", "info", "debug", "trace", or a number 0-5
     "#);

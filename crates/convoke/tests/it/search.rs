@@ -60,15 +60,23 @@ fn p7_words_and_filters_find_messages_with_their_sessions() {
         ("q=roof&since=2999-01-01", 0),
         ("q=role:agent", 0),
         ("q=roof&limit=3", 3),
+        ("q=roof&order=best", 4),
+        ("q=roof&order=newest", 4),
     ] {
         assert_eq!(found(&search(query)).len(), count, "{query}");
     }
+    // The shorter text is the better one.
+    let best = found(&search("q=roof%20order:best&limit=2"));
+    assert!(best.iter().all(|(role, _)| role == "user"), "{best:?}");
     let page = search("q=roof&role=user&limit=1");
     let older = search(&format!("q=roof&role=user&limit=1&before={}", page["next"]));
     assert_eq!(found(&older), [("user".to_owned(), first)]);
-    for (query, status) in
-        [("q=x%20role:boss", 422), ("q=x&since=soon", 422), ("q=x%20project:none", 404)]
-    {
+    for (query, status) in [
+        ("q=x%20role:boss", 422),
+        ("q=x&since=soon", 422),
+        ("q=x&order=worst", 422),
+        ("q=x%20project:none", 404),
+    ] {
         assert_eq!(daemon.get(&format!("/api/search?{query}")).status, status, "{query}");
     }
 }
@@ -120,6 +128,8 @@ fn p7_the_command_line_shows_where_the_words_are() {
     assert!(screen.contains("The roof is \u{1b}[1;33mtight\u{1b}[0m."), "{screen:?}");
     let hits = daemon.machine.json("search roof --role user --project app --json");
     assert_eq!(hits["hits"].as_array().unwrap().len(), 2);
+    let hits = daemon.machine.json("search roof --order best --json");
+    assert_eq!(hits["hits"][0]["role"], "user");
     assert_eq!(daemon.machine.run("search walnut"), "exit 0\n--- stdout\nNothing found.\n");
     let told = daemon.machine.run("search roof --since soon");
     assert!(told.starts_with("exit 2\n"), "{told}");

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
-use super::{Row, drop_tables, field, index_all, sessions, set_field};
+use super::{Row, drop_tables, field, sessions, set_field};
 use crate::error::Fault;
 
 /// The most that one message of words holds; longer ones go on in the next.
@@ -32,8 +32,8 @@ pub(in crate::schema) fn up(db: &Connection) -> Result<(), Fault> {
         }
         fold.store(db, session)?;
     }
-    drop_tables(db, &["agent_messages"])?;
-    index_all(db, "SELECT n, session, content FROM messages WHERE open = 0 ORDER BY n")
+    // The search index stays empty: migration 7 replaces it, and has it filled.
+    drop_tables(db, &["agent_messages"])
 }
 
 /// The messages of one session, as far as its rows were read.

@@ -38,11 +38,20 @@ fn p7_a_search_finds_titles_and_messages_and_jumps_to_the_message() {
     let query = "roof agent:codex".to_owned();
     let last = ClientFrame::Search { query: query.clone(), limit: Some(50), before: None };
     assert_eq!(said.last(), Some(&last));
-    let late =
-        ServerFrame::SearchHits { query: "roof".to_owned(), hits: vec![hit(1, 3)], next: None };
+    let late = ServerFrame::SearchHits {
+        query: "roof".to_owned(),
+        hits: vec![hit(1, 3)],
+        next: None,
+        incomplete: false,
+    };
     stage.hear(late);
     assert!(stage.screen().contains("Searching…"), "{}", stage.screen());
-    stage.hear(ServerFrame::SearchHits { query, hits: vec![hit(2, 40), hit(2, 7)], next: None });
+    stage.hear(ServerFrame::SearchHits {
+        query,
+        hits: vec![hit(2, 40), hit(2, 7)],
+        next: None,
+        incomplete: false,
+    });
     insta::assert_snapshot!(stage.screen());
     stage.keys("enter");
     let said = stage.said();

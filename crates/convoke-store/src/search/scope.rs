@@ -1,0 +1,98 @@
+//! The words by which filters are answered. Every message has one for its session and one for each combination of its
+//! project, its agent and its role, so that a search looks for one of them whatever is filtered: the index takes long to
+//! intersect words that are frequent and hardly ever in the same message.
+
+use convoke_core::id::{AgentName, ProjectId};
+use convoke_core::message::Role;
+
+use crate::write::record::role_word;
+
+/// How all of these words begin. The index has entries for beginnings of three and four letters; these share theirs.
+const MARK: &str = "zzzz";
+
+/// A session, as the index knows it.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    session: String,
+    project: String,
+    agent: String,
+}
+
+impl Scope {
+    pub(crate) fn new(session: i64, project: &str, agent: &str) -> Self {
+        let (project, agent) = (project_part(project), agent_part(agent));
+        Self { session: session_word(session), project, agent }
+    }
+
+    /// The words of a message of this session.
+    pub(crate) fn words(&self, role: &str) -> [String; 8] {
+        let Self { session, project, agent } = self;
+        let role = role_part(role);
+        [
+            session.clone(),
+            format!("{MARK}{project}"),
+            format!("{MARK}{agent}"),
+            format!("{MARK}{role}"),
+            format!("{MARK}{project}{agent}"),
+            format!("{MARK}{project}{role}"),
+            format!("{MARK}{agent}{role}"),
+            format!("{MARK}{project}{agent}{role}"),
+        ]
+    }
+}
+
+/// The word that stands for a session.
+pub(super) fn session_word(n: i64) -> String {
+    format!("{MARK}s{n}")
+}
+
+/// The word that stands for what is given; none if nothing is.
+pub(super) fn filter_word(
+    project: Option<ProjectId>,
+    agent: Option<&AgentName>,
+    role: Option<Role>,
+) -> Option<String> {
+    let project = project.map(|project| project_part(&project.to_string()));
+    let agent = agent.map(|agent| agent_part(agent.as_str()));
+    let role = role.map(|role| role_part(role_word(role)));
+    let parts: String = [project, agent, role].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("{MARK}{parts}"))
+}
+
+fn project_part(id: &str) -> String {
+    format!("p{}", id.replace('-', ""))
+}
+
+/// In hexadecimal digits, since the tokenizer would split a name at its hyphens and ignore the case of its letters.
+fn agent_part(name: &str) -> String {
+    let digits: Vec<String> = name.bytes().map(|byte| format!("{byte:02x}")).collect();
+    format!("a{}", digits.concat())
+}
+
+fn role_part(role: &str) -> String {
+    format!("r{}", role.get(..1).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p7_whatever_is_filtered_is_one_word_of_each_message_that_fits() {
+        let project = ProjectId::from_random([7; 16]);
+        let agent: AgentName = "claude-code".parse().unwrap();
+        let words = Scope::new(3, &project.to_string(), agent.as_str()).words("agent");
+        for at in 1..8 {
+            let word = filter_word(
+                (at & 1 > 0).then_some(project),
+                (at & 2 > 0).then_some(&agent),
+                (at & 4 > 0).then_some(Role::Agent),
+            );
+            assert!(words.contains(&word.unwrap()), "{at}");
+        }
+        assert_eq!(filter_word(None, None, None), None);
+        assert!(!words.contains(&filter_word(None, None, Some(Role::User)).unwrap()));
+        assert!(words.contains(&session_word(3)));
+        assert!(words.iter().all(|word| word.chars().all(|c| c.is_ascii_alphanumeric())));
+    }
+}
