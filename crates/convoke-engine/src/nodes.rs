@@ -206,6 +206,7 @@ impl Nodes {
             match notice {
                 None => return,
                 Some(Notice::Connected) => {
+                    self.begin_generation().await;
                     taker.notify_one();
                     self.sessions.registry.announce_all();
                     self.sessions.inbox_changed.notify_one();
@@ -225,6 +226,15 @@ impl Nodes {
                     }
                 }
             }
+        }
+    }
+
+    /// Begins a new generation of revisions if the server was restarted, by whichever node notices first: a standby that took
+    /// over may lack what the server before it had.
+    async fn begin_generation(&self) {
+        let Some(boot) = convoke_agents::leftovers::boot() else { return };
+        if let Err(error) = self.store.booted(boot).await {
+            tracing::warn!("the start of the database server cannot be recorded: {error}");
         }
     }
 

@@ -317,6 +317,11 @@ fn home_advice(error: &home::Error) -> (Code, String) {
     }
 }
 
+/// Whether a database is named by a URL.
+fn is_server(path: &std::path::Path) -> bool {
+    path.to_str().is_some_and(convoke_store::location::Server::is_url)
+}
+
 fn store_hint(error: &convoke_store::Error) -> Option<String> {
     use convoke_store::Error;
     let hint = match error {
@@ -351,12 +356,29 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
             let path = path.display();
             format!("move it away: mv '{path}' '{path}.other'")
         }
+        Error::ReadOnly { path } if is_server(path) => {
+            "it is a standby, or set to be read-only: name the primary server in store.url"
+                .to_owned()
+        }
+        Error::Denied { path, .. } if is_server(path) => format!(
+            "check the user and the database in store.url, and the password in store.password_file, PGPASSWORD or ~/.pgpass: psql '{}'",
+            path.display()
+        ),
+        Error::DiskFull { path } if is_server(path) => {
+            "free some space on the disk of the PostgreSQL server".to_owned()
+        }
         Error::ReadOnly { path } | Error::Denied { path, .. } => {
             format!("check its permissions: ls -l '{}'", path.display())
         }
         Error::Unreachable { .. } => {
             "check that the server runs and that store.url names it: convoke doctor".to_owned()
         }
+        Error::Untrusted { .. } => "switch TLS on at the server (ssl = on), or change sslmode and sslrootcert in store.url: \
+             sslrootcert names the certificate of the authority that signed the server's"
+            .to_owned(),
+        Error::NodesRun { .. } => "stop them first (convoke stop, on those machines); \
+             a daemon that was killed is forgotten after 15 seconds: convoke node list"
+            .to_owned(),
         Error::NodeRuns { .. } => "stop it first: convoke stop, on that machine".to_owned(),
         Error::OtherContents { .. } => "copy into an empty database".to_owned(),
         Error::NodeNameTaken { .. } => {

@@ -101,6 +101,10 @@ mod owner_channel;
 #[cfg(test)]
 mod owner_home;
 #[cfg(test)]
+mod postgres_away;
+#[cfg(test)]
+mod postgres_faults;
+#[cfg(test)]
 mod project_cli;
 #[cfg(test)]
 mod questions;
