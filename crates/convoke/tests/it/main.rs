@@ -29,6 +29,8 @@ mod comparing;
 #[cfg(test)]
 mod completions;
 #[cfg(test)]
+mod compose;
+#[cfg(test)]
 mod config;
 #[cfg(test)]
 mod confinement;
