@@ -79,7 +79,7 @@ impl Incoming {
     }
 
     /// Answers it.
-    pub async fn finish(self, response: String) -> Result<()> {
+    pub async fn finish(&self, response: String) -> Result<()> {
         Ok(self.store.finish_command(self.command.id, response).await?)
     }
 }

@@ -15,7 +15,7 @@ use axum::response::{IntoResponse as _, Response};
 use convoke_api::bodies::{Problem, Prompted, code};
 use convoke_api::frames::{ClientFrame, ServerFrame};
 use convoke_core::id::{MessageId, NodeId};
-use convoke_engine::{Called, Delivery, Error, Incoming, Patience};
+use convoke_engine::{Called, Delivery, Error, Incoming, Kind, Patience};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -356,12 +356,24 @@ pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
                 }
                 Err(error) => problem(Failure::invalid(format!("an older node? {error}"))),
             };
-            let answered = serde_json::to_string(&answered).unwrap_or_default();
-            if let Err(error) = incoming.finish(answered).await {
-                tracing::error!("the answer to another node cannot be stored: {error}");
-            }
+            finish(&app, &incoming, &answered).await;
         });
         running.insert(key, task);
+    }
+}
+
+/// Stores the answer to another node, again and again while the database is away: its asker waits for it.
+async fn finish(app: &App, incoming: &Incoming, answered: &Answered) {
+    let answered = serde_json::to_string(answered).unwrap_or_default();
+    while let Err(error) = incoming.finish(answered.clone()).await {
+        tracing::warn!("the answer to another node cannot be stored: {error}");
+        if error.kind() != Kind::Unavailable {
+            return;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(RETRY_AFTER) => {}
+            () = app.stop.cancelled() => return,
+        }
     }
 }
 

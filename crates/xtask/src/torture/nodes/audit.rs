@@ -86,7 +86,10 @@ fn commands_end(nodes: &Nodes, findings: &mut Vec<String>) {
     let waiting = "SELECT count(*) FROM node_commands WHERE finished_at IS NULL";
     while let Some(count) = nodes.database.value(waiting).filter(|count| count != "0") {
         if Instant::now() > deadline {
-            findings.push(format!("{count} commands wait for nodes that run"));
+            let oldest = "SELECT request FROM node_commands WHERE finished_at IS NULL ORDER BY id";
+            let oldest = nodes.database.value(oldest).unwrap_or_default();
+            findings
+                .push(format!("{count} commands wait for nodes that run, the first is {oldest}"));
             return;
         }
         thread::sleep(Duration::from_millis(200));
