@@ -367,13 +367,27 @@ async fn finish(app: &App, incoming: &Incoming, answered: &Answered) {
     let answered = serde_json::to_string(answered).unwrap_or_default();
     while let Err(error) = incoming.finish(answered.clone()).await {
         tracing::warn!("the answer to another node cannot be stored: {error}");
-        if error.kind() != Kind::Unavailable {
+        if wait_to_retry(app, &error).await == Retry::No {
             return;
         }
-        tokio::select! {
-            () = tokio::time::sleep(RETRY_AFTER) => {}
-            () = app.stop.cancelled() => return,
-        }
+    }
+}
+
+/// Whether something is tried again that the database was needed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Retry {
+    Yes,
+    No,
+}
+
+/// Waits for a while if the database may be back then, and the daemon is not stopping.
+async fn wait_to_retry(app: &App, error: &Error) -> Retry {
+    if error.kind() != Kind::Unavailable {
+        return Retry::No;
+    }
+    tokio::select! {
+        () = tokio::time::sleep(RETRY_AFTER) => Retry::Yes,
+        () = app.stop.cancelled() => Retry::No,
     }
 }
 
@@ -427,7 +441,8 @@ async fn answer_at_last(
 async fn answer(app: &Arc<App>, router: &Router, incoming: &Incoming, asked: &Asked) -> Answered {
     if incoming.command.was_begun && asked.patience() == Patience::Now {
         let detail = "the node was restarted while it carried this out; look whether it is done";
-        return problem(Failure::new(StatusCode::CONFLICT, code::CONFLICT, detail));
+        // Not one of the 4xx, which say that nothing was done.
+        return problem(Failure::new(StatusCode::BAD_GATEWAY, code::NODE_AWAY, detail));
     }
     if let Err(error) = incoming.begin().await {
         return problem(error.into());

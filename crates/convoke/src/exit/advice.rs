@@ -1,6 +1,7 @@
 //! What a person can do next, for every error that we know.
 
 mod daemon;
+mod server;
 mod spawn;
 mod team;
 
@@ -317,13 +318,11 @@ fn home_advice(error: &home::Error) -> (Code, String) {
     }
 }
 
-/// Whether a database is named by a URL.
-fn is_server(path: &std::path::Path) -> bool {
-    path.to_str().is_some_and(convoke_store::location::Server::is_url)
-}
-
 fn store_hint(error: &convoke_store::Error) -> Option<String> {
     use convoke_store::Error;
+    if let Some(hint) = server::hint(error) {
+        return Some(hint);
+    }
     let hint = match error {
         Error::Newer { .. } => "a newer convoke wrote it; install that version again".to_owned(),
         Error::Corrupt { path, .. } => {
@@ -356,34 +355,10 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
             let path = path.display();
             format!("move it away: mv '{path}' '{path}.other'")
         }
-        Error::ReadOnly { path } if is_server(path) => {
-            "it is a standby, or set to be read-only: name the primary server in store.url"
-                .to_owned()
-        }
-        Error::Denied { path, .. } if is_server(path) => format!(
-            "check the user and the database in store.url, and the password in store.password_file, PGPASSWORD or ~/.pgpass: psql '{}'",
-            path.display()
-        ),
-        Error::DiskFull { path } if is_server(path) => {
-            "free some space on the disk of the PostgreSQL server".to_owned()
-        }
         Error::ReadOnly { path } | Error::Denied { path, .. } => {
             format!("check its permissions: ls -l '{}'", path.display())
         }
-        Error::Unreachable { .. } => {
-            "check that the server runs and that store.url names it: convoke doctor".to_owned()
-        }
-        Error::Untrusted { .. } => "switch TLS on at the server (ssl = on), or change sslmode and sslrootcert in store.url: \
-             sslrootcert names the certificate of the authority that signed the server's"
-            .to_owned(),
-        Error::NodesRun { .. } => "stop them first (convoke stop, on those machines); \
-             a daemon that was killed is forgotten after 15 seconds: convoke node list"
-            .to_owned(),
-        Error::NodeRuns { .. } => "stop it first: convoke stop, on that machine".to_owned(),
         Error::OtherContents { .. } => "copy into an empty database".to_owned(),
-        Error::NodeNameTaken { .. } => {
-            "give this one another name: node.name in config.toml".to_owned()
-        }
         Error::DiskFull { path } => format!("free some space: df -h '{}'", path.display()),
         Error::InUse { pid: Some(pid), .. } => {
             format!("wait for process {pid} to end, or see what it is: ps -p {pid}")
@@ -398,6 +373,11 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
         | Error::UnknownNode { .. }
         | Error::OtherNode { .. }
         | Error::Fenced
+        | Error::Unreachable { .. }
+        | Error::Untrusted { .. }
+        | Error::NodesRun { .. }
+        | Error::NodeRuns { .. }
+        | Error::NodeNameTaken { .. }
         | Error::ProjectExists { .. }
         | Error::SessionExists { .. }
         | Error::PairExists { .. }

@@ -32,7 +32,7 @@ fn contents(yaml: &str) -> Vec<String> {
 }
 
 #[test]
-fn n1_the_nodes_of_compose_yaml_have_settings_that_convoke_knows() {
+fn the_nodes_of_compose_yaml_have_settings_that_convoke_knows() {
     let yaml = fs::read_to_string(root().join("compose.yaml")).unwrap();
     let configs = contents(&yaml);
     assert_eq!(configs.len(), 2, "two nodes");
@@ -59,7 +59,7 @@ fn n1_the_nodes_of_compose_yaml_have_settings_that_convoke_knows() {
 }
 
 #[test]
-fn n1_docker_understands_compose_yaml_where_it_is_installed() {
+fn docker_understands_compose_yaml_where_it_is_installed() {
     let mut docker = Command::new("docker");
     docker.args(["compose", "--file"]).arg(root().join("compose.yaml")).args(["config", "--quiet"]);
     // Without Docker, or without its plug-in, there is nothing to ask.
