@@ -1901,6 +1901,14 @@ declare namespace Api {
       /** Its place in the queue, from 1. */
       place: number;
     }
+    /** A prompt that had been accepted for this session's machine while that was away was refused when it was back. */
+    | {
+      event: "prompt_refused";
+      /** The prompt. */
+      prompt: string;
+      /** Why. */
+      why: string;
+    }
     /** The agent sent more in one turn than it may, so the turn is stopped. */
     | {
       event: "turn_limit";

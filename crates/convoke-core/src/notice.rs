@@ -99,6 +99,14 @@ pub enum TurnEvent {
         /// Its place in the queue, from 1.
         place: u64,
     },
+    /// A prompt that had been accepted for this session's machine while that was away was refused when it was back.
+    #[serde(rename = "prompt_refused")]
+    Refused {
+        /// The prompt.
+        prompt: String,
+        /// Why.
+        why: String,
+    },
     /// The agent sent more in one turn than it may, so the turn is stopped.
     #[serde(rename = "turn_limit")]
     Limit {

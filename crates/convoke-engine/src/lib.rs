@@ -65,7 +65,7 @@ pub use histories::{
 pub use home::{Counts, Home};
 pub use inbox::{Inbox, Item, Remember};
 pub use keys::{IssuedKey, Keys};
-pub use nodes::{Called, Incoming, Nodes, Patience};
+pub use nodes::{Called, Delivery, Incoming, Nodes, Patience};
 pub use processes::{ListedAgent, Offered};
 pub use projects::Projects;
 pub use rules::{NewRule, RuleView, Rules};

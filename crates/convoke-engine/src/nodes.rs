@@ -3,13 +3,15 @@
 //! A session belongs to the node in whose folder its agent works; only that node writes to it. The others read it from the
 //! database, and ask its node for everything else.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use convoke_core::id::{NodeId, ProjectId, SessionId};
 use convoke_core::message::Seq;
-use convoke_store::nodes::{LEASE, Node, NodeCommand, Notice};
+use convoke_core::notice::{Notice, TurnEvent};
+use convoke_core::session::{Command, Report};
+use convoke_store::nodes::{LEASE, Node, NodeCommand, Notice as Announced};
 use convoke_store::{Error as StoreError, Store, StoredSession};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior};
@@ -61,17 +63,23 @@ impl Known {
 pub struct Incoming {
     /// The command.
     pub command: NodeCommand,
+    read_at: Instant,
     store: Store,
 }
 
 impl Incoming {
+    /// Whether its asker has given up waiting for the response by now.
+    pub fn is_forgotten(&self) -> bool {
+        self.command.age + self.read_at.elapsed() >= RESPONSE_MAX
+    }
+
     /// Records that it is about to be carried out.
     pub async fn begin(&self) -> Result<()> {
         Ok(self.store.begin_command(self.command.id).await?)
     }
 
     /// Answers it.
-    pub async fn finish(self, response: String) -> Result<()> {
+    pub async fn finish(&self, response: String) -> Result<()> {
         Ok(self.store.finish_command(self.command.id, response).await?)
     }
 }
@@ -128,18 +136,31 @@ impl Nodes {
         Ok(found.and_then(|project| project.node).filter(|node| self.own() != Some(*node)))
     }
 
+    /// Tells in a session's log that a prompt which had waited for this node was refused; its sender is gone.
+    pub async fn tell_refused(&self, session: &str, prompt: String, why: String) -> Result<()> {
+        let session = self.sessions.find(session).await?;
+        let notice = Notice::new(TurnEvent::Refused { prompt, why });
+        self.sessions.carry(session, Command::Agent(Report::Noticed(notice))).await?;
+        Ok(())
+    }
+
     /// Has another node carry out a command; returns its response.
     ///
-    /// A node that is away gets a command that may wait when it is back; other commands fail with `NodeAway`.
-    pub async fn call(&self, to: NodeId, request: String, patience: Patience) -> Result<Called> {
+    /// A node that is away gets a command that may wait when it is back; other commands fail with `NodeAway`. The request is
+    /// worded for the way in which it is delivered.
+    pub async fn call(
+        &self,
+        to: NodeId,
+        patience: Patience,
+        request: impl FnOnce(Delivery) -> String,
+    ) -> Result<Called> {
         let node = self.list().await?.into_iter().find(|node| node.id == to);
         let node = node.ok_or(StoreError::UnknownNode { id: to })?;
         if node.is_away && patience == Patience::Now {
-            let since = self.sessions.around.now().as_millis() - node.seen_at.as_millis();
-            let since = Duration::from_millis(u64::try_from(since).unwrap_or(0));
-            return Err(Error::NodeAway { name: node.name, since });
+            return Err(Error::NodeAway { name: node.name, since: node.quiet_for });
         }
-        let id = self.store.post_command(to, request).await?;
+        let delivery = if node.is_away { Delivery::Later } else { Delivery::Now };
+        let id = self.store.post_command(to, request(delivery)).await?;
         if node.is_away {
             return Ok(Called::Queued { node });
         }
@@ -192,7 +213,7 @@ impl Nodes {
 
     async fn follow(
         self: Arc<Self>,
-        mut notices: mpsc::Receiver<Notice>,
+        mut notices: mpsc::Receiver<Announced>,
         commands: mpsc::Sender<Incoming>,
     ) {
         let own = self.own();
@@ -205,20 +226,21 @@ impl Nodes {
             };
             match notice {
                 None => return,
-                Some(Notice::Connected) => {
+                Some(Announced::Connected) => {
+                    self.begin_generation().await;
                     taker.notify_one();
                     self.sessions.registry.announce_all();
                     self.sessions.inbox_changed.notify_one();
                 }
-                Some(Notice::Sessions { node, .. }) if Some(node) == own => {}
-                Some(Notice::Sessions { sessions, .. }) => {
+                Some(Announced::Sessions { node, .. }) if Some(node) == own => {}
+                Some(Announced::Sessions { sessions, .. }) => {
                     for session in sessions {
                         self.announce(session).await;
                     }
                 }
-                Some(Notice::Command(node)) if Some(node) == own => taker.notify_one(),
-                Some(Notice::Command(_)) => {}
-                Some(Notice::Response(id)) => {
+                Some(Announced::Command(node)) if Some(node) == own => taker.notify_one(),
+                Some(Announced::Command(_)) => {}
+                Some(Announced::Response(id)) => {
                     if let Some(told) = self.known().waiting.remove(&id) {
                         // The receiver is gone if the caller stopped waiting.
                         told.send(()).ok();
@@ -228,23 +250,36 @@ impl Nodes {
         }
     }
 
+    /// Begins a new generation of revisions if the server was restarted, by whichever node notices first: a standby that took
+    /// over may lack what the server before it had.
+    async fn begin_generation(&self) {
+        let Some(boot) = convoke_agents::leftovers::boot() else { return };
+        if let Err(error) = self.store.booted(boot).await {
+            tracing::warn!("the start of the database server cannot be recorded: {error}");
+        }
+    }
+
     /// Hands the commands for this node to their executor, one by one and in order.
     async fn take_commands(
         self: Arc<Self>,
         taker: Arc<tokio::sync::Notify>,
         commands: mpsc::Sender<Incoming>,
     ) {
-        let mut last = 0;
+        // Handed out, and not finished yet. The highest number would not do: of two nodes that ask at once, the one with the
+        // higher number may be stored first.
+        let mut handed_out: HashSet<u64> = HashSet::new();
         loop {
-            match self.store.waiting_commands(COMMANDS).await {
+            let limit = COMMANDS + u32::try_from(handed_out.len()).unwrap_or(COMMANDS);
+            match self.store.waiting_commands(limit).await {
                 Ok(waiting) => {
+                    let ids: HashSet<u64> = waiting.iter().map(|command| command.id).collect();
+                    handed_out.retain(|id| ids.contains(id));
                     for command in waiting {
-                        // Handed out before, and not finished yet.
-                        if command.id <= last {
+                        if !handed_out.insert(command.id) {
                             continue;
                         }
-                        last = command.id;
-                        let incoming = Incoming { command, store: self.store.clone() };
+                        let (read_at, store) = (Instant::now(), self.store.clone());
+                        let incoming = Incoming { command, read_at, store };
                         if commands.send(incoming).await.is_err() {
                             return;
                         }
@@ -301,6 +336,15 @@ pub enum Patience {
     Now,
     /// It waits, as prompts do.
     MayWait,
+}
+
+/// How a command gets to its node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// Its sender waits for the response.
+    Now,
+    /// It waits for a node that is away, and its sender does not wait.
+    Later,
 }
 
 /// What became of a command.

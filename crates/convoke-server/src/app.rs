@@ -93,19 +93,14 @@ impl App {
         }
     }
 
-    /// The generation of all revisions, as cursors carry it. Read once; it stays the same while the daemon runs.
-    pub(crate) async fn generation(&self) -> String {
-        let read = self.generation.get_or_try_init(async || {
-            Ok::<_, Error>(self.engine.sessions().generation().await?.to_string())
-        });
-        match read.await {
-            Ok(generation) => generation.clone(),
-            // A cursor with an empty generation matches none, so its reader receives everything again.
-            Err(error) => {
-                tracing::error!("the generation of the database cannot be read: {error}");
-                String::new()
-            }
+    /// The generation of all revisions, as cursors carry it. That of a file is read once; a server may be restarted while
+    /// the daemon runs, which begins a new one.
+    pub(crate) async fn generation(&self) -> Result<String, Error> {
+        let read = async || Ok(self.engine.sessions().generation().await?.to_string());
+        if self.engine.nodes().own().is_some() {
+            return read().await;
         }
+        self.generation.get_or_try_init(read).await.cloned()
     }
 
     /// A new random token: two 16-byte values, 244 random bits if they are v4 UUIDs.

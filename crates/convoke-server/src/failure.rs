@@ -21,6 +21,8 @@ use crate::health;
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 /// The `Retry-After` of a 429, in seconds. A contract.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("60");
+/// The `Retry-After` of a 503, in seconds: a database that was restarted is back in less. A contract.
+const UNAVAILABLE_SECONDS: HeaderValue = HeaderValue::from_static("5");
 
 /// Models or modes that an error names; some agents offer hundreds.
 const OFFERED_MAX: usize = 20;
@@ -160,6 +162,9 @@ fn to_response(problem: &Problem) -> Response {
     response.headers_mut().insert(CONTENT_TYPE, PROBLEM_JSON);
     if status == StatusCode::TOO_MANY_REQUESTS {
         response.headers_mut().insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
+    }
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().insert(RETRY_AFTER, UNAVAILABLE_SECONDS);
     }
     response
 }

@@ -1,6 +1,7 @@
 //! The problems that `/healthz` and `/api/status` report.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use convoke_api::bodies::HealthProblem;
@@ -14,6 +15,9 @@ const LOST: &str =
 /// The hint for a damaged database.
 const DAMAGED: &str =
     "stop the daemon with `convoke stop`, then restore a backup with `convoke restore`";
+
+/// The hint for a server that cannot be reached.
+const AWAY: &str = "nothing is lost: try again when the PostgreSQL server is back; `convoke doctor` tries to reach it";
 
 /// Current problems, at most one for each subject. Clones share the list.
 #[derive(Debug, Clone, Default)]
@@ -64,6 +68,11 @@ fn database(trouble: &Trouble) -> HealthProblem {
     HealthProblem { code: code.to_owned(), text: text.to_owned(), hint: Some(hint.to_owned()) }
 }
 
+/// Whether a database is named by a URL.
+fn is_server(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| path.starts_with("postgres://"))
+}
+
 /// The hint for a request that failed because of the store.
 pub(crate) fn store_hint(error: &convoke_engine::StoreError) -> Option<String> {
     use convoke_engine::StoreError;
@@ -71,6 +80,13 @@ pub(crate) fn store_hint(error: &convoke_engine::StoreError) -> Option<String> {
     match error {
         StoreError::Lost { .. } => Some(LOST.to_owned()),
         StoreError::Corrupt { .. } => Some(DAMAGED.to_owned()),
+        StoreError::Unreachable { .. } => Some(AWAY.to_owned()),
+        StoreError::DiskFull { path } if is_server(path) => {
+            Some("free some space on the disk of the PostgreSQL server".to_owned())
+        }
+        StoreError::ReadOnly { path } if is_server(path) => {
+            Some("the PostgreSQL server takes no writes: is it a standby now?".to_owned())
+        }
         _ => None,
     }
 }

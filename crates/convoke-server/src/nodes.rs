@@ -16,7 +16,7 @@ use convoke_api::bodies::{Problem, Prompted, code};
 use convoke_api::frames::{ClientFrame, ServerFrame};
 use convoke_core::id::{MessageId, NodeId};
 use convoke_core::user::UserName;
-use convoke_engine::{Called, Error, Incoming, Patience};
+use convoke_engine::{Called, Delivery, Error, Incoming, Kind, Patience};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -54,6 +54,16 @@ enum Asked {
         #[serde(default)]
         by: Option<UserName>,
     },
+}
+
+/// A command on its way to another node.
+#[derive(Debug, Serialize, Deserialize)]
+struct Letter {
+    /// Whether its sender was told that it waits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    queued: bool,
+    #[serde(flatten)]
+    asked: Asked,
 }
 
 /// What comes of it.
@@ -98,6 +108,14 @@ impl Asked {
                     | F::RuleAdd { .. }
                     | F::RuleRemove { .. }
             ),
+        }
+    }
+
+    /// Its body, or the fields of its frame.
+    fn fields(&self) -> Value {
+        match self {
+            Self::Request { body, .. } => serde_json::from_str(body).unwrap_or_default(),
+            Self::Frame { frame, .. } => serde_json::to_value(frame).unwrap_or_default(),
         }
     }
 
@@ -251,21 +269,22 @@ pub(crate) async fn forward_frame(
 }
 
 async fn ask(app: &App, node: NodeId, asked: Asked) -> Result<Answered, Failure> {
-    let text = serde_json::to_string(&asked);
-    let text = text.map_err(|error| Failure::internal(error.to_string()))?;
-    match app.engine.nodes().call(node, text, asked.patience()).await? {
+    let patience = asked.patience();
+    let mut letter = Letter { queued: false, asked };
+    let worded = |delivery: Delivery| {
+        letter.queued = delivery == Delivery::Later;
+        serde_json::to_string(&letter).unwrap_or_default()
+    };
+    match app.engine.nodes().call(node, patience, worded).await? {
         Called::Answered(response) => serde_json::from_str(&response)
             .map_err(|error| Failure::internal(format!("a node answered {error}"))),
-        Called::Queued { node } => queued(app, &asked, node.name).await,
+        Called::Queued { node } => queued(app, &letter.asked, node.name).await,
     }
 }
 
 /// What is answered for a prompt that waits for a node which is away.
 async fn queued(app: &App, asked: &Asked, node: String) -> Result<Answered, Failure> {
-    let fields = match asked {
-        Asked::Request { body, .. } => serde_json::from_str(body).unwrap_or_default(),
-        Asked::Frame { frame, .. } => serde_json::to_value(frame).unwrap_or_default(),
-    };
+    let fields = asked.fields();
     let message_id = fields.get("messageId").and_then(Value::as_str);
     let message_id = message_id.unwrap_or_default().parse().map_err(Error::from)?;
     let session = app.engine.sessions().named(&asked.key()).await?;
@@ -313,8 +332,8 @@ pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
     let mut running: HashMap<String, JoinHandle<()>> = HashMap::new();
     while let Some(incoming) = commands.recv().await {
         running.retain(|_, task| !task.is_finished());
-        let asked = serde_json::from_str::<Asked>(&incoming.command.request);
-        let key = asked.as_ref().map(Asked::key).unwrap_or_default();
+        let letter = serde_json::from_str::<Letter>(&incoming.command.request);
+        let key = letter.as_ref().map(|letter| letter.asked.key()).unwrap_or_default();
         let before = running.remove(&key);
         let (app, router) = (Arc::clone(&app), router.clone());
         let task = tokio::spawn(async move {
@@ -322,11 +341,15 @@ pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
                 // One that broke down was logged.
                 before.await.ok();
             }
-            let answered = match asked {
-                Ok(asked) if asked.is_allowed() => {
+            let answered = match letter {
+                Ok(Letter { asked, queued }) if asked.is_allowed() => {
                     let answered = answer_at_last(&app, &router, &incoming, &asked).await;
                     // Left for the next start of this daemon.
                     let Some(answered) = answered else { return };
+                    let is_prompt = asked.patience() == Patience::MayWait;
+                    if is_prompt && (queued || incoming.is_forgotten()) {
+                        tell_refused(&app, &asked, &answered).await;
+                    }
                     answered
                 }
                 Ok(_) => {
@@ -335,12 +358,57 @@ pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
                 }
                 Err(error) => problem(Failure::invalid(format!("an older node? {error}"))),
             };
-            let answered = serde_json::to_string(&answered).unwrap_or_default();
-            if let Err(error) = incoming.finish(answered).await {
-                tracing::error!("the answer to another node cannot be stored: {error}");
-            }
+            finish(&app, &incoming, &answered).await;
         });
         running.insert(key, task);
+    }
+}
+
+/// Stores the answer to another node, again and again while the database is away: its asker waits for it.
+async fn finish(app: &App, incoming: &Incoming, answered: &Answered) {
+    let answered = serde_json::to_string(answered).unwrap_or_default();
+    while let Err(error) = incoming.finish(answered.clone()).await {
+        tracing::warn!("the answer to another node cannot be stored: {error}");
+        if wait_to_retry(app, &error).await == Retry::No {
+            return;
+        }
+    }
+}
+
+/// Whether something is tried again that the database was needed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Retry {
+    Yes,
+    No,
+}
+
+/// Waits for a while if the database may be back then, and the daemon is not stopping.
+async fn wait_to_retry(app: &App, error: &Error) -> Retry {
+    if error.kind() != Kind::Unavailable {
+        return Retry::No;
+    }
+    tokio::select! {
+        () = tokio::time::sleep(RETRY_AFTER) => Retry::Yes,
+        () = app.stop.cancelled() => Retry::No,
+    }
+}
+
+/// Tells in the session's log that a prompt was refused whose sender does not wait for the answer.
+async fn tell_refused(app: &App, asked: &Asked, answered: &Answered) {
+    let problem = match answered {
+        Answered::Response { status, body, .. } if *status >= 400 => {
+            serde_json::from_str(body).ok()
+        }
+        Answered::Problem { problem } => Some(problem.as_ref().clone()),
+        Answered::Response { .. } | Answered::Frames { .. } => return,
+    };
+    let why = problem.map_or_else(|| "it failed".to_owned(), |problem: Problem| problem.detail);
+    let fields = asked.fields();
+    let prompt = fields.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+    if let Err(error) = app.engine.nodes().tell_refused(&asked.key(), prompt, why.clone()).await {
+        tracing::warn!(
+            "a prompt that had waited was refused ({why}), and it cannot be told: {error}"
+        );
     }
 }
 
@@ -375,7 +443,8 @@ async fn answer_at_last(
 async fn answer(app: &Arc<App>, router: &Router, incoming: &Incoming, asked: &Asked) -> Answered {
     if incoming.command.was_begun && asked.patience() == Patience::Now {
         let detail = "the node was restarted while it carried this out; look whether it is done";
-        return problem(Failure::new(StatusCode::CONFLICT, code::CONFLICT, detail));
+        // Not one of the 4xx, which say that nothing was done.
+        return problem(Failure::new(StatusCode::BAD_GATEWAY, code::NODE_AWAY, detail));
     }
     if let Err(error) = incoming.begin().await {
         return problem(error.into());

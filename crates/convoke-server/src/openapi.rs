@@ -164,7 +164,7 @@ fn add_problems(operation: &mut Value) {
         ("415", "The body is not application/json", has_body),
         ("422", "A value is invalid; the detail names it", has_body || has_query),
         ("500", "Internal error; see the log", true),
-        ("503", "The daemon is stopping, or the disk is full", true),
+        ("503", "The daemon is stopping, the disk is full, or the database is away", true),
     ];
     let responses = operation.get_mut("responses").and_then(Value::as_object_mut);
     let Some(responses) = responses else { return };
@@ -180,7 +180,7 @@ fn add_problems(operation: &mut Value) {
         response.insert("content".to_owned(), json!({"application/problem+json": problem}));
         let header = match status.as_str() {
             "401" => json!({"WWW-Authenticate": {"schema": {"type": "string"}}}),
-            "429" => json!({"Retry-After": {"schema": {"type": "integer"}}}),
+            "429" | "503" => json!({"Retry-After": {"schema": {"type": "integer"}}}),
             _ => continue,
         };
         response.insert("headers".to_owned(), header);

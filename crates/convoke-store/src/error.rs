@@ -119,6 +119,14 @@ pub enum Error {
         /// What failed.
         source: Cause,
     },
+    /// The server has no encrypted connection to offer, or not one that `sslmode` accepts.
+    #[error("there is no trusted connection to {path}")]
+    Untrusted {
+        /// The database.
+        path: PathBuf,
+        /// What failed.
+        source: Cause,
+    },
     /// Another process runs with the id of this daemon, and this one writes no more.
     #[error("another daemon with the same home has taken over")]
     Fenced,
@@ -139,6 +147,17 @@ pub enum Error {
     NodeRuns {
         /// Its name.
         name: String,
+    },
+    /// The schema must not change while other daemons use the database.
+    #[error(
+        "the schema of {path} cannot be changed while other daemons use it: {}",
+        names.join(", ")
+    )]
+    NodesRun {
+        /// The database.
+        path: PathBuf,
+        /// Their names.
+        names: Vec<String>,
     },
     /// The database is not empty, and not a part of the copy that is to be made.
     #[error("{path} has other contents")]
@@ -294,6 +313,7 @@ enum Kind {
     Busy,
     Denied,
     Unreachable,
+    Untrusted,
     Other,
 }
 
@@ -301,11 +321,23 @@ impl Kind {
     fn of(error: &Sql) -> Self {
         match error {
             Sql::Sqlite(error) => Self::of_sqlite(error),
-            Sql::Postgres(error) => Self::of_postgres(error.code()),
+            Sql::Postgres(error) => Self::of_client(error),
             Sql::Said(_, code) => Self::of_postgres(code.as_ref()),
             Sql::Away => Self::Unreachable,
             Sql::Unreadable { .. } => Self::Corrupt,
             Sql::NoRow => Self::Other,
+        }
+    }
+
+    /// What failed before the server said a word is known by the library's own words only.
+    fn of_client(error: &postgres::Error) -> Self {
+        let words = error.to_string();
+        match error.code() {
+            Some(code) => Self::of_postgres(Some(code)),
+            None if words.starts_with("error performing TLS handshake") => Self::Untrusted,
+            // The server asks for a password, and there is none.
+            None if words.starts_with("invalid configuration") => Self::Denied,
+            None => Self::of_postgres(None),
         }
     }
 
@@ -361,6 +393,7 @@ impl Kind {
             Self::Busy => Error::InUse { path, pid: None },
             Self::Denied => Error::Denied { path, source },
             Self::Unreachable => Error::Unreachable { path, source },
+            Self::Untrusted => Error::Untrusted { path, source },
             Self::Other => Error::Internal { path, source },
         }
     }

@@ -30,6 +30,8 @@ pub struct Node {
     pub started_at: Timestamp,
     /// When it was last known to run.
     pub seen_at: Timestamp,
+    /// How long ago that was, by the clock of the server: the clocks of two machines may differ.
+    pub quiet_for: Duration,
     /// Whether its lease is over.
     pub is_away: bool,
 }
@@ -45,6 +47,8 @@ pub struct NodeCommand {
     pub request: String,
     /// Whether it was begun before, by a daemon that then ended.
     pub was_begun: bool,
+    /// How long ago it was asked, by the clock of the server.
+    pub age: Duration,
 }
 
 impl Store {
@@ -85,7 +89,8 @@ impl Store {
             let mut statement = db.prepare_cached(
                 "SELECT id, name, version, CAST(extract(epoch FROM started_at) * 1000 AS BIGINT),
                      CAST(extract(epoch FROM lease_until) * 1000 AS BIGINT) - ?1,
-                     lease_until <= clock_timestamp()
+                     lease_until <= clock_timestamp(),
+                     CAST(extract(epoch FROM clock_timestamp() - lease_until) * 1000 AS BIGINT) + ?1
                  FROM nodes ORDER BY name",
             )?;
             let nodes = statement.query_map([lease], node)?;
@@ -105,7 +110,9 @@ impl Store {
         let Some(id) = self.node() else { return Ok(Vec::new()) };
         self.read(move |db| {
             let mut statement = db.prepare_cached(
-                "SELECT id, asker, request, begun_at IS NOT NULL FROM node_commands
+                "SELECT id, asker, request, begun_at IS NOT NULL,
+                     CAST(extract(epoch FROM clock_timestamp() - asked_at) * 1000 AS BIGINT)
+                 FROM node_commands
                  WHERE node = ?1 AND finished_at IS NULL ORDER BY id LIMIT ?2",
             )?;
             let commands = statement.query_map(params![id.to_string(), limit], |row| {
@@ -114,6 +121,7 @@ impl Store {
                     asker: row::text(row, 1)?,
                     request: row.get(2)?,
                     was_begun: row.get(3)?,
+                    age: Duration::from_millis(row.get(4)?),
                 })
             })?;
             Ok(commands.collect::<SqlResult<_>>()?)
@@ -155,6 +163,7 @@ fn node(row: &Row<'_>) -> SqlResult<Node> {
         started_at: row::timestamp(row, 3)?,
         seen_at: row::timestamp(row, 4)?,
         is_away: row.get(5)?,
+        quiet_for: Duration::from_millis(u64::try_from(row.get::<i64>(6)?).unwrap_or(0)),
     })
 }
 

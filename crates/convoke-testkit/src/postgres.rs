@@ -67,6 +67,20 @@ fn programs_of_the_run() -> Option<PathBuf> {
 impl Server {
     /// Starts one, with further settings as `name=value`.
     pub fn start(settings: &[&str]) -> io::Result<Self> {
+        Self::start_with(settings, None)
+    }
+
+    /// Starts one with a disk of so many bytes, which only the server sees, for a tablespace. Needs bubblewrap.
+    pub fn start_with_small_disk(bytes: u64) -> io::Result<Self> {
+        Self::start_with(&[], Some(bytes))
+    }
+
+    /// Where the small disk is.
+    pub fn small_disk(&self) -> PathBuf {
+        self.folder.join("small")
+    }
+
+    fn start_with(settings: &[&str], small_disk: Option<u64>) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("convoke-pg-").tempdir()?.keep();
         let owner = owner()?;
         if let Some((user, group)) = owner {
@@ -84,16 +98,22 @@ impl Server {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let url = format!("postgres://convoke@127.0.0.1:{port}/postgres?sslmode=disable");
         let mut server = Self { url, folder, keeper: None };
-        server.run(port, settings)?;
+        server.run(port, settings, small_disk)?;
         Ok(server)
     }
 
-    fn run(&mut self, port: u16, settings: &[&str]) -> io::Result<()> {
+    fn run(&mut self, port: u16, settings: &[&str], small_disk: Option<u64>) -> io::Result<()> {
         let mut keeper = as_owner(Path::new("/bin/sh"), owner()?);
         // Starts the server for every line, in a shell that waits for it, so that the number of a killed one is free. Ends it
         // when the pipe is closed, which it is when the process that holds it is gone.
         let script = r#"folder=$1; shift; while read -r _; do ("$@" >>"$folder/log" 2>&1; :) & done; read -r pid <"$folder/data/postmaster.pid" && kill -INT "$pid" 2>/dev/null; wait; cd /; rm -rf "$folder""#;
-        keeper.args(["-c", script, "sh"]).arg(&self.folder).arg(program("postgres")?);
+        keeper.args(["-c", script, "sh"]).arg(&self.folder);
+        if let Some(bytes) = small_disk {
+            fs::create_dir(self.small_disk())?;
+            keeper.args(["bwrap", "--dev-bind", "/", "/", "--size", &bytes.to_string()]);
+            keeper.args(["--perms", "0700", "--tmpfs"]).arg(self.small_disk()).arg("--");
+        }
+        keeper.arg(program("postgres")?);
         keeper.arg("-D").arg(self.folder.join("data")).arg("-k").arg(&self.folder);
         keeper.args(["-p", &port.to_string(), "-c", "listen_addresses=127.0.0.1"]);
         let usual = ["max_connections=300", "fsync=off", "full_page_writes=off"];
@@ -130,6 +150,47 @@ impl Server {
     /// The URL of its database `postgres`.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Puts a file into the server's folder that only the server can read; returns its path.
+    pub fn give(&self, name: &str, content: &[u8]) -> io::Result<PathBuf> {
+        let path = self.folder.join(name);
+        fs::write(&path, content)?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+        if let Some((user, group)) = owner()? {
+            chown(&path, Some(user), Some(group))?;
+        }
+        Ok(path)
+    }
+
+    /// Changes settings, written as `name = value`, and waits until they hold for new connections.
+    pub fn set(&self, settings: &[&str]) -> io::Result<()> {
+        for setting in settings {
+            run(&self.url, &format!("ALTER SYSTEM SET {setting}"));
+        }
+        self.reload()
+    }
+
+    /// Says who may connect, and how, as in `pg_hba.conf`; a last line lets the user `convoke` in.
+    pub fn admit(&self, lines: &str) -> io::Result<()> {
+        let path = self.folder.join("data/pg_hba.conf");
+        fs::write(path, format!("{lines}\nhost all convoke 127.0.0.1/32 trust\n"))?;
+        self.reload()
+    }
+
+    /// The server reads its settings when it gets to it, and puts the time into a view when it has.
+    fn reload(&self) -> io::Result<()> {
+        let loaded = || first(&self.url, "SELECT pg_conf_load_time()").ok().flatten();
+        let before = loaded();
+        run(&self.url, "SELECT pg_reload_conf()");
+        let started = Instant::now();
+        while loaded() == before {
+            if started.elapsed() > START_MAX {
+                return Err(io::Error::other("the server does not read its settings"));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
     }
 
     /// The number of the server's main process.
@@ -191,18 +252,14 @@ impl Database {
 
     /// The first column of the first row, as text.
     pub fn value(&self, sql: &str) -> Option<String> {
-        let (url, sql) = (self.url.clone(), sql.to_owned());
-        aside(move || {
-            let mut client = connect(&url)?;
-            client.batch_execute("SET search_path = convoke")?;
-            let said = client.simple_query(&sql)?;
-            let mut rows = said.iter().filter_map(|message| {
-                let SimpleQueryMessage::Row(row) = message else { return None };
-                row.get(0).map(str::to_owned)
-            });
-            Ok::<_, postgres::Error>(rows.next())
-        })
-        .expect("the statement is right and the server runs")
+        first(&self.url, sql).expect("the statement is right and the server runs")
+    }
+
+    /// The same as somebody else, who needs a password.
+    pub fn url_of(&self, user: &str, host: &str, parameters: &str) -> String {
+        let (address, _) = self.url.split_once('?').unwrap_or((&self.url, ""));
+        let address = address.replacen("convoke@127.0.0.1", &format!("{user}@{host}"), 1);
+        format!("{address}?{parameters}")
     }
 }
 
@@ -225,6 +282,20 @@ fn connect(url: &str) -> Result<Client, postgres::Error> {
 fn answers(url: &str) -> Result<(), postgres::Error> {
     let url = url.to_owned();
     aside(move || connect(&url).map(drop))
+}
+
+fn first(url: &str, sql: &str) -> Result<Option<String>, postgres::Error> {
+    let (url, sql) = (url.to_owned(), sql.to_owned());
+    aside(move || {
+        let mut client = connect(&url)?;
+        client.batch_execute("SET search_path = convoke")?;
+        let said = client.simple_query(&sql)?;
+        let mut rows = said.iter().filter_map(|message| {
+            let SimpleQueryMessage::Row(row) = message else { return None };
+            row.get(0).map(str::to_owned)
+        });
+        Ok(rows.next())
+    })
 }
 
 fn run(url: &str, sql: &str) {

@@ -14,6 +14,7 @@ Usage: cargo xtask tidy [--bless]
        cargo xtask bench [FILTER] [--quick] [--json]
        cargo xtask dist [--program FILE] [--out FOLDER]
        cargo xtask torture [--seconds N] [--seed S] [--release]
+                           [--nodes N [--calm]]
        cargo xtask busy -- COMMAND [ARGUMENTS]
 
   tidy           check the tree against the rules no compiler knows
@@ -32,6 +33,9 @@ Usage: cargo xtask tidy [--bless]
   torture        everything goes wrong at once for 30 seconds, and an
                  auditor compares what was acknowledged with what is
                  stored; the seed makes the same plan again
+  torture --nodes N     the same with N daemons on one PostgreSQL, which
+                 is killed as well; with --calm nothing goes wrong, and
+                 notifications and memory are measured under load
   busy           run a command, such as `cargo nextest run -p CRATE`,
                  without inotify instances and at a load of 8
 ";

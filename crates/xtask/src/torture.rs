@@ -11,6 +11,7 @@ mod faults;
 mod http;
 mod ledger;
 mod machine;
+mod nodes;
 mod prompts;
 mod repls;
 mod schedule;
@@ -44,6 +45,17 @@ pub struct Options {
     seconds: u64,
     seed: u64,
     profile: Profile,
+    /// Daemons on one PostgreSQL; 0 for one daemon with a file.
+    nodes: usize,
+    faults: Faults,
+}
+
+/// Whether anything goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Faults {
+    Many,
+    /// Only load, to see whether it leaves anything behind.
+    None,
 }
 
 /// How the programs are built.
@@ -56,17 +68,21 @@ enum Profile {
 impl Options {
     /// Parses the arguments after `torture`; `None` when they are invalid.
     pub fn read(words: &[&str]) -> Option<Self> {
-        let mut options = Self { seconds: 30, seed: 1, profile: Profile::Debug };
+        let (profile, faults) = (Profile::Debug, Faults::Many);
+        let mut options = Self { seconds: 30, seed: 1, profile, nodes: 0, faults };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match *word {
                 "--seconds" => options.seconds = words.next()?.parse().ok().filter(|it| *it > 0)?,
                 "--seed" => options.seed = words.next()?.parse().ok()?,
+                "--nodes" => options.nodes = words.next()?.parse().ok().filter(|it| *it > 0)?,
+                "--calm" => options.faults = Faults::None,
                 "--release" => options.profile = Profile::Release,
                 _ => return None,
             }
         }
-        Some(options)
+        // A single daemon has its own measurements.
+        (options.nodes > 0 || options.faults == Faults::Many).then_some(options)
     }
 }
 
@@ -82,6 +98,11 @@ pub enum Verdict {
 /// Runs all rounds, and prints the findings.
 pub fn run(root: &Path, options: &Options) -> Result<Verdict> {
     let (program, agent) = programs(root, options.profile)?;
+    match (options.nodes, options.faults) {
+        (0, _) => {}
+        (_, Faults::Many) => return nodes::torture(&program, &agent, options),
+        (_, Faults::None) => return nodes::load(&program, &agent, options),
+    }
     let mut left = Duration::from_secs(options.seconds);
     let (mut total, mut findings, mut seed) = (Totals::default(), 0, options.seed);
     while !left.is_zero() {
@@ -131,8 +152,7 @@ fn round(
     if let Some(status) = machine.start_daemon()? {
         anyhow::bail!("the daemon does not start: {status}\n{}", machine.daemon_words());
     }
-    let door = machine.door().context("the daemon does not say where it is")?;
-    let world = World::new(&machine, &ledger, seed, &door);
+    let world = World::new(&machine, &ledger, seed);
     let plan = Plan::of(seed, length);
     total.begin(seed, &machine);
     let is_watched_over = AtomicBool::new(true);
@@ -300,10 +320,16 @@ mod tests {
     #[test]
     fn the_words_of_a_command_line_are_read() {
         let read = |words: &[&str]| Options::read(words);
-        let options = Options { seconds: 5, seed: 9, profile: Profile::Release };
+        let (profile, faults) = (Profile::Release, Faults::Many);
+        let options = Options { seconds: 5, seed: 9, profile, nodes: 0, faults };
         assert_eq!(read(&["--seconds", "5", "--seed", "9", "--release"]), Some(options));
+        let options = Options { nodes: 20, faults: Faults::None, ..options };
+        let words = ["--nodes", "20", "--calm", "--seconds", "5", "--seed", "9", "--release"];
+        assert_eq!(read(&words), Some(options));
         assert_eq!(read(&[]).map(|it| (it.seconds, it.seed)), Some((30, 1)));
-        for wrong in [&["--seconds"][..], &["--seconds", "0"], &["--seed", "x"], &["now"]] {
+        for wrong in
+            [&["--seconds"][..], &["--seconds", "0"], &["--seed", "x"], &["now"], &["--calm"]]
+        {
             assert_eq!(read(wrong), None, "{wrong:?}");
         }
     }

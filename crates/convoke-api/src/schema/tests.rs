@@ -77,6 +77,7 @@ fn notices() -> Vec<Value> {
         json!({"event": "unarchived"}),
         json!({"event": "waiting", "place": 2}),
         json!({"event": "turn_limit", "max": 1024}),
+        json!({"event": "prompt_refused", "prompt": "p", "why": "w"}),
         json!({"event": "unconfined"}),
         json!({"event": "rule_made", "ruleId": id, "rule": "r"}),
         json!({"event": "rule_applied", "ruleId": id, "rule": "r", "what": "w"}),

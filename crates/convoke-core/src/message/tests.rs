@@ -82,6 +82,7 @@ fn notices_keep_their_shape() {
     {"event":"compacted","text":"The agent compacted its context.","type":"notice"}
     {"event":"rule_dropped","text":"An older rule allowed every use of Bash in this project. It was removed: rules now name commands, paths, domains or MCP tools. Run `convoke rule list` to see them.","tool":"Bash","type":"notice"}
     {"event":"turn_limit","max":67108864,"text":"The turn was stopped: the agent sent more than 67108864 bytes. Its further output in this turn is dropped. Raise limits.turn_bytes in config.toml if it should be allowed to send more.","type":"notice"}
+    {"event":"prompt_refused","prompt":"go on","text":"A prompt that waited for this machine was refused when it was back: the session is completed. It was: go on","type":"notice","why":"the session is completed"}
     {"error":"git is not installed","event":"checkpoint_failed","text":"No checkpoint of the project could be made, so these changes cannot be shown or undone: git is not installed","type":"notice"}
     {"event":"files_restored","removed":1,"text":"The files were restored to what they were before turn 3: 2 written, 1 removed. Run `convoke session undo` to take it back.","turn":3,"type":"notice","written":2}
     {"event":"files_restored","removed":0,"text":"The restore was undone: 1 file written, 0 removed.","type":"notice","written":1}

@@ -25,6 +25,9 @@ fn turn(event: &TurnEvent) -> String {
         TurnEvent::Waiting { place } => {
             format!("All agent processes are busy; this turn is number {place} in the queue.")
         }
+        TurnEvent::Refused { prompt, why } => format!(
+            "A prompt that waited for this machine was refused when it was back: {why}. It was: {prompt}"
+        ),
         TurnEvent::Limit { max } => format!(
             "The turn was stopped: the agent sent more than {max} bytes. Its further output in this turn is dropped. Raise limits.turn_bytes in config.toml if it should be allowed to send more."
         ),

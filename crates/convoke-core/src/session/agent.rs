@@ -3,7 +3,7 @@
 use crate::bounds::{self, WORDS_BYTES_MAX, json_bytes};
 use crate::content::Content;
 use crate::message::{Draft, Seq};
-use crate::notice::{LifecycleEvent, Notice, ProcessEvent};
+use crate::notice::{Event, LifecycleEvent, Notice, ProcessEvent, TurnEvent};
 use crate::process::Exit;
 use crate::request::{Request, Status as RequestStatus, Verdict};
 use crate::state::SessionState;
@@ -20,8 +20,12 @@ impl Session {
         report: Report,
         mut decision: Decision,
     ) -> Result<Decision, Refusal> {
-        // An ended session ignores the last reports of its stopping process.
-        if self.summary.status != Status::Active {
+        let is_about_prompt = matches!(
+            &report,
+            Report::Noticed(Notice { event: Event::Turn(TurnEvent::Refused { .. }), .. })
+        );
+        // An ended session ignores the last reports of its stopping process. That it refused a prompt is not one of them.
+        if self.summary.status != Status::Active && !is_about_prompt {
             return Ok(decision);
         }
         match report {

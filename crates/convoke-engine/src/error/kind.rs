@@ -87,6 +87,7 @@ pub(super) const fn store_kind(error: &convoke_store::Error) -> Kind {
         Store::Misuse { .. } => Kind::Invalid,
         Store::DiskFull { .. }
         | Store::Unreachable { .. }
+        | Store::Untrusted { .. }
         | Store::ReadOnly { .. }
         | Store::Lost { .. }
         | Store::Corrupt { .. }
@@ -105,6 +106,11 @@ impl Error {
         matches!(self, Self::Store(convoke_store::Error::DiskFull { .. }))
     }
 
+    /// Whether the server of the database cannot be reached.
+    pub(crate) const fn is_server_away(&self) -> bool {
+        matches!(self, Self::Store(convoke_store::Error::Unreachable { .. }))
+    }
+
     /// Whether the store may recover: the disk is full or cannot be written at the moment, or the database is lost or
     /// damaged until it is restored.
     pub(crate) const fn may_pass(&self) -> bool {
@@ -114,6 +120,7 @@ impl Error {
             Self::Store(
                 Store::DiskFull { .. }
                     | Store::Unreachable { .. }
+                    | Store::Untrusted { .. }
                     | Store::ReadOnly { .. }
                     | Store::InUse { .. }
                     | Store::Lost { .. }

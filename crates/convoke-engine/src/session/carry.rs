@@ -34,6 +34,10 @@ const RETRY: Duration = Duration::from_millis(500);
 /// How often it is tried before the turn is given up: meanwhile the task handles no requests, not even a cancellation.
 const TRIES: usize = 6;
 
+/// How long a turn waits for a database server that cannot be reached. Its agent is held up meanwhile, so that what is not
+/// stored stays small; requests for the session are refused before they reach its task, since they read the same server.
+const SERVER_AWAY_MAX: Duration = Duration::from_secs(15 * 60);
+
 /// What is decided and not stored yet.
 pub(super) struct Undone {
     pub(super) session: Session,
@@ -284,12 +288,16 @@ impl Task {
 
     /// Stores what was decided, if that can be done in reasonable time; the agent waits meanwhile.
     async fn commit_at_last(&mut self, undone: Undone) -> Vec<Effect> {
-        let mut tries = 0;
+        let (mut tries, begun) = (0, Instant::now());
         while let Err(error) = self.store(&undone).await {
             tracing::error!(session.id = %self.id, "cannot store what an agent said: {error}");
             tries += 1;
             let is_final = !error.may_pass() || self.shared.store.refusal().is_some();
-            if is_final || tries >= TRIES || self.shared.registry.is_stopping() {
+            let is_over = match error.is_server_away() {
+                true => begun.elapsed() >= SERVER_AWAY_MAX,
+                false => tries >= TRIES,
+            };
+            if is_final || is_over || self.shared.registry.is_stopping() {
                 // The store and this session disagree now; the supervisor starts another task from the store.
                 self.broken = Some(error);
                 return Vec::new();

@@ -74,7 +74,7 @@ pub(super) async fn follow(
     let cursor = header.or(from.cursor).map(|text| text.parse::<Cursor>());
     let cursor = cursor.transpose().map_err(|error| Failure::invalid(error.to_string()))?;
     let newest = app.engine.sessions().get(session).await?.stored.summary.rev;
-    let generation = app.generation().await;
+    let generation = app.generation().await?;
     let after = match cursor {
         Some(cursor) => Some(cursor.rev).filter(|_| cursor.generation == generation),
         None => Some(Rev::new(from.after.unwrap_or(0))),

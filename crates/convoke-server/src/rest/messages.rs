@@ -159,7 +159,7 @@ pub(super) async fn list(
     };
     let part = Part { session, order, left: which.limit };
     let mut response = stream(&app.engine, part, "[".to_owned(), "]").await?;
-    if let Ok(generation) = HeaderValue::from_str(&app.generation().await) {
+    if let Ok(generation) = HeaderValue::from_str(&app.generation().await?) {
         response.headers_mut().insert(GENERATION, generation);
     }
     Ok(response)

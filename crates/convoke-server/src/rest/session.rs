@@ -101,7 +101,7 @@ pub(super) async fn prompt(
 pub(super) async fn state(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
     let snapshot = app.engine.sessions().snapshot(id, 0, 0).await?;
     let state = snapshot.state.into_iter().map(|(_, state)| state).collect();
-    let generation = app.generation().await;
+    let generation = app.generation().await?;
     Ok(json::ok(&StateOfSession { generation, rev: snapshot.rev, state }))
 }
 

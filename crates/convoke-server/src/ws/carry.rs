@@ -397,7 +397,7 @@ struct OpenOptions {
 async fn open(app: Arc<App>, id: &str, options: OpenOptions) -> Replied {
     let id = app.engine.sessions().find(id).await?;
     let session = app.engine.sessions().get(id).await?;
-    let generation = app.generation().await;
+    let generation = app.generation().await?;
     let is_same = options.generation.as_ref().is_none_or(|known| *known == generation);
     // A revision of another generation, or from the future, means nothing: then the client gets everything anew.
     match options

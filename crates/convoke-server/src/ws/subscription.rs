@@ -136,7 +136,8 @@ impl Subscription {
     pub(super) async fn opened(&mut self) -> Option<Envelope<ServerFrame>> {
         let Opening { request_id, upto: rev } = self.opening.take()?;
         let (session_id, uid) = (self.name.clone(), self.session);
-        let generation = self.app.generation().await;
+        // An empty one matches none, so that a client that comes back with it receives everything again.
+        let generation = self.app.generation().await.unwrap_or_default();
         let frame = ServerFrame::SessionOpened { session_id, uid, rev, generation };
         Some(Envelope { request_id, frame })
     }

@@ -121,7 +121,12 @@ async fn measure_rates(
 }
 
 /// Has every writer record so many updates, each after the one before was acknowledged; updates per second.
-async fn append(store: &Store, talks: &mut [Talk], speaker: Speaker, each: usize) -> Result<f64> {
+pub(crate) async fn append(
+    store: &Store,
+    talks: &mut [Talk],
+    speaker: Speaker,
+    each: usize,
+) -> Result<f64> {
     let speeches: Vec<Vec<Said>> =
         talks.iter_mut().map(|talk| talk.say_many(speaker, each)).collect::<Result<_>>()?;
     let start = Instant::now();

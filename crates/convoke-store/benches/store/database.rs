@@ -70,11 +70,7 @@ impl Database {
         let path = folder.path().join("convoke.db");
         let database = Self { path, sessions: 0, messages: 0, logs: 0, _folder: folder };
         let store = database.open().await?;
-        for at in 0..PROJECTS {
-            let (name, path) = (format!("project {at}"), format!("/home/me/{at}").into());
-            let added_at = moment(0);
-            store.add_project(NewProject { id: project_id(at), name, path, added_at }).await?;
-        }
+        add_projects(&store).await?;
         store.close().await;
         Ok(database)
     }
@@ -88,6 +84,16 @@ impl Database {
     pub(crate) fn connect(&self) -> Result<Connection> {
         connect(&self.path)
     }
+}
+
+/// Adds the projects among which sessions are dealt out.
+pub(crate) async fn add_projects(store: &Store) -> Result<()> {
+    for at in 0..PROJECTS {
+        let (name, path) = (format!("project {at}"), format!("/home/me/{at}").into());
+        let added_at = moment(0);
+        store.add_project(NewProject { id: project_id(at), name, path, added_at }).await?;
+    }
+    Ok(())
 }
 
 /// A connection that reads, set up as the store's are.
@@ -144,7 +150,7 @@ fn agent(at: usize) -> &'static str {
     }
 }
 
-fn new_session(at: usize) -> Result<NewSession> {
+pub(crate) fn new_session(at: usize) -> Result<NewSession> {
     Ok(NewSession {
         id: session_id(at),
         project_id: project_id(at % PROJECTS),

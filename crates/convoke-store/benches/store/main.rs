@@ -9,6 +9,7 @@ mod layout;
 mod list;
 mod memory;
 mod pieces;
+mod postgres;
 mod raw;
 mod read;
 mod search;
@@ -41,6 +42,9 @@ async fn measure(mut bench: Bench) -> Result<()> {
     }
     if bench.wants(&concurrent::ROWS) {
         concurrent::measure(&mut bench).await?;
+    }
+    if bench.wants(&postgres::ROWS) {
+        postgres::measure(&mut bench).await?;
     }
     if bench.wants(&layout::ROWS) {
         layout::measure(&mut bench).await?;

@@ -11,8 +11,9 @@ pub(crate) type SqlResult<T> = Result<T, Sql>;
 pub(crate) enum Sql {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
+    /// Its words have those of its cause in them, so that it names none.
     #[error("{}", postgres_words(.0))]
-    Postgres(#[from] postgres::Error),
+    Postgres(postgres::Error),
     /// The server could not be reached a moment ago.
     #[error("the server cannot be reached")]
     Away,
@@ -25,6 +26,12 @@ pub(crate) enum Sql {
     /// A value that was not written by us.
     #[error("column {column}: {cause}")]
     Unreadable { column: usize, cause: Cause },
+}
+
+impl From<postgres::Error> for Sql {
+    fn from(error: postgres::Error) -> Self {
+        Self::Postgres(error)
+    }
 }
 
 impl Sql {

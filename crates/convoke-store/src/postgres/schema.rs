@@ -3,8 +3,8 @@
 use convoke_core::time::Timestamp;
 
 use super::Server;
-use crate::db::Db;
-use crate::error::{Fault, Result};
+use crate::db::{Db, SqlResult, params};
+use crate::error::{Error, Fault, Result};
 use crate::schema::steps::Step;
 use crate::schema::{Migration, bring_down, bring_up, listed_in, search_by_time};
 
@@ -52,9 +52,11 @@ pub(crate) fn status(server: &Server) -> Result<Vec<Migration>> {
 /// Applies what is missing and returns that, first to last.
 pub(crate) fn migrate(server: &Server, now: Timestamp) -> Result<Vec<Migration>> {
     with(server, |db| {
-        listed_in(db, server.as_path(), STEPS)?;
+        if is_complete(&listed_in(db, server.as_path(), STEPS)?) {
+            return Ok(Vec::new());
+        }
         db.execute_batch(LOCK)?;
-        let applied = bring_up(db, STEPS, now);
+        let applied = refuse_running(db, server, STEPS).and_then(|()| bring_up(db, STEPS, now));
         db.execute_batch(UNLOCK)?;
         applied
     })
@@ -67,10 +69,37 @@ pub(crate) fn rollback(server: &Server, steps: usize) -> Result<Vec<Migration>> 
             return Ok(Vec::new());
         }
         db.execute_batch(LOCK)?;
-        let taken_back = bring_down(db, STEPS, steps);
+        let taken_back =
+            refuse_running(db, server, &[]).and_then(|()| bring_down(db, STEPS, steps));
         db.execute_batch(UNLOCK)?;
         taken_back
     })
+}
+
+fn is_complete(migrations: &[Migration]) -> bool {
+    migrations.iter().all(|migration| migration.applied_at.is_some())
+}
+
+/// Refuses to change the schema under other daemons whose leases hold, unless it is up to date with these steps.
+fn refuse_running(db: Db<'_>, server: &Server, steps: &[Step]) -> Result<(), Fault> {
+    // Another daemon may have migrated it while this one waited for the lock.
+    if !steps.is_empty() && is_complete(&listed_in(db, server.as_path(), steps)?) {
+        return Ok(());
+    }
+    let sql = "SELECT 1 FROM pg_tables WHERE schemaname = 'convoke' AND tablename = 'nodes'";
+    if !db.prepare_cached(sql)?.exists(params![])? {
+        return Ok(());
+    }
+    let own = server.node().map(|node| node.to_string()).unwrap_or_default();
+    let mut statement = db.prepare_cached(
+        "SELECT name FROM nodes WHERE lease_until > clock_timestamp() AND id <> ?1 ORDER BY name",
+    )?;
+    let names = statement.query_map([own], |row| row.get(0))?;
+    let names: Vec<String> = names.collect::<SqlResult<_>>()?;
+    if names.is_empty() {
+        return Ok(());
+    }
+    Err(Error::NodesRun { path: server.as_path().to_owned(), names }.into())
 }
 
 fn with<T>(server: &Server, run: impl FnOnce(Db<'_>) -> Result<T, Fault>) -> Result<T> {

@@ -2,7 +2,7 @@
 
 use convoke_core::message::Seq;
 use convoke_store::location::{Passwords, Server};
-use convoke_store::{Error, Store};
+use convoke_store::{Error, Store, Sync};
 use convoke_testkit::postgres;
 
 use crate::world::{Talk, add_project, answer, at, new_session};
@@ -53,5 +53,35 @@ async fn n5_what_was_acknowledged_survives_a_killed_server_and_what_follows_catc
     assert!(failures > 0, "records fail with Unreachable while the server is away");
     let page = store.messages(talk.id, Seq::START, 1000).await.unwrap();
     assert_eq!(page.messages, talk.messages, "everything once, in order");
+    store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn n5_a_killed_server_keeps_everything_that_it_said_is_stored() {
+    // With commits that the server may sync later, it would lose the last seconds.
+    let mut server = postgres::Server::start(&["fsync=on", "wal_writer_delay=10s"]).unwrap();
+    let database = server.database();
+    let location = Server::parse(&database.url, &Passwords::default()).unwrap();
+    let store = Store::open(location, at(0)).await.unwrap();
+    let project = add_project(&store, "/srv/app").await;
+    let new = new_session(project);
+    let mut talk = Talk::new(new.id, at(0));
+    store.create_session(new).await.unwrap();
+    for number in 0..20 {
+        let batch = talk.next([answer(format!("{number}"))]);
+        store.record(talk.id, batch.updates.as_slice(), batch.summary, Sync::Soon).await.unwrap();
+    }
+    tokio::task::block_in_place(|| {
+        server.kill().unwrap();
+        server.start_again().unwrap();
+    });
+    let page = loop {
+        match store.messages(talk.id, Seq::START, 1000).await {
+            Ok(page) => break page,
+            Err(Error::Unreachable { .. }) => {}
+            Err(other) => panic!("{other}"),
+        }
+    };
+    assert_eq!(page.messages, talk.messages);
     store.close().await;
 }

@@ -2,6 +2,7 @@
 
 mod import;
 mod listing;
+mod nodes;
 mod page;
 mod repl;
 mod start;
@@ -15,9 +16,16 @@ use tempfile::TempDir;
 
 fn main() -> Result<()> {
     let mut bench = Bench::from_args()?;
-    let rows =
-        [&start::ROWS[..], &listing::ROWS, &repl::ROWS, &waiting::ROWS, &import::ROWS, &page::ROWS]
-            .concat();
+    let rows = [
+        &start::ROWS[..],
+        &listing::ROWS,
+        &repl::ROWS,
+        &waiting::ROWS,
+        &import::ROWS,
+        &nodes::ROWS,
+        &page::ROWS,
+    ]
+    .concat();
     if bench.wants(&rows) {
         bench.progress("building convoke")?;
         let program = build::release("convoke")?;
@@ -26,6 +34,7 @@ fn main() -> Result<()> {
         repl::measure(&mut bench, &program)?;
         waiting::measure(&mut bench, &program)?;
         import::measure(&mut bench, &program)?;
+        nodes::measure(&mut bench, &program)?;
         page::measure(&mut bench, &program)?;
     }
     bench.finish()

@@ -1,6 +1,7 @@
 //! What a person can do next, for every error that we know.
 
 mod daemon;
+mod server;
 mod spawn;
 mod team;
 
@@ -319,6 +320,9 @@ fn home_advice(error: &home::Error) -> (Code, String) {
 
 fn store_hint(error: &convoke_store::Error) -> Option<String> {
     use convoke_store::Error;
+    if let Some(hint) = server::hint(error) {
+        return Some(hint);
+    }
     let hint = match error {
         Error::Newer { .. } => "a newer convoke wrote it; install that version again".to_owned(),
         Error::Corrupt { path, .. } => {
@@ -354,14 +358,7 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
         Error::ReadOnly { path } | Error::Denied { path, .. } => {
             format!("check its permissions: ls -l '{}'", path.display())
         }
-        Error::Unreachable { .. } => {
-            "check that the server runs and that store.url names it: convoke doctor".to_owned()
-        }
-        Error::NodeRuns { .. } => "stop it first: convoke stop, on that machine".to_owned(),
         Error::OtherContents { .. } => "copy into an empty database".to_owned(),
-        Error::NodeNameTaken { .. } => {
-            "give this one another name: node.name in config.toml".to_owned()
-        }
         Error::DiskFull { path } => format!("free some space: df -h '{}'", path.display()),
         Error::InUse { pid: Some(pid), .. } => {
             format!("wait for process {pid} to end, or see what it is: ps -p {pid}")
@@ -376,6 +373,11 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
         | Error::UnknownNode { .. }
         | Error::OtherNode { .. }
         | Error::Fenced
+        | Error::Unreachable { .. }
+        | Error::Untrusted { .. }
+        | Error::NodesRun { .. }
+        | Error::NodeRuns { .. }
+        | Error::NodeNameTaken { .. }
         | Error::ProjectExists { .. }
         | Error::SessionExists { .. }
         | Error::PairExists { .. }

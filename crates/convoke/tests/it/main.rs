@@ -29,6 +29,8 @@ mod comparing;
 #[cfg(test)]
 mod completions;
 #[cfg(test)]
+mod compose;
+#[cfg(test)]
 mod config;
 #[cfg(test)]
 mod confinement;
@@ -100,6 +102,10 @@ mod owner_channel;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod owner_home;
+#[cfg(test)]
+mod postgres_away;
+#[cfg(test)]
+mod postgres_faults;
 #[cfg(test)]
 mod project_cli;
 #[cfg(test)]

@@ -145,3 +145,49 @@ fn n6_a_history_is_copied_to_a_server_and_goes_on_there() {
     let backup = scene.run("backup");
     assert!(backup.contains("pg_dump"), "{backup}");
 }
+
+#[test]
+fn n3_a_prompt_that_waited_in_vain_is_told_in_the_log_of_its_session() {
+    let database = postgres::database();
+    let (here, there) = (node(&database, "laptop"), node(&database, "workstation"));
+    assert!(there.run("project add web").starts_with("exit 0"), "the daemon starts");
+    let session = there.session();
+    assert!(there.run_args(&["session", "complete", &session]).starts_with("exit 0"));
+    here.run("node list");
+    kill(&there);
+    database
+        .execute(
+            "UPDATE nodes SET lease_until = now() - interval '1 minute' WHERE name = 'workstation'",
+        )
+        .unwrap();
+    let queued = here.run_args(&["session", "send", &session, "one more thing"]);
+    assert!(queued.contains("workstation is away"), "{queued}");
+    // Any command starts the daemon again, and the sender sees what became of it.
+    there.run("node list");
+    let mut watch = here.start(&["session", "watch", &session, "--after", "0", "--json"]);
+    let told = watch.until(|line| line.contains("prompt_refused"));
+    assert!(told.contains("one more thing") && told.contains("resume it first"), "{told}");
+    // One whose sender waits is refused to the sender alone.
+    let refused = here.run_args(&["session", "send", &session, "and another"]);
+    assert!(refused.contains("resume it first"), "{refused}");
+    let notices = "SELECT count(*) FROM messages WHERE content LIKE '%prompt_refused%'";
+    assert_eq!(database.value(notices).as_deref(), Some("1"));
+}
+
+#[test]
+fn n3_a_command_that_is_stored_after_a_later_one_is_carried_out_too() {
+    let database = postgres::database();
+    let there = node(&database, "workstation");
+    assert!(there.run("project add web").starts_with("exit 0"), "the daemon starts");
+    let request = r#"{"kind":"request","method":"GET","uri":"/api/repos","body":""}"#;
+    // Numbers are given before commits: two nodes that ask at once may be stored in the other order.
+    for id in [2000, 1000] {
+        let post = format!(
+            "INSERT INTO node_commands (id, node, asker, request) OVERRIDING SYSTEM VALUE
+             SELECT {id}, id, id, '{request}' FROM nodes"
+        );
+        database.execute(&post).unwrap();
+        let open = "SELECT count(*) FROM node_commands WHERE finished_at IS NULL";
+        until("it is answered", || database.value(open).as_deref() == Some("0"));
+    }
+}

@@ -9,7 +9,7 @@ use convoke_testkit::bench::random::Random;
 use serde_json::{Value, json};
 
 use super::http::{Answer, Door, Outcome};
-use super::ledger::Ledger;
+use super::ledger::{Ack, Ledger};
 use super::machine::Machine;
 
 /// Sessions that clients talk in; more would be more than the limit allows.
@@ -20,7 +20,10 @@ pub(super) const PAUSE: Duration = Duration::from_millis(30);
 /// What all clients share.
 #[derive(Debug)]
 pub(super) struct World<'a> {
+    /// The first of them.
     pub(super) machine: &'a Machine,
+    /// All whose daemons share a database; one, if its database is a file.
+    machines: &'a [Machine],
     pub(super) ledger: &'a Ledger,
     pub(super) over: AtomicBool,
     pub(super) seed: u64,
@@ -31,15 +34,35 @@ pub(super) struct World<'a> {
 
 impl<'a> World<'a> {
     /// A world without any prompts yet.
-    pub(super) fn new(machine: &'a Machine, ledger: &'a Ledger, seed: u64, door: &Door) -> Self {
-        let add = |path: std::path::PathBuf| {
+    pub(super) fn new(machine: &'a Machine, ledger: &'a Ledger, seed: u64) -> Self {
+        Self::of_nodes(machine, std::slice::from_ref(machine), ledger, seed)
+    }
+
+    /// The same with several daemons on one database.
+    pub(super) fn of_nodes(
+        machine: &'a Machine,
+        machines: &'a [Machine],
+        ledger: &'a Ledger,
+        seed: u64,
+    ) -> Self {
+        let add = |door: &Door, path: std::path::PathBuf| {
             let outcome = door.call("POST", "/api/repos", Some(&json!({"path": path})));
             let Outcome::Answered(Answer { body, .. }) = outcome else { return None };
             Some(body.get("id")?.as_str()?.to_owned())
         };
-        let repos = machine.projects().into_iter().filter_map(add).collect();
+        let mut repos = Vec::new();
+        for machine in machines {
+            let Some(door) = machine.door() else { continue };
+            repos.extend(machine.projects().into_iter().filter_map(|path| add(&door, path)));
+        }
         let (over, sessions, texts) = (AtomicBool::new(false), Mutex::default(), AtomicU64::new(0));
-        Self { machine, ledger, over, seed, repos, sessions, texts }
+        Self { machine, machines, ledger, over, seed, repos, sessions, texts }
+    }
+
+    /// Where one of the daemons is, if it says so.
+    pub(super) fn door(&self, random: &mut Random) -> Option<Door> {
+        let drawn = random.below(self.machines.len().max(1) as u64) as usize;
+        self.machines.get(drawn)?.door()
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -95,11 +118,12 @@ impl<'a> World<'a> {
 pub(super) fn prompter(world: &World<'_>, client: u64) {
     let mut random = world.random(client);
     while !world.is_over() {
-        let Some(door) = world.machine.door() else {
+        let Some(door) = world.door(&mut random) else {
             thread::sleep(PAUSE);
             continue;
         };
-        match random.below(20) {
+        match random.below(22) {
+            20 | 21 if world.machines.len() > 1 => world.rename(&door, &mut random),
             0 | 1 => world.begin(&door, &mut random),
             2..=4 => world.meddle(&door, &mut random),
             _ => world.prompt(&door, &mut random),
@@ -121,12 +145,27 @@ impl World<'_> {
     }
 }
 
+impl World<'_> {
+    /// Gives a session a title that no other one ever had.
+    fn rename(&self, door: &Door, random: &mut Random) {
+        let Some(session) = self.any_session(random) else { return };
+        let title = self.text("title");
+        let path = format!("/api/sessions/{session}");
+        let ack = match door.call("PATCH", &path, Some(&json!({"title": title}))) {
+            Outcome::Answered(Answer { status: 200..=299, .. }) => Ack::Done,
+            Outcome::Answered(Answer { status: 400..=499, .. }) | Outcome::NotSent => Ack::Refused,
+            Outcome::Answered(_) | Outcome::Unknown => Ack::Unknown,
+        };
+        self.ledger.book().renames.insert(title, (session, ack));
+    }
+}
+
 /// Answers every permission that is asked for.
 pub(super) fn human(world: &World<'_>) {
     let mut random = world.random(9_000);
     while !world.is_over() {
         thread::sleep(Duration::from_millis(100));
-        let Some(door) = world.machine.door() else { continue };
+        let Some(door) = world.door(&mut random) else { continue };
         let inbox = door.get("/api/inbox").unwrap_or_default();
         for item in inbox.get("items").and_then(Value::as_array).into_iter().flatten() {
             if item.get("kind").and_then(Value::as_str) == Some("permission") {
@@ -154,7 +193,7 @@ pub(super) fn crowd(world: &World<'_>, at: u64) {
         for client in 0..100 {
             scope.spawn(move || {
                 let mut random = world.random(at.wrapping_mul(1000).wrapping_add(client));
-                if let Some(door) = world.machine.door() {
+                if let Some(door) = world.door(&mut random) {
                     world.prompt(&door, &mut random);
                     door.get("/api/sessions?limit=100");
                 }

@@ -31,6 +31,8 @@ pub(super) struct Book {
     pub(super) shown: Vec<(String, Value)>,
     /// Permissions that were answered, by their id, with the option.
     pub(super) verdicts: BTreeMap<String, String>,
+    /// Titles that were given, with their session.
+    pub(super) renames: BTreeMap<String, (String, Ack)>,
     /// Question sets that were asked.
     pub(super) asked: Vec<String>,
     /// Question sets that were answered, with what was chosen.

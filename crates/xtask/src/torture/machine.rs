@@ -39,6 +39,8 @@ pub(super) struct Machine {
     is_expected: AtomicBool,
     /// Counted up when the disk goes bad and when it is good again, so that an odd number means that it is bad.
     disk_turns: AtomicU64,
+    /// How often a daemon was started.
+    starts: AtomicU64,
 }
 
 /// The path of the home.
@@ -53,6 +55,17 @@ pub(super) enum Disk {
 impl Machine {
     /// Prepares everything; nothing runs yet.
     pub(super) fn prepare(program: &Path, agent: &Path, seed: u64) -> Result<Self> {
+        Self::prepare_with(program, agent, seed, "")
+    }
+
+    /// The same with more in the configuration.
+    pub(super) fn prepare_with(
+        program: &Path,
+        agent: &Path,
+        seed: u64,
+        more: &str,
+    ) -> Result<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
         let root = tempfile::Builder::new().prefix("convoke-torture-").tempdir()?;
         let home = root.path().join("home");
         fs::create_dir(&home)?;
@@ -63,8 +76,9 @@ impl Machine {
         }
         let script = root.path().join("script.json");
         fs::write(&script, serde_json::to_vec(&script::wild(root.path()))?)?;
-        fs::write(home.join("config.toml"), config(agent, &script))?;
-        let mark = format!("{seed}-{}", std::process::id());
+        fs::write(home.join("config.toml"), config(agent, &script) + more)?;
+        let count = COUNT.fetch_add(1, Ordering::SeqCst);
+        let mark = format!("{seed}-{}-{count}", std::process::id());
         Ok(Self {
             root,
             program: program.to_owned(),
@@ -73,6 +87,7 @@ impl Machine {
             daemon: Mutex::new(None),
             is_expected: AtomicBool::new(false),
             disk_turns: AtomicU64::new(0),
+            starts: AtomicU64::new(0),
         })
     }
 
@@ -117,6 +132,7 @@ impl Machine {
         let log =
             File::options().append(true).create(true).open(self.root.path().join("daemon"))?;
         self.is_expected.store(false, Ordering::SeqCst);
+        self.starts.fetch_add(1, Ordering::SeqCst);
         let child = self.command(&["serve"]).stderr(log).spawn().context("no daemon")?;
         let pid = child.id();
         *self.daemon() = Some(child);
@@ -149,6 +165,11 @@ impl Machine {
     /// Notes that the disk goes bad, or is good again.
     pub(super) fn turn_disk(&self) {
         self.disk_turns.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// How often a daemon was started.
+    pub(super) fn starts(&self) -> u64 {
+        self.starts.load(Ordering::SeqCst)
     }
 
     /// How often the disk went bad and good again.

@@ -41,7 +41,7 @@ impl World<'_> {
         if matches!(outcome, Outcome::Unknown) && made.is_some() && random.below(2) == 0 {
             sent = Sent::Twice;
             // The daemon may have been restarted meanwhile.
-            if let Some(door) = self.machine.door() {
+            if let Some(door) = self.door(random) {
                 outcome = door.call("POST", &path, Some(&body));
             }
         }

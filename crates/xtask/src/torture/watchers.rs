@@ -14,7 +14,7 @@ pub(super) fn watcher(world: &World<'_>, client: u64) {
     let mut random = world.random(client);
     let mut readers: BTreeMap<String, Reader> = BTreeMap::new();
     while !world.is_over() {
-        let (Some(door), Some(session)) = (world.machine.door(), world.any_session(&mut random))
+        let (Some(door), Some(session)) = (world.door(&mut random), world.any_session(&mut random))
         else {
             thread::sleep(PAUSE);
             continue;

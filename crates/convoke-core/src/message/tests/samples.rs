@@ -285,6 +285,8 @@ pub(super) fn notices() -> Vec<Content> {
             AgentEvent::Compacted.into(),
             RuleEvent::Dropped { tool: "Bash".to_owned() }.into(),
             TurnEvent::Limit { max: 67_108_864 }.into(),
+            TurnEvent::Refused { prompt: "go on".into(), why: "the session is completed".into() }
+                .into(),
             FilesEvent::CheckpointFailed { error: "git is not installed".to_owned() }.into(),
             FilesEvent::FilesRestored { turn: Some(turn), written: 2, removed: 1 }.into(),
             FilesEvent::FilesRestored { turn: None, written: 1, removed: 0 }.into(),
