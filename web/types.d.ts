@@ -717,7 +717,7 @@ type Review = {
 
 type Row = HTMLElement & {
   link: HTMLElement;
-  show(session: Session, agent: { badge: string; title: string }, isActive: boolean, node: Api.Node | undefined): void;
+  show(session: Session, agent: { badge: string; title: string }, isActive: boolean, node: Api.Node | undefined, /** Whether its project is on another machine. */ isElsewhere: boolean): void;
 };
 type RowWishes = { may(role: Api.UserRole): boolean; open(): void; archive(): void; erase(): void; rename(title: string): void };
 /** The inside of the sidebar. */

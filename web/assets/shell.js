@@ -42,6 +42,9 @@ let painting = 0;
 /** The commands of the agents in open tabs. @type {Map<string, { name: string, description: string }[]>} */
 const slash = new Map();
 
+/** Projects of other machines that were looked for. @type {Set<string>} */
+const asked = new Set();
+
 /** @type {Shell} */
 const shell = {
 	ask: (type, fields) => line.request(type, fields).then(() => true, (error) => (toastError(error), false)),
@@ -68,6 +71,12 @@ const shell = {
 		const isKnown = store.apply(frame);
 		panels.receive(frame);
 		home.receive(frame);
+		// Other machines announce their sessions, but not their projects.
+		const project = "session" in frame && frame.session.node ? frame.session.projectId : "";
+		if (project && !store.projects.some(({ id }) => id === project) && !asked.has(project)) {
+			asked.add(project);
+			shell.ask("project:list");
+		}
 		// Imported sessions are not announced one by one.
 		if (frame.type === "history:import" && !frame.import.running) shell.load().catch(() => {});
 		if (frame.type === "inbox:changed") shell.ask("inbox:list");

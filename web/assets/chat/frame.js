@@ -1,6 +1,6 @@
 // The frame of a conversation: the header above it; below it the running turn, queued prompts, and how it ended.
 
-import { nodeText } from "../lib/nodes.js";
+import { nodeName, nodeText } from "../lib/nodes.js";
 import { duration } from "../lib/words.js";
 import { fill, h, icon, setText } from "../ui/dom.js";
 import { menuButton, toastError } from "../ui/parts.js";
@@ -27,7 +27,7 @@ export function makeHeader(wishes, changes) {
 			title.title = canAct ? "Rename" : session.title;
 			where.hidden = !node;
 			where.classList.toggle("gone", node?.away === true);
-			setText(machine, node?.name ?? "");
+			setText(machine, nodeName(node));
 			where.title = node ? nodeText(node, Date.now()) : "";
 			setText(badge, agent.badge);
 			badge.title = agent.title;

@@ -3,6 +3,7 @@
 import { makePermission } from "../cards/permission.js";
 import { makeQuestion } from "../cards/question.js";
 import { failureOf, groupsOf } from "../lib/attention.js";
+import { nodeName } from "../lib/nodes.js";
 import { duration, money, relativeTime } from "../lib/words.js";
 import { component, fill, h, icon, iconButton, keyed, part, setText } from "../ui/dom.js";
 import { me } from "../ui/me.js";
@@ -72,7 +73,7 @@ export const makeBoard = component("convoke-board", (element, options) => {
 		setText(part(article, ".badge"), agent.badge);
 		part(article, ".badge").title = agent.title;
 		const place = store.projects.find(({ id }) => id === projectId)?.name ?? "";
-		setText(part(article, ".place"), [place, nodes.of(session.node)?.name, session.reason === "imported" && `imported from ${agent.title}`].filter(Boolean).join(" · "));
+		setText(part(article, ".place"), [place, nodeName(nodes.of(session.node)), session.reason === "imported" && `imported from ${agent.title}`].filter(Boolean).join(" · "));
 		paintSums(part(article, ".sums"), session, true);
 		setText(part(article, ".sum"), cost && group !== "recent" ? money(cost) : "");
 		setText(part(article, "time"), group === "working" ? duration(Date.now() - Date.parse(runningSince ?? lastActiveAt)) : relativeTime(lastActiveAt, Date.now()));

@@ -1,6 +1,6 @@
 // One session in the sidebar.
 
-import { nodeText } from "../lib/nodes.js";
+import { nodeName, nodeText } from "../lib/nodes.js";
 import { relativeTime } from "../lib/words.js";
 import { h, onLook, setText } from "../ui/dom.js";
 import { editTitle } from "../ui/edit-title.js";
@@ -39,12 +39,13 @@ export function makeRow(uid = "", wishes) {
 	return Object.assign(h("li.session", { onfocusin: () => (menu.tabIndex = 0), onfocusout: () => (menu.tabIndex = -1) }, link, h("span.row-actions", menu)), {
 		link,
 		/** @type {Row["show"]} */
-		show(session, agent, isActive, node) {
+		show(session, agent, isActive, node, isElsewhere) {
 			link.title = node ? `${session.title}\n${nodeText(node, Date.now())}` : session.title;
 			menu.hidden = !wishes.may("member");
-			where.hidden = !node;
+			// Its project names the machine, as a rule.
+			where.hidden = !node || !isElsewhere;
 			where.classList.toggle("gone", node?.away === true);
-			setText(where, node?.name ?? "");
+			setText(where, nodeName(node));
 			setText(title, session.title);
 			setText(badge, agent.badge);
 			const isImported = session.reason === "imported";

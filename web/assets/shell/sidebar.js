@@ -5,7 +5,7 @@ import { keep, kept } from "../lib/kept.js";
 import { isTyping } from "../lib/keys.js";
 import { plural } from "../lib/words.js";
 import { component, h, icon, iconButton, keyed, on, part, setText } from "../ui/dom.js";
-import { nodeText } from "../lib/nodes.js";
+import { nodeName, nodeText } from "../lib/nodes.js";
 import { nodes } from "../ui/nodes.js";
 import { menuButton } from "../ui/parts.js";
 import { makeMark, paintMark } from "./marks.js";
@@ -61,7 +61,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 			const where = part(section, ".project-head .node");
 			where.hidden = !node;
 			where.classList.toggle("gone", node?.away === true);
-			setText(where, node?.name ?? "");
+			setText(where, nodeName(node));
 			part(section, ".fold").title = node ? `${path}\n${nodeText(node, Date.now())}` : path;
 			setText(part(section, ".none"), canCreate ? "No sessions. Create one to get started." : "No sessions.");
 			const sessions = store.sessionsOf(id);
@@ -97,7 +97,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 			});
 			return row;
 		},
-		paintRow: (row, session) => row.show(session, store.agent(session.cliType), session.uid === active, nodes.of(session.node)),
+		paintRow: (row, session) => row.show(session, store.agent(session.cliType), session.uid === active, nodes.of(session.node), store.projects.find(({ id }) => id === session.projectId)?.node !== session.node),
 		stops: () => /** @type {HTMLElement[]} */ ([...list.querySelectorAll(".roving")]).filter((stop) => !stop.closest("[hidden]")),
 		rove() {
 			const all = inside.stops();

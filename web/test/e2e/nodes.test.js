@@ -67,8 +67,8 @@ test("n4 a prompt for a machine that is away waits for it, and the page says so"
   const waiting = conversation.locator(".sending", { hasText: "workstation is away; your prompt waits for it" });
   await waiting.waitFor();
   await page.reload();
-  await page.locator(".session .node.gone", { hasText: "workstation" }).waitFor();
-  assert.match(await page.locator(".session a").first().getAttribute("title"), /On workstation, which is away/);
+  await page.locator(".project-head .node.gone", { hasText: "workstation" }).waitFor();
+  assert.match(await page.locator(".session a").first().getAttribute("title"), /On workstation, which (has just gone away|was last seen)/);
   await workstation.start();
   await chat(page).getByText("I am back.", { exact: true }).waitFor();
   await idle(chat(page));

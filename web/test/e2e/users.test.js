@@ -101,7 +101,7 @@ test("n7 what a member says and decides carries her name, in the owner's browser
   await say(conversation, "say And then this.");
   await watching.locator(".queue-who", { hasText: "ada" }).waitFor();
   await conversation.getByRole("button", { name: "Allow once" }).click();
-  await watching.locator(".request-told", { hasText: "Allowed by ada" }).waitFor();
+  await watching.locator(".request-told", { hasText: /Write a file.*Allowed by ada/s }).waitFor();
   await conversation.getByRole("article", { name: "the owner" }).waitFor();
   await idle(watching);
 
