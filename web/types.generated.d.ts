@@ -1668,10 +1668,10 @@ declare namespace Api {
     failure?: Failure;
     /** The last line of the newest answer, as plain text. */
     lastLine?: string;
-    /** Why it ended. */
-    reason?: string;
     /** The node that it belongs to, as `GET /api/nodes` lists it; absent if the database is a file. */
     node?: string;
+    /** Why it ended. */
+    reason?: string;
     /** When the running turn began. */
     runningSince?: string;
     /** The step of the plan that is in progress. */
