@@ -95,13 +95,13 @@ test("n7 what a member says and decides carries her name, in the owner's browser
   // To herself she is “you”, as ever.
   await conversation.getByRole("article", { name: "You" }).first().waitFor();
 
-  // One without a call is told as a line of its own; what waits has its name too.
+  // What she decides for the owner, and what waits, has her name too.
   await say(watching, "permit Write a file");
   await watching.locator("convoke-permission[data-status=pending]").waitFor();
   await say(conversation, "say And then this.");
   await watching.locator(".queue-who", { hasText: "ada" }).waitFor();
   await conversation.getByRole("button", { name: "Allow once" }).click();
-  await watching.locator(".request-told", { hasText: /Write a file.*Allowed by ada/s }).waitFor();
+  await watching.locator(".tool", { hasText: "Write a file" }).locator(".tool-verdict", { hasText: "Allowed by ada" }).waitFor();
   await conversation.getByRole("article", { name: "the owner" }).waitFor();
   await idle(watching);
 
