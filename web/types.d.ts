@@ -215,7 +215,7 @@ type Store = {
 /** What goes with the words of a prompt: files that were uploaded, and those of the project that it mentions. */
 type Enclosed = { attachments?: Api.Attachment[]; files?: string[]; review?: ReviewComment[] };
 /** A message on its way. `answered`: the daemon has accepted it, at the place `seq` unless it waits. */
-type Letter = Enclosed & { id: string; text: string; answered: boolean; seq?: number };
+type Letter = Enclosed & { id: string; text: string; answered: boolean; seq?: number; /** The node that it waits for. */ waitsFor?: string };
 type Outbox = {
   post(text: string, enclosed?: Enclosed): Letter;
   drop(letter: Letter): void;
@@ -223,6 +223,37 @@ type Outbox = {
   pending(entries: Entries): Letter[];
   /** After everything that was missed has come: those to be sent again. The others are forgotten. */
   unanswered(entries: Entries): Letter[];
+};
+
+type PeopleModule = {
+  /** The owner of the daemon. */
+  owner: Api.Me;
+  /** Whether someone has this role or a higher one; in a project the role there counts. */
+  may(me: Api.Me, needed: Api.UserRole, projectId?: string): boolean;
+  maySomewhere(me: Api.Me, needed: Api.UserRole): boolean;
+  /** Who did something, as they are named to someone else; empty for those who did it themselves. */
+  who(me: Api.Me, by: string | undefined): string;
+  /** The same behind a text: “Allowed by ada”. */
+  by(me: Api.Me, text: string, by: string | undefined): string;
+};
+/** Who is signed in at this browser. */
+type Myself = {
+  readonly name: string | undefined;
+  readonly role: Api.UserRole;
+  may(role: Api.UserRole, projectId?: string): boolean;
+  maySomewhere(role: Api.UserRole): boolean;
+  who(by?: string): string;
+  by(text: string, by?: string): string;
+  /** What is said where nothing can be done. */
+  readonly words: string;
+  /** Asks the daemon. */
+  load(): Promise<void>;
+  onchange(run: () => void): void;
+};
+type OtherNodes = {
+  /** The other machine that something belongs to; none for this one, and as long as it is not known. */
+  of(id: string | undefined): Api.Node | undefined;
+  onchange(run: () => void): void;
 };
 
 type Recall = {
@@ -305,13 +336,15 @@ type View = {
 };
 /** Where paths lead: the project's folder and the user's editor; `wide`: a diff may have two columns. */
 type Place = { root?: string; editor?: string; wide?: boolean };
-type PermissionPlace = Place & { send: Send };
+type PermissionPlace = Place & { send: Send; /** Whether it can be answered here. */ may(): boolean };
 /** What views need from the page. */
 type Surroundings = {
   place: { root: string; editor: string };
   drafts: Drafts;
   send: Send;
   entries(): SpokenEntry[];
+  /** Whether whoever is signed in may act here. */
+  may(): boolean;
   /** Sends the prompt of a turn again. */
   retry(turn: number): void;
   focusOn(entryId: string): void;
@@ -481,7 +514,7 @@ type Strip = {
   showTurn(since: string, doing: string, waits: boolean): void;
   /** A short hint beside it. */
   showHint(words: string): void;
-  showSession(session: Session): void;
+  showSession(session: Session, canAct: boolean): void;
   tick(): void;
 };
 type QueueWishes = {
@@ -493,9 +526,17 @@ type QueueWishes = {
   /** An edit whose prompt was sent meanwhile. */
   lost(text: string): void;
 };
-type QueueView = { element: HTMLElement; show(prompts: Api.QueuedEntry[], held: boolean): void };
+type QueueView = { element: HTMLElement; show(prompts: Api.QueuedEntry[], held: boolean, canAct: boolean): void };
+type SessionMenuWishes = {
+  isEmbedded: boolean;
+  hasTree: boolean;
+  ask(type: "session:erase" | "session:archive" | "session:unarchive"): void;
+  rename(): void;
+  finish(): void;
+  tellShell(convoke: string, fields?: object): void;
+};
 type HeaderWishes = { rename(title: string): void; items(): MenuItem[]; /** Asks how the work tree ends. */ finish(): void };
-type Header = { element: HTMLElement; rename(): void; show(session: Session, project: Project | undefined, agent: { badge: string; title: string }): void };
+type Header = { element: HTMLElement; rename(): void; show(session: Session, project: Project | undefined, agent: { badge: string; title: string }, node: Api.Node | undefined, canAct: boolean): void };
 
 // The changes of a session.
 
@@ -508,6 +549,8 @@ type ChangesOptions = {
   /** The comments that loaded prompts carry. */
   sent(): { seq: number; comment: ReviewComment }[];
   canSend(): boolean;
+  /** Whether changes can be commented on and reverted. */
+  may(): boolean;
   /** Resolves to `false` when they are refused. */
   send(text: string, review: ReviewComment[]): Promise<boolean | undefined>;
   close(): void;
@@ -589,7 +632,7 @@ type LinesOptions = {
   width: number;
   comments(): ShownComment[];
   isReverted(hunk: number): boolean;
-  wishes: { revert(hunk: number): void };
+  wishes: { may(): boolean; revert(hunk: number): void };
 };
 /** The lines of a file's diff; a row is named by its place among all of them. */
 type Lines = {
@@ -619,7 +662,7 @@ type FileOptions = {
   isSplit(): boolean;
   load(path: string): Promise<Api.FileDiff>;
   comments(path: string): ShownComment[];
-  wishes: { viewed(path: string, wants: boolean): void; /** It was opened or closed by hand. */ toggled(path: string, isOpen: boolean): void; loaded(path: string): void; revert(path: string, hunk?: number, digest?: string): void; isReverted(path: string, digest: string): boolean };
+  wishes: { may(): boolean; viewed(path: string, wants: boolean): void; /** It was opened or closed by hand. */ toggled(path: string, isOpen: boolean): void; loaded(path: string): void; revert(path: string, hunk?: number, digest?: string): void; isReverted(path: string, digest: string): boolean };
 };
 type FileView = {
   element: HTMLElement;
@@ -674,9 +717,9 @@ type Review = {
 
 type Row = HTMLElement & {
   link: HTMLElement;
-  show(session: Session, agent: { badge: string; title: string }, isActive: boolean): void;
+  show(session: Session, agent: { badge: string; title: string }, isActive: boolean, node: Api.Node | undefined, /** Whether its project is on another machine. */ isElsewhere: boolean): void;
 };
-type RowWishes = { open(): void; archive(): void; erase(): void; rename(title: string): void };
+type RowWishes = { may(role: Api.UserRole): boolean; open(): void; archive(): void; erase(): void; rename(title: string): void };
 /** The inside of the sidebar. */
 type SidebarInside = {
   paint(): void;
@@ -690,6 +733,7 @@ type SidebarInside = {
   rove(): void;
 };
 type SidebarWishes = {
+  may: Myself["may"];
   open(session: Session): void;
   archive(session: Session): void;
   erase(session: Session): void;
@@ -785,7 +829,7 @@ type PlaceKind = { title: string; icon: string; frame?: string; load?(): Promise
 type Query = { words: string; filters: Record<string, string> };
 type PaletteRow = { shows: Child[]; run(): void };
 type PaletteCommand = [label: string, icon: string, run: () => void, keys?: string];
-type PaletteOptions = { store: Store; line: Line; commands: PaletteCommand[]; /** Those of the agent in the open tab. */ slash: { name: string; description: string }[]; onslash(name: string): void; open(session: Opened, at?: number): void; create(projectId: string): void };
+type PaletteOptions = { store: Store; line: Line; may: Myself["may"]; commands: PaletteCommand[]; /** Those of the agent in the open tab. */ slash: { name: string; description: string }[]; onslash(name: string): void; open(session: Opened, at?: number): void; create(projectId: string): void };
 type Config = {
   /** What is wrong with the file as a whole. */
   trouble: HTMLElement;
@@ -813,6 +857,8 @@ type Shell = {
   /** Follows `/?open=ID&at=SEQ`, once. */
   followLink(): void;
   paint(): void;
+  /** Leaves out what the one who is signed in may not do. */
+  paintRole(): void;
   open(session: Opened, at?: number): void;
   /** Opens a session or a place. */
   openById(uid: string, at?: number): Promise<void>;

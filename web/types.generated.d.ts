@@ -1119,6 +1119,8 @@ declare namespace Api {
     path: string;
     /** When it was added. */
     addedAt: string;
+    /** The node that it belongs to, as `GET /api/nodes` lists it; absent if the database is a file. */
+    node?: string;
   };
 
   /** The state of a request without what was said. */
@@ -1480,6 +1482,8 @@ declare namespace Api {
       queued: boolean;
       /** Its place; absent as long as it waits. */
       seq?: number;
+      /** The node that it waits for, which is away. */
+      waitsFor?: string;
     }
     /** A human has looked at a session. */
     | {
@@ -1666,6 +1670,8 @@ declare namespace Api {
     failure?: Failure;
     /** The last line of the newest answer, as plain text. */
     lastLine?: string;
+    /** The node that it belongs to, as `GET /api/nodes` lists it; absent if the database is a file. */
+    node?: string;
     /** Why it ended. */
     reason?: string;
     /** When the running turn began. */

@@ -189,6 +189,31 @@ declare namespace Api {
     worktree?: OwnWorktree;
   };
 
+  /** What a user may do: read, prompt and answer, or everything. */
+  type UserRole = "viewer" | "member" | "owner";
+
+  /** Who asks: `GET /api/me`. */
+  type Me = {
+    /** The user; absent for the owner of the daemon. */
+    name?: string;
+    role: UserRole;
+    /** The projects in which another role holds. */
+    projects: { repoId: string; project: string; role: UserRole }[];
+  };
+
+  /** A daemon that shares the database: `GET /api/nodes`. */
+  type Node = {
+    id: string;
+    name: string;
+    version: string;
+    startedAt: string;
+    seenAt: string;
+    /** Whether it does not run, or cannot reach the database. */
+    away: boolean;
+    /** Whether it is the one that answers. */
+    own: boolean;
+  };
+
   /** How a work tree ends. */
   type FinishWay = "merge" | "squash" | "rebase" | "pr" | "keep" | "discard";
 

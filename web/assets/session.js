@@ -5,18 +5,22 @@ import { makeBeside } from "./chat/beside.js";
 import { makeComposer, pickersOf } from "./chat/composer.js";
 import { makeHeader, makeStrip, makeWaiting } from "./chat/frame.js";
 import { makeLog } from "./chat/log.js";
+import { menuOf } from "./chat/menu.js";
 import { makeStop } from "./chat/stopping.js";
 import { planProgress, views } from "./chat/views.js";
 import { makeEntries } from "./lib/entries.js";
 import { makeDrafts } from "./lib/kept.js";
 import { isTyping, shellAction } from "./lib/keys.js";
+import { waitsText } from "./lib/nodes.js";
 import { LineBroken } from "./lib/socket.js";
 import { handlerOf, makeStore } from "./lib/store.js";
 import { namesOf, sessionOfPath, windowTitle } from "./lib/words.js";
 import { makeOutbox } from "./lib/writing.js";
-import { copy, fill, h, part } from "./ui/dom.js";
+import { fill, h, part } from "./ui/dom.js";
 import { connect, lineStatus } from "./ui/line.js";
 import { linkPaths } from "./ui/markdown.js";
+import { me } from "./ui/me.js";
+import { nodes } from "./ui/nodes.js";
 import { announce, dialogs, toast, toastError } from "./ui/parts.js";
 
 /** Entries that a session opens with, enough to fill the window, and entries per older page. */
@@ -41,19 +45,19 @@ const place = { root: "", editor: "" };
 /** Rules that exist, as far as notices speak of rules. */
 let ruleIds = /** @type {Set<string>} */ (new Set());
 const rules = {
-	has: (id = "") => ruleIds.has(id),
+	has: (id = "") => me.may("owner") && ruleIds.has(id),
 	remove: (ruleId = "") => send("rule:remove", { ruleId }).then(() => toast("The rule is revoked. Agents ask again."), () => {}),
 };
 const log = makeLog({
-	drafts, send, place, rules, retry, onolder, onnewest, onend,
+	drafts, send, place, rules, retry, onolder, onnewest, onend, may,
 	entries: () => entries.list,
 	focusOn: (entryId) => log.reveal(entryId, "nearest"),
 	source: (entryId) => /** @type {any} */ (entries.get(entryId))?.content ?? "",
-	canSend: () => session?.acceptsPrompts === true && !session.archived,
-	canRestore: () => session?.changes !== undefined,
+	canSend: () => may() && session?.acceptsPrompts === true && !session.archived,
+	canRestore: () => may() && session?.changes !== undefined,
 	restore: (seq) => act(({ restore }) => restore(sessionId(), seq, goOn)),
 	// The prompt of a long turn may not be loaded.
-	canFork: (seq) => turnOf(seq) > 0,
+	canFork: (seq) => may() && turnOf(seq) > 0,
 	fork: (seq) => act(({ fork }) => fork(sessionId(), turnOf(seq), goOn)),
 	undo: () => act(({ undo }) => undo(sessionId())),
 	open: (uid) => goOn(uid),
@@ -62,14 +66,14 @@ const log = makeLog({
 	link: (seq) => `${location.origin}/?open=${encodeURIComponent(session?.uid ?? "")}&at=${seq}`,
 });
 const beside = makeBeside(main, {
-	drafts, place,
+	drafts, place, may,
 	uid: () => sessionId(),
 	prompts: () => entries.list.flatMap((entry) => (entry.type === "user" ? [{ seq: entry.seq, text: entry.content }] : [])),
 	sent: () => entries.list.flatMap((entry) => (entry.type === "user" ? (entry.review ?? []).map((comment) => ({ seq: entry.seq, comment })) : [])),
-	canSend: () => isFollowing && session?.acceptsPrompts === true && !session.archived,
+	canSend: () => may() && isFollowing && session?.acceptsPrompts === true && !session.archived,
 	send: (text, review) => post(text, { review }),
 });
-const header = makeHeader({ rename: (title) => ask("session:rename", { title }), items: menu, finish }, beside.button);
+const header = makeHeader({ rename: (title) => ask("session:rename", { title }), items: () => menu(), finish }, beside.button);
 const queue = makeWaiting({
 	edit: (messageId, content) => ask("queue:edit", { messageId, content }),
 	move: (messageId, to) => ask("queue:move", { messageId, to }),
@@ -89,7 +93,9 @@ const composer = makeComposer({
 	onstop: () => stopping.stop(),
 	onpick: (kind, id, choice) => (kind === "mode" ? ask("session:mode", { mode: choice }) : ask("session:setting", { setting: id, choice })).then(paint),
 });
-const stopping = makeStop({ isRunning, cancel, waiting: () => (entries.held ? 0 : entries.queue.length), hint: strip.showHint });
+/** In place of the message box, for those who can only read. */
+const reading = h("p.reading.muted", { hidden: true });
+const stopping = makeStop({ isRunning: () => may() && isRunning(), cancel, waiting: () => (entries.held ? 0 : entries.queue.length), hint: strip.showHint });
 let session = /** @type {Session | null} */ (null);
 let [isFollowing, isPaging, isStopping, isPainted] = [false, false, false, false];
 let painting = 0;
@@ -103,6 +109,10 @@ let seenAt = "";
 
 /** The session id for requests. */
 const sessionId = () => session?.uid ?? sessionOfPath(location.pathname);
+/** Whether the one who is signed in may prompt and answer here. */
+function may() {
+	return me.may("member", session?.projectId);
+}
 const project = () => store.projects.find(({ id }) => id === session?.projectId);
 
 /** Loads what restores, forks and reverts. @param {(acts: ChangeActs) => void} run */
@@ -115,7 +125,7 @@ const hasTree = () => session?.worktree !== undefined && !session.worktree.remov
 
 /** Asks how the work tree ends. */
 function finish() {
-	if (hasTree()) withTrees((trees) => session && trees.finish(session));
+	if (hasTree() && may()) withTrees((trees) => session && trees.finish(session));
 	else toast("This session has no work tree.");
 }
 
@@ -240,7 +250,9 @@ function goTo(at = 0) {
 }
 
 function setPlace() {
-	Object.assign(place, { root: session?.worktree?.path ?? project()?.path ?? "", editor: store.editor });
+	// The editor is the owner's, and opens what is on the daemon's own machine.
+	const editor = me.may("owner") && !nodes.of(session?.node) ? store.editor : "";
+	Object.assign(place, { root: session?.worktree?.path ?? project()?.path ?? "", editor });
 	linkPaths(place.root, place.root && place.editor);
 }
 
@@ -258,7 +270,7 @@ function loadRules() {
 /** Builds the page once the history has arrived. */
 function assemble(uid = "") {
 	drafts.prune();
-	fill(main, header.element, !isEmbedded && lineStatus(line), log, h("div.foot", strip.element, composer));
+	fill(main, header.element, !isEmbedded && lineStatus(line), log, h("div.foot", strip.element, composer, reading));
 	composer.restore(`message.${uid}`);
 	if (isEmbedded) tellShell("ready");
 	else composer.focus();
@@ -290,7 +302,7 @@ function onend() {
 /** Reports that what the session did was seen: its end is on screen, in a window that has the focus. */
 function look() {
 	const isLooking = document.visibilityState === "visible" && (isEmbedded ? parent : window).document.hasFocus();
-	if (!session?.unseen || !isFollowing || !isLooking || !log.following || seenAt === session.lastActiveAt) return;
+	if (!session?.unseen || !may() || !isFollowing || !isLooking || !log.following || seenAt === session.lastActiveAt) return;
 	seenAt = session.lastActiveAt;
 	line.query("session:seen", { sessionId: sessionId() }).catch(() => (seenAt = ""));
 }
@@ -331,8 +343,8 @@ async function deliver(letter) {
 	paint();
 	try {
 		const { id: messageId, text: content, attachments, files, review } = letter;
-		const { seq } = await line.query("session:send", { sessionId: sessionId(), content, attachments, files, messageId, ...(review && { review }) });
-		Object.assign(letter, { answered: true, seq });
+		const { seq, waitsFor } = await line.query("session:send", { sessionId: sessionId(), content, attachments, files, messageId, ...(review && { review }) });
+		Object.assign(letter, { answered: true, seq, waitsFor });
 	} catch (error) {
 		if (error instanceof LineBroken) return;
 		outbox.drop(letter);
@@ -381,7 +393,9 @@ function paintNow() {
 	if (!session) return;
 	const { cliType, activity, status, acceptsPrompts, archived, lastActiveAt, title } = session;
 	const agent = store.agent(cliType);
-	header.show(session, project(), agent);
+	const canAct = may();
+	const node = nodes.of(session.node);
+	header.show(session, project(), agent, node, canAct);
 	beside.show(session.changes);
 	beside.paint();
 	document.title = windowTitle(activity === "waiting" ? 1 : 0, title);
@@ -389,56 +403,40 @@ function paintNow() {
 	offerCommands();
 	composer.showPickers(pickersOf(entries.state));
 	composer.showUsage(views.usage(entries.state.usage));
-	log.pend(outbox.pending(entries).map(({ text, attachments }) => h("article.entry.user.sending", { label: "You" }, h("div.md.plain", text || namesOf(attachments)), h("span.when", "Sending…"))));
+	log.pend(outbox.pending(entries).map(({ text, attachments, waitsFor }) => h("article.entry.user.sending", { label: "You" }, h("div.md.plain", text || namesOf(attachments)), h("span.when", waitsFor ? waitsText(waitsFor) : "Sending…"))));
 
 	const running = entries.running();
 	const isBusy = running !== undefined || activity !== "idle";
 	const isWaiting = activity === "waiting";
 	const plan = entries.list.findLast(({ type, seq }) => type === "plan" && seq > (running?.seq ?? 0));
-	const doing = isStopping ? "Stopping…" : isWaiting ? "Needs your answer" : planProgress(plan) || "Working";
+	const doing = isStopping ? "Stopping…" : isWaiting ? (canAct ? "Needs your answer" : "Waits for an answer") : planProgress(plan) || "Working";
 	strip.showTurn(running?.timestamp ?? lastActiveAt, isBusy ? doing : "", isWaiting);
-	queue.show(entries.queue, entries.held);
-	strip.showSession(session);
+	queue.show(entries.queue, entries.held, canAct);
+	strip.showSession(session, canAct);
 	look();
 	const takesMessages = acceptsPrompts && !archived;
+	composer.hidden = !canAct;
+	reading.hidden = canAct;
+	reading.textContent = me.words;
 	composer.show({
 		ready: isFollowing,
 		running: isBusy && !isStopping && status === "active",
 		disabled: !takesMessages,
-		placeholder: !takesMessages ? "This session does not accept messages" : !isFollowing ? "Not connected; you can keep writing" : isBusy ? "Queue the next message" : `Message ${agent.title}`,
+		placeholder: !takesMessages ? "This session does not accept messages" : !isFollowing ? "Not connected; you can keep writing" : node?.away ? waitsText(node.name) : isBusy ? "Queue the next message" : `Message ${agent.title}`,
 	});
 }
 
 /** Tells the shell which commands its palette can offer. */
 function offerCommands() {
 	const commands = (entries.state.commands?.commands ?? []).map(({ name, description }) => ({ name, description }));
-	const wanted = JSON.stringify(session?.acceptsPrompts && !session.archived ? commands : []);
+	const wanted = JSON.stringify(may() && session?.acceptsPrompts && !session.archived ? commands : []);
 	if (!isEmbedded || wanted === offered) return;
 	offered = wanted;
 	tellShell("commands", { commands: JSON.parse(wanted) });
 }
 
 /** @returns {MenuItem[]} */
-function menu() {
-	if (!session) return [];
-	const { id, uid, archived, title } = session;
-	const link = `${location.origin}/?open=${encodeURIComponent(uid)}`;
-	const erase = () => dialogs.confirm(`Delete “${title}”?`, "Its messages, requests and search entries are deleted for good. The files of the project stay as they are.", "Delete", () => ask("session:erase"));
-	/** @type {[unknown, ...MenuItem][]} */
-	const items = [
-		[true, "Rename", "edit", header.rename],
-		[hasTree(), "Finish the work tree…", "branch", finish],
-		[true, "Copy id", "copy", () => copy(id).then(() => toast("Copied."))],
-		[true, "Copy link", "link", () => copy(link).then(() => toast("Link copied."))],
-		[isEmbedded, "Open in a new page", "open", () => window.open(`/s/${uid}`, "_blank", "noopener")],
-		[archived, "Restore", "archive", () => ask("session:unarchive")],
-		// The shell offers to undo it.
-		[!archived, "Archive", "archive", () => (isEmbedded ? tellShell("archive") : ask("session:archive"))],
-		[true, "Delete…", "trash", () => (isEmbedded ? tellShell("erase") : erase())],
-		[isEmbedded, "Close tab", "close", () => tellShell("key", { action: "tab-close" })],
-	];
-	return items.flatMap(([isOffered, ...item]) => (isOffered ? [item] : []));
-}
+const menu = () => (session ? menuOf(session, { isEmbedded, hasTree: hasTree(), ask, rename: header.rename, finish, tellShell }) : []);
 
 line.onstate = ({ phase }) => {
 	isFollowing = false;
@@ -490,6 +488,8 @@ addEventListener("keydown", (event) => {
 	else if (dialogs.isOpen() || !choose(log, event)) return;
 	event.preventDefault();
 });
+me.onchange(() => (setPlace(), entries.list.forEach(log.put), paint()));
+nodes.onchange(() => (setPlace(), paint()));
 for (const event of ["focus", "visibilitychange", "resize"]) addEventListener(event, look);
 setInterval(() => (log.tick(), strip.tick(), look()), 1000);
 start();

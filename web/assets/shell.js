@@ -17,6 +17,8 @@ import { makeTabStrip } from "./shell/tab-strip.js";
 import { call } from "./ui/access.js";
 import { fill, icon, on, part } from "./ui/dom.js";
 import { connect, lineStatus } from "./ui/line.js";
+import { me } from "./ui/me.js";
+import { nodes } from "./ui/nodes.js";
 import { dialogs, toast, toastError } from "./ui/parts.js";
 
 const find = (id = "") => part(document, `#${id}`);
@@ -40,6 +42,9 @@ let painting = 0;
 /** The commands of the agents in open tabs. @type {Map<string, { name: string, description: string }[]>} */
 const slash = new Map();
 
+/** Projects of other machines that were looked for. @type {Set<string>} */
+const asked = new Set();
+
 /** @type {Shell} */
 const shell = {
 	ask: (type, fields) => line.request(type, fields).then(() => true, (error) => (toastError(error), false)),
@@ -53,7 +58,7 @@ const shell = {
 			for (const { uid } of sessions) shell.setTabs(tabs.close(state, uid));
 		}
 		shell.followLink();
-		home.offer().catch(() => {});
+		if (me.may("owner")) home.offer().catch(() => {});
 	},
 	followLink() {
 		const wanted = new URLSearchParams(location.search);
@@ -66,6 +71,12 @@ const shell = {
 		const isKnown = store.apply(frame);
 		panels.receive(frame);
 		home.receive(frame);
+		// Other machines announce their sessions, but not their projects.
+		const project = "session" in frame && frame.session.node ? frame.session.projectId : "";
+		if (project && !store.projects.some(({ id }) => id === project) && !asked.has(project)) {
+			asked.add(project);
+			shell.ask("project:list");
+		}
 		// Imported sessions are not announced one by one.
 		if (frame.type === "history:import" && !frame.import.running) shell.load().catch(() => {});
 		if (frame.type === "inbox:changed") shell.ask("inbox:list");
@@ -78,8 +89,18 @@ const shell = {
 	},
 	paint() {
 		painting = 0;
+		shell.paintRole();
 		shell.setTabs(state);
 		news.tell();
+	},
+	paintRole() {
+		const isOwner = me.may("owner");
+		for (const id of ["settings", "add-project"]) find(id).hidden = !isOwner;
+		find("new-session").hidden = !me.maySomewhere("member");
+		find("me").hidden = !me.name;
+		find("me").textContent = me.name ? `${me.name} · ${me.role}` : "";
+		find("me").title = me.name ? `You are signed in as ${me.name}, a ${me.role}` : "";
+		if (!isOwner) state = tabs.close(state, "@settings");
 	},
 	open({ uid, title, projectId }, at) {
 		if (at) panels.jump(uid, at);
@@ -163,20 +184,20 @@ const shell = {
 		else if (!home.contains(document.activeElement)) find("tab-home").focus();
 	},
 	palette() {
-		if (!dialogs.isOpen()) openPalette({ store, line, open: shell.open, create: shell.create, commands: shell.commands(), slash: slash.get(state.active ?? "") ?? [], onslash: (name) => panels.write(state.active ?? "", `/${name}`) });
+		if (!dialogs.isOpen()) openPalette({ store, line, may: me.may, open: shell.open, create: shell.create, commands: shell.commands(), slash: slash.get(state.active ?? "") ?? [], onslash: (name) => panels.write(state.active ?? "", `/${name}`) });
 	},
 	commands() {
 		const act = (action = "") => () => shell.act({ action });
 		const tree = store.sessions.get(state.active ?? "")?.worktree;
 		return [
-			["New session", "add", act("new-session"), "Alt+N"],
+			...(me.maySomewhere("member") ? [/** @type {PaletteCommand} */ (["New session", "add", act("new-session"), "Alt+N"])] : []),
 			["Home", "home", act("home"), "Alt+0"],
 			["Inbox", "inbox", act("inbox"), "Alt+I"],
 			...(store.sessions.has(state.active ?? "") ? [/** @type {PaletteCommand} */ (["Changes of the session", "changes", act("changes"), "Alt+C"])] : []),
-			...(tree && !tree.removed ? [/** @type {PaletteCommand} */ (["Finish the work tree of the session", "branch", act("finish"), "Alt+M"])] : []),
-			["Compare several agents", "columns", shell.compare],
-			...Object.entries(PLACES).map(([uid, { title, icon }]) => /** @type {PaletteCommand} */ ([title, icon, () => shell.openById(uid)])),
-			["Add a project", "folder", shell.addProject],
+			...(tree && !tree.removed && me.may("member", store.sessions.get(state.active ?? "")?.projectId) ? [/** @type {PaletteCommand} */ (["Finish the work tree of the session", "branch", act("finish"), "Alt+M"])] : []),
+			...(me.maySomewhere("member") ? [/** @type {PaletteCommand} */ (["Compare several agents", "columns", shell.compare])] : []),
+			...Object.entries(PLACES).filter(([uid]) => uid !== "@settings" || me.may("owner")).map(([uid, { title, icon }]) => /** @type {PaletteCommand} */ ([title, icon, () => shell.openById(uid)])),
+			...(me.may("owner") ? [/** @type {PaletteCommand} */ (["Add a project", "folder", shell.addProject])] : []),
 			["Change the theme", "system", shell.nextTheme],
 			["Show or hide the sidebar", "sidebar", act("sidebar"), "Alt+B"],
 			["Close the tab", "close", act("tab-close"), "Alt+W"],
@@ -188,7 +209,7 @@ const shell = {
 		const at = state.tabs.findIndex(({ uid }) => uid === active);
 		/** @type {Record<string, () => void>} */
 		const actions = {
-			"new-session": () => (store.projects.length ? shell.create(store.sessions.get(active)?.projectId) : shell.addProject()),
+			"new-session": () => me.maySomewhere("member") && (store.projects.length ? shell.create(store.sessions.get(active)?.projectId) : shell.addProject()),
 			palette: shell.palette,
 			home: () => {
 				shell.go(null);
@@ -273,6 +294,7 @@ const sidebar = makeSidebar(store, {
 	open: shell.open,
 	archive: shell.archive,
 	erase,
+	may: me.may,
 	create: ({ id }) => shell.create(id),
 	rename: ({ uid: sessionId }, title) => shell.ask("session:rename", { sessionId, title }),
 	remove: ({ id, name, path }) => dialogs.confirm(`Remove ${name}?`, `The project is removed from this list. The folder ${path} and its sessions are kept.`, "Remove", () => shell.ask("project:remove", { projectId: id }).then(() => find("add-project").focus())),
@@ -342,6 +364,9 @@ setInterval(() => {
 	if (!home.hidden) home.tick();
 	if (!inbox.hidden) inbox.paint();
 }, 1000);
+me.onchange(shell.paint);
+nodes.onchange(shell.paint);
+shell.paintRole();
 line.onframe = shell.receive;
 line.onstate = ({ phase }) => {
 	if (phase === "open") shell.load().catch(() => {});

@@ -6,6 +6,7 @@ import { charts } from "./teams/charts.js";
 import { asker, busiest, life, lives, matrix, pairName, spent, spoken, sum, timeline } from "./teams/figures.js";
 import { call, onSignIn, showDenied, signIn } from "./ui/access.js";
 import { fill, h, icon, on, part, setText } from "./ui/dom.js";
+import { me } from "./ui/me.js";
 import { dialogs, toast, toastError } from "./ui/parts.js";
 
 const REFRESH_MS = 15_000;
@@ -132,4 +133,7 @@ const look = () => document.visibilityState === "visible" && !dialogs.isOpen() &
 setInterval(look, REFRESH_MS);
 document.addEventListener("visibilitychange", look);
 onSignIn(refresh);
-signIn().then(refresh);
+const showStop = () => (find("stop").hidden = !me.may("owner"));
+me.onchange(showStop);
+showStop();
+signIn().then(refresh).then(() => isEmbedded ? undefined : me.load());

@@ -99,6 +99,15 @@ test("after a break what was not answered is sent again under the same id, and n
   assert.deepEqual(outbox.pending(entries), [lost]);
 });
 
+test("n4 a message that waits for a machine stays on its way after a break, and is not sent again", () => {
+  const [outbox, entries] = [makeOutbox(), conversation(1)];
+  const waiting = Object.assign(outbox.post("when you are back"), { answered: true, waitsFor: "workstation" });
+  assert.deepEqual(outbox.unanswered(entries), []);
+  assert.deepEqual(outbox.pending(entries), [waiting]);
+  entries.update({ rev: 10, entry: user(waiting.id, 2) });
+  assert.deepEqual(outbox.pending(entries), []);
+});
+
 test("l2 a mention is an @ that no word goes before, and counts while its whole path stands in the text", () => {
   const typed = (text) => typedMention(text, text.length);
   assert.deepEqual(["@", "see @src/ma", "a\n@x", "(@x", "me@home", "@a b", "plain"].map(typed), ["", "src/ma", "x", "x", null, null, null]);

@@ -299,8 +299,9 @@ async fn queued(app: &App, asked: &Asked, node: String) -> Result<Answered, Fail
             Answered::Response { status: StatusCode::ACCEPTED.as_u16(), media, body }
         }
         Asked::Frame { .. } => {
+            let (seq, queued, waits_for) = (None, true, Some(node));
             let sent =
-                ServerFrame::SessionSent { session_id, uid, message_id, seq: None, queued: true };
+                ServerFrame::SessionSent { session_id, uid, message_id, seq, queued, waits_for };
             Answered::Frames { frames: vec![sent] }
         }
     })

@@ -56,6 +56,7 @@ pub(crate) fn session(view: SessionView) -> Session {
         cost: work.cost,
         changes: stored.changes,
         worktree: stored.worktree,
+        node: stored.node,
     }
 }
 
@@ -91,6 +92,7 @@ pub(crate) fn repo(project: Project) -> Repo {
         name: project.name,
         path: project.path.display().to_string(),
         added_at: project.added_at,
+        node: project.node,
     }
 }
 

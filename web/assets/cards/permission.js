@@ -2,9 +2,10 @@
 
 import { choicesOf, verdictOf } from "../lib/choices.js";
 import { component, fill, h, icon, quoted } from "../ui/dom.js";
+import { me } from "../ui/me.js";
 import { openMenu, toast } from "../ui/parts.js";
 import { askOf, evidenceView, wordsBeyond } from "./evidence.js";
-import { declineForm, keyHints, makeCard } from "./request.js";
+import { declineForm, keyHints, makeCard, UNANSWERABLE } from "./request.js";
 
 /** Characters of a title in the name of a card. */
 const LABEL_MAX = 160;
@@ -19,6 +20,7 @@ export const makePermission = component("convoke-permission", (element, around) 
 	/** @param {Api.Permission} asked */
 	function ask(asked) {
 		const { permissionId, title, evidence } = asked;
+		const canAnswer = around.may();
 		const words = evidence ? wordsBeyond(evidence, title) : title;
 		const { allow, deny, always, never } = choicesOf(asked);
 		/** @param {string} optionId @param {number} [rule] */
@@ -35,13 +37,13 @@ export const makePermission = component("convoke-permission", (element, around) 
 			h("div.request-head", icon("lock"), evidence ? askOf(evidence) : "Permission required"),
 			words && (evidence ? h("p.request-title.said", { title: words }, words) : h("p.request-title", words)),
 			evidence && evidenceView(evidence, around),
-			h("div.request-actions",
+			canAnswer && h("div.request-actions",
 				...allow.map((option, at) => choice(at ? "" : ".primary", option)),
 				always.length > 0 && ruleButton(always, never, answer),
 				...deny.map((option) => choice(".deny", option)),
 				decline.button),
-			decline.form,
-			always.length > 0 && h("p.boundary", "A rule only saves you this question. The sandbox decides what the agent can reach."));
+			canAnswer ? decline.form : h("p.boundary", UNANSWERABLE),
+			canAnswer && always.length > 0 && h("p.boundary", "A rule only saves you this question. The sandbox decides what the agent can reach."));
 		keyHints(element);
 		// The command itself is read where it stands.
 		element.ariaLabel = `Permission required: ${title.length > LABEL_MAX ? `${title.slice(0, LABEL_MAX)}…` : title}`;
@@ -50,7 +52,7 @@ export const makePermission = component("convoke-permission", (element, around) 
 	return {
 		show(asked) {
 			// Unchanged requests are not rebuilt, so that focus and half-written notes stay.
-			const wanted = JSON.stringify([asked.status, asked.title, asked.options, asked.evidence, asked.rules]);
+			const wanted = JSON.stringify([asked.status, asked.title, asked.options, asked.evidence, asked.rules, around.may()]);
 			if (shown === wanted) return;
 			shown = wanted;
 			element.dataset.status = asked.status;
@@ -58,7 +60,7 @@ export const makePermission = component("convoke-permission", (element, around) 
 			if (note()) toast(`Answered elsewhere. Your note was not sent: “${note()}”`);
 			note = () => "";
 			const { isRefused, text } = verdictOf(asked);
-			card.tell(asked, { refused: isRefused, title: h("span.request-title", asked.title), outcome: text });
+			card.tell(asked, { refused: isRefused, title: h("span.request-title", asked.title), outcome: asked.by ? me.by(text, asked.by) : text });
 		},
 	};
 });

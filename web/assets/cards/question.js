@@ -4,12 +4,13 @@ import { answers } from "../lib/answers.js";
 import { plural } from "../lib/words.js";
 import { component, fill, h, icon, on, part, setText } from "../ui/dom.js";
 import { setHtml } from "../ui/markdown.js";
-import { declineForm, makeCard } from "./request.js";
+import { me } from "../ui/me.js";
+import { declineForm, makeCard, UNANSWERABLE } from "./request.js";
 
 let radioGroups = 0;
 
-/** @type {(around: {send: Send, drafts: Drafts}) => Card<Api.QuestionSet>} */
-export const makeQuestion = component("convoke-question", (element, { send, drafts }) => {
+/** @type {(around: {send: Send, drafts: Drafts, may(): boolean}) => Card<Api.QuestionSet>} */
+export const makeQuestion = component("convoke-question", (element, { send, drafts, may }) => {
 	const { settle, tell } = makeCard(element, send);
 	let shown = "";
 	let submit = () => {};
@@ -40,33 +41,37 @@ export const makeQuestion = component("convoke-question", (element, { send, draf
 		};
 		decline.box.value = kept?.reason ?? "";
 		on(decline.box, "input", changed);
-		const groups = questions.map((question, at) => group(question, all[at], (draft) => ((all[at] = draft), changed())));
+		const groups = questions.map((question, at) => group(may(), question, all[at], (draft) => ((all[at] = draft), changed())));
 		element.ariaLabel = questions.length > 1 ? `${questions.length} questions` : "Question";
-		fill(element, h("div.request-head", icon("question"), element.ariaLabel), ...groups, h("div.request-actions", button, decline.button, progress), decline.form);
+		fill(element, h("div.request-head", icon("question"), element.ariaLabel), ...groups, ...(may() ? [h("div.request-actions", button, decline.button, progress), decline.form] : [h("p.boundary", UNANSWERABLE)]));
 		paint();
 	}
 
 	return {
 		show(set) {
-			const { status, questions, questionId } = set;
-			if (shown === status) return;
-			shown = element.dataset.status = status;
+			const { status, questions, questionId, by } = set;
+			if (shown === `${status} ${may()}`) return;
+			shown = `${status} ${may()}`;
+			element.dataset.status = status;
 			if (status === "pending") return ask(set);
 			const isAnswered = status === "answered";
 			const isLate = !isAnswered && status !== "rejected";
 			if (!isLate) drafts.set(`answer.${questionId}`, null);
 			const lines = isAnswered ? answers.said(set) : [];
 			tell(set, {
-				outcome: isAnswered ? `You answered ${plural(questions.length, "question")}` : undefined,
-				beside: isLate && h("button.link", { onclick: () => ask(set) }, "Answer anyway"),
+				outcome: isAnswered ? `${capital(me.who(by) || "You")} answered ${plural(questions.length, "question")}` : by && status === "rejected" ? me.by("Declined", by) : undefined,
+				beside: isLate && may() && h("button.link", { onclick: () => ask(set) }, "Answer anyway"),
 				below: h("dl.answers", ...questions.flatMap(({ prompt }, at) => [h("dt", prompt), ...(lines[at] ?? []).map((line) => h("dd", line))])),
 			});
 		},
 	};
 });
 
-/** One question of the set. @param {Api.AskedQuestion} question @param {AnswerDraft} draft @param {(draft: AnswerDraft) => void} onchange */
-function group(question, draft, onchange) {
+/** The owner begins a sentence; a name stays as it is. */
+const capital = (who = "") => who.replace(/^the /, "The ");
+
+/** One question of the set. @param {boolean} canAnswer @param {Api.AskedQuestion} question @param {AnswerDraft} draft @param {(draft: AnswerDraft) => void} onchange */
+function group(canAnswer, question, draft, onchange) {
 	const { prompt, title, html, options, multiSelect } = question;
 	const type = multiSelect ? "checkbox" : "radio";
 	const name = `question-${(radioGroups += 1)}`;
@@ -77,7 +82,7 @@ function group(question, draft, onchange) {
 		paint();
 		onchange(draft);
 	};
-	const inputs = options.map(({ label }) => h("input", { type, name, value: label, "data-choice": "", onclick: () => become(answers.toggle(question, draft, label)) }));
+	const inputs = options.map(({ label }) => h("input", { type, name, value: label, disabled: !canAnswer, "data-choice": "", onclick: () => become(answers.toggle(question, draft, label)) }));
 	const none = h("input", { type, onclick: () => become({ chosen: [], none: none.checked }) });
 	const own = h("textarea.field", { rows: 1, placeholder: "Your own answer…", label: `Your own answer: ${title || prompt}`, value: draft.text, oninput: () => become({ text: own.value }) });
 	const paint = () => {
@@ -89,6 +94,6 @@ function group(question, draft, onchange) {
 		h("div.options", ...options.map(({ label, description }, at) => {
 			const { text, recommended } = answers.labelOf(label);
 			return h("label.option", inputs[at], h("span", text, recommended && h("span.tag", "Recommended"), description && h("span.option-text", description)), at < 9 && h("kbd", { ariaHidden: "true" }, String(at + 1)));
-		}), multiSelect && h("label.option.muted", none, "None of these")),
-		own);
+		}), multiSelect && canAnswer && h("label.option.muted", none, "None of these")),
+		canAnswer && own);
 }

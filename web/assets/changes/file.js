@@ -34,7 +34,7 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, wishes
 		/** @type {MenuItem[]} */
 		const items = [["Copy the path", "copy", () => copy(path).then(() => toast("Copied."))]];
 		if (address && file.status !== "deleted") items.push(["Open in the editor", "open", () => follow(address)]);
-		items.push(["Revert this file…", "undo", () => wishes.revert(path)]);
+		if (wishes.may()) items.push(["Revert this file…", "undo", () => wishes.revert(path)]);
 		return items;
 	});
 	const body = h("div.file-body", { tabIndex: 0, role: "group", label: `Changes to ${path}`, hidden: true });
@@ -76,7 +76,7 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, wishes
 		lines = null;
 		if (!found) return;
 		const { hunks, complete, binary, status } = found;
-		if (hunks.length) lines = makeLines({ path, hunks, split: isSplit(), watcher, width: width(), comments: () => comments(path), isReverted: (hunk) => wishes.isReverted(path, digest(JSON.stringify(hunks[hunk]))), wishes: { revert: (hunk) => wishes.revert(path, hunk, digest(JSON.stringify(hunks[hunk]))) } });
+		if (hunks.length) lines = makeLines({ path, hunks, split: isSplit(), watcher, width: width(), comments: () => comments(path), isReverted: (hunk) => wishes.isReverted(path, digest(JSON.stringify(hunks[hunk]))), wishes: { may: wishes.may, revert: (hunk) => wishes.revert(path, hunk, digest(JSON.stringify(hunks[hunk]))) } });
 		const empty = binary ? "A binary file: its content cannot be shown here." : status === "renamed" || status === "copied" ? "Its content is the same." : status === "added" ? "The file is empty." : "No line of it changed.";
 		fill(body, lines ? lines.element : h("p.file-note.muted", empty), !complete && h("p.file-note", icon("warning"), "This diff is too long to be shown whole: it is cut off here."), ...outdated());
 	}

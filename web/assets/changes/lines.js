@@ -25,7 +25,7 @@ export function makeLines({ path, hunks, split, watcher, width, comments, wishes
 
 	/** @param {DiffRow} row */
 	function headRow({ head = "", hunk }) {
-		return h("div.hunk", { "data-hunk": hunk }, h("span.title", { title: head }, head), isReverted(hunk) ? h("span.tag", "reverted") : iconButton("undo", "Revert this change", () => wishes.revert(hunk), { title: "Revert this change in the file" }));
+		return h("div.hunk", { "data-hunk": hunk }, h("span.title", { title: head }, head), isReverted(hunk) ? h("span.tag", "reverted") : wishes.may() && iconButton("undo", "Revert this change", () => wishes.revert(hunk), { title: "Revert this change in the file" }));
 	}
 
 	/** @param {ShownLine | undefined} line */

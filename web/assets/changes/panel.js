@@ -67,7 +67,7 @@ export const makePanel = component("convoke-changes", (element, options) => {
 			view?.scrollIntoView({ block: "center" });
 		},
 	});
-	const pointing = makePointing(scroller, { fileAt: (target) => views.get(/** @type {HTMLElement | null} */ (target.closest(".file"))?.dataset.path ?? ""), files: ordered, begin: review.begin, isWriting: () => review.isWriting, viewed: (path) => setViewed(path, !isViewed(path)) });
+	const pointing = makePointing(scroller, { fileAt: (target) => views.get(/** @type {HTMLElement | null} */ (target.closest(".file"))?.dataset.path ?? ""), files: ordered, begin: review.begin, isWriting: () => review.isWriting || !options.may(), viewed: (path) => setViewed(path, !isViewed(path)) });
 
 	/** Shows the whole session, or one turn. */
 	function choose() {
@@ -163,6 +163,7 @@ export const makePanel = component("convoke-changes", (element, options) => {
 			load: (file) => rest(`${base}/file?path=${encodeURIComponent(file)}${turn ? `&turn=${turn}` : ""}`),
 			comments: review.on,
 			wishes: {
+				may: options.may,
 				viewed: setViewed,
 				toggled: (file, isOpen) => chosen.set(file, isOpen),
 				loaded: () => paintViewed(),
@@ -283,7 +284,7 @@ export const makePanel = component("convoke-changes", (element, options) => {
 		refresh: load,
 		/** Other prompts are known, or the session takes prompts, or does not. */
 		paint() {
-			const now = `${options.canSend()} ${options.sent().length}`;
+			const now = `${options.canSend()} ${options.may()} ${options.sent().length}`;
 			if (now === painted) return;
 			painted = now;
 			review.paint();

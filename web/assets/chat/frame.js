@@ -1,5 +1,6 @@
 // The frame of a conversation: the header above it; below it the running turn, queued prompts, and how it ended.
 
+import { nodeName, nodeText } from "../lib/nodes.js";
 import { duration } from "../lib/words.js";
 import { fill, h, icon, setText } from "../ui/dom.js";
 import { menuButton, toastError } from "../ui/parts.js";
@@ -11,15 +12,23 @@ export function makeHeader(wishes, changes) {
 	const title = h("button.title-button", { title: "Rename", onclick: rename });
 	const badge = h("span.badge");
 	const place = h("span.muted.place");
+	const machine = h("span.title");
+	const where = h("span.muted.node", { hidden: true }, icon("system"), machine);
 	const branch = h("span.title");
 	const tree = h("span.muted.branch", { hidden: true }, icon("branch"), h("span.away", "Branch "), branch);
 	const finish = h("button.button.small.finish-button", { hidden: true, title: "Finish the work tree (Alt+M)", onclick: wishes.finish }, "Finish…");
 	return {
-		element: h("header.chat-head", h("a.icon-button.home", { href: "/", label: "All sessions", title: "All sessions" }, icon("back")), badge, h("h1", title), place, tree, finish, changes, menuButton("Session menu", wishes.items)),
-		rename,
-		show(session, project, agent) {
+		element: h("header.chat-head", h("a.icon-button.home", { href: "/", label: "All sessions", title: "All sessions" }, icon("back")), badge, h("h1", title), place, where, tree, finish, changes, menuButton("Session menu", wishes.items)),
+		rename: () => title.disabled || rename(),
+		show(session, project, agent, node, canAct) {
 			const { worktree } = session;
 			setText(title, session.title);
+			title.disabled = !canAct;
+			title.title = canAct ? "Rename" : session.title;
+			where.hidden = !node;
+			where.classList.toggle("gone", node?.away === true);
+			setText(machine, nodeName(node));
+			where.title = node ? nodeText(node, Date.now()) : "";
 			setText(badge, agent.badge);
 			badge.title = agent.title;
 			setText(place, project?.name ?? "");
@@ -28,7 +37,7 @@ export function makeHeader(wishes, changes) {
 			tree.title = worktree ? `${worktree.branch}\n${worktree.removed ? "The work tree was removed" : worktree.path}` : "";
 			tree.classList.toggle("gone", worktree?.removed !== undefined);
 			setText(branch, worktree?.branch ?? "");
-			finish.hidden = !worktree || worktree.removed !== undefined;
+			finish.hidden = !canAct || !worktree || worktree.removed !== undefined;
 		},
 	};
 }
@@ -38,12 +47,12 @@ export function makeWaiting(wishes) {
 	const element = h("div");
 	let view = /** @type {QueueView | null} */ (null);
 	let loading = /** @type {Promise<void> | null} */ (null);
-	let last = /** @type {[Api.QueuedEntry[], boolean]} */ ([[], false]);
+	let last = /** @type {[Api.QueuedEntry[], boolean, boolean]} */ ([[], false, true]);
 	return {
 		element,
-		show(prompts, held) {
-			last = [prompts, held];
-			if (view) view.show(prompts, held);
+		show(prompts, held, canAct) {
+			last = [prompts, held, canAct];
+			if (view) view.show(prompts, held, canAct);
 			else if (prompts.length) loading ??= Promise.all([import("./queue-view.js"), styles("queue")]).then(([{ makeQueue }]) => {
 				view = makeQueue(wishes);
 				element.append(view.element);
@@ -65,7 +74,7 @@ export function makeStrip({ onresume, onunarchive, onask, onrestore, queue }) {
 	const running = h("div.running", { hidden: true }, h("span.pulse"), text, show, time, hint);
 	const ended = h("div.ended", { hidden: true });
 	let began = 0;
-	let shown = "active";
+	let shown = "active true";
 	let isWaiting = false;
 	// A turn that waits for the human takes no time of the agent's.
 	const tick = () => setText(time, !isWaiting && Date.now() - began > 2000 ? duration(Date.now() - began) : "");
@@ -82,10 +91,10 @@ export function makeStrip({ onresume, onunarchive, onask, onrestore, queue }) {
 			tick();
 		},
 		showHint: (words) => setText(hint, words),
-		showSession({ status, reason = "", archived, worktree }) {
+		showSession({ status, reason = "", archived, worktree }, canAct) {
 			const state = archived ? "archived" : worktree?.removed ? "removed" : status;
-			if (state === shown) return;
-			shown = state;
+			if (`${state} ${canAct}` === shown) return;
+			shown = `${state} ${canAct}`;
 			/** @type {Record<string, [string, string, string?, (() => void)?]>} */
 			const words = {
 				archived: ["archive", "This session is archived.", "Restore", onunarchive],
@@ -96,7 +105,7 @@ export function makeStrip({ onresume, onunarchive, onask, onrestore, queue }) {
 			};
 			const [name, what, label, onclick] = words[state] ?? ["", ""];
 			ended.hidden = !what;
-			fill(ended, icon(name), h("span", what), label && h("button.button.small", { onclick }, label));
+			fill(ended, icon(name), h("span", what), canAct && label && h("button.button.small", { onclick }, label));
 		},
 	};
 }

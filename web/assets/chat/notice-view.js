@@ -3,6 +3,7 @@
 import { brokenTurn, crashOf, tail } from "../lib/rows.js";
 import { plural } from "../lib/words.js";
 import { fill, h, icon, onLook, quoted } from "../ui/dom.js";
+import { me } from "../ui/me.js";
 
 /** Lines of an agent's last words that are shown. */
 const LAST_WORDS = 12;
@@ -26,7 +27,7 @@ export function noticeView(around) {
 			const isFailure = turn !== undefined || isWarning(entry);
 			element.classList.toggle("grave", isFailure);
 			element.classList.toggle("failure", turn !== undefined);
-			fill(element, isFailure && icon("warning"), h("div.notice-words", ...wordsOf(entry, broken !== undefined, around)), turn !== undefined && isNewest(list, entry) && h("button.button.small", { onclick: () => around.retry(turn) }, icon("retry"), "Retry"));
+			fill(element, isFailure && icon("warning"), h("div.notice-words", ...wordsOf(entry, broken !== undefined, around)), turn !== undefined && around.may() && isNewest(list, entry) && h("button.button.small", { onclick: () => around.retry(turn) }, icon("retry"), "Retry"));
 			at = new Date(entry.timestamp);
 		},
 	};
@@ -66,9 +67,9 @@ function wordsOf(entry, isCrash = false, around) {
 			return [h("span", "Another session was working in the same folder when this one began. ", h("button.link", { onclick: () => around.open(entry.session) }, "Open it"))];
 		case "files_restored":
 			if (entry.turn === undefined) break;
-			return [h("span", `Files were restored: ${plural(entry.written, "file")} written, ${entry.removed} removed. `), isLastRestore(around.entries(), entry) && h("button.link", { onclick: around.undo }, "Undo")];
+			return [h("span", `Files were restored: ${plural(entry.written, "file")} written, ${entry.removed} removed. `), around.may() && isLastRestore(around.entries(), entry) && h("button.link", { onclick: around.undo }, "Undo")];
 		case "turn_ended":
-			return [h("span", entry.stopReason === "cancelled" ? "You stopped the agent." : entry.text)];
+			return [h("span", entry.stopReason !== "cancelled" ? entry.text : me.name ? "The agent was stopped." : "You stopped the agent.")];
 		case "renamed":
 			return [h("span", `Renamed to “${entry.title}”`)];
 		case "completed":

@@ -3,6 +3,7 @@
 import { isComposing, isSend, isTyping } from "../lib/keys.js";
 import { namesOf, plural } from "../lib/words.js";
 import { h, icon, iconButton, keyed, on, part, setText } from "../ui/dom.js";
+import { me } from "../ui/me.js";
 
 /** @param {QueueWishes} wishes @returns {QueueView} */
 export function makeQueue(wishes) {
@@ -12,6 +13,7 @@ export function makeQueue(wishes) {
 	const element = h("section.queue", { label: "Waiting prompts", hidden: true }, h("div.queue-head", icon("clock"), count, next), list);
 	let prompts = /** @type {Api.QueuedEntry[]} */ ([]);
 	let dragged = "";
+	let canAct = true;
 	/** The prompt that is being edited, and its text so far. */
 	let edited = /** @type {{id: string, box: HTMLTextAreaElement} | null} */ (null);
 
@@ -24,7 +26,7 @@ export function makeQueue(wishes) {
 
 	/** @param {HTMLElement} line */
 	function edit(line, id = "") {
-		if (edited) return;
+		if (edited || !canAct) return;
 		const text = part(line, ".queue-text");
 		const before = prompts[placeOf(id)].content;
 		const box = h("textarea.field", { value: before, rows: 1, label: "Waiting message" });
@@ -57,7 +59,7 @@ export function makeQueue(wishes) {
 	/** @param {Api.QueuedEntry} prompt */
 	function make({ id }) {
 		const line = h("li", { tabIndex: -1, draggable: true },
-			h("span.grip", icon("grip")), h("span.queue-text", { ondblclick: () => edit(line, id) }), h("span.queue-files", icon("attach"), h("span")),
+			h("span.grip", icon("grip")), h("span.queue-who.muted"), h("span.queue-text", { ondblclick: () => edit(line, id) }), h("span.queue-files", icon("attach"), h("span")),
 			h("span.queue-actions",
 				iconButton("send", "Send now", () => wishes.send(id), { title: "Send now: stops the running turn (Ctrl+Enter)" }),
 				iconButton("edit", "Edit", () => edit(line, id), { title: "Edit (Enter)" }),
@@ -67,8 +69,9 @@ export function makeQueue(wishes) {
 		on(line, "keydown", (event) => {
 			if (isTyping(event.target) || event.target !== line) return;
 			const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-			if (step && event.altKey) move(id, placeOf(id) + step);
+			if (step && event.altKey) canAct && move(id, placeOf(id) + step);
 			else if (step) focusOn(/** @type {HTMLElement} */ (list.children[placeOf(id) + step]));
+			else if (!canAct) return;
 			else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) wishes.send(id);
 			else if (event.key === "Enter") edit(line, id);
 			else if (event.key === "Delete" || event.key === "Backspace") wishes.remove(id);
@@ -99,12 +102,13 @@ export function makeQueue(wishes) {
 
 	return {
 		element,
-		show(waiting, held) {
+		show(waiting, held, mayAct) {
+			canAct = mayAct;
 			const focused = list.contains(document.activeElement) ? placeOf(/** @type {HTMLElement} */ (document.activeElement?.closest("li")).dataset.key) : -1;
 			prompts = waiting;
 			element.hidden = prompts.length === 0;
 			element.classList.toggle("held", held);
-			next.hidden = !held;
+			next.hidden = !held || !canAct;
 			setText(count, held ? `${plural(prompts.length, "message")} held` : `${plural(prompts.length, "message")} waiting`);
 			if (edited && placeOf(edited.id) < 0) {
 				// Its turn began while it was edited: what was written goes back into the message box.
@@ -113,13 +117,18 @@ export function makeQueue(wishes) {
 				edited = null;
 				wishes.lost(box.value);
 			}
-			keyed(list, prompts, ({ id }) => id, make, (line, { content, attachments }) => {
+			keyed(list, prompts, ({ id }) => id, make, (line, { content, attachments, by }) => {
+				line.draggable = canAct && !line.querySelector("textarea");
+				for (const one of [".queue-actions", ".grip"]) part(line, one).hidden = !canAct;
+				const who = me.who(by);
+				part(line, ".queue-who").hidden = !who;
+				setText(part(line, ".queue-who"), who);
 				const text = line.querySelector(".queue-text");
 				if (text) setText(text, content);
 				const names = namesOf(attachments);
 				part(line, ".queue-files").hidden = names === "";
 				setText(part(line, ".queue-files span"), names);
-				line.title = [content, names].filter(Boolean).join("\n");
+				line.title = [who && `From ${who}`, content, names].filter(Boolean).join("\n");
 			});
 			// One of them can be reached with Tab, as in a list.
 			[...list.children].forEach((line, at) => (/** @type {HTMLElement} */ (line).tabIndex = at ? -1 : 0));

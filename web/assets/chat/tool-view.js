@@ -3,6 +3,7 @@
 import { verdictOf } from "../lib/choices.js";
 import { diff } from "../lib/diff.js";
 import { shortPath } from "../lib/paths.js";
+import { me } from "../ui/me.js";
 import { exitCode, permissionOf, tail } from "../lib/rows.js";
 import { duration, fold, plain } from "../lib/words.js";
 import { commandView, counts, diffView } from "../ui/code-view.js";
@@ -61,7 +62,7 @@ export function toolView(entry, around) {
 		// The card shows all of it while it waits.
 		element.hidden = waits && asked?.evidence !== undefined;
 		const { isRefused, text } = asked && asked.status !== "pending" ? verdictOf(asked) : { isRefused: false, text: "" };
-		setText(verdict, text);
+		setText(verdict, asked?.by ? me.by(text, asked.by) : text);
 		verdict.classList.toggle("refused", isRefused);
 		reason.hidden = !asked?.reason;
 		setText(reason, asked?.reason ?? "");

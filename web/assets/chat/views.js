@@ -5,6 +5,7 @@ import { callOf } from "../lib/rows.js";
 import { lineCount, money, namesOf, plural, tokens } from "../lib/words.js";
 import { h, icon, keyed, onLook, setText } from "../ui/dom.js";
 import { setHtml } from "../ui/markdown.js";
+import { me } from "../ui/me.js";
 import { toastError } from "../ui/parts.js";
 import { styles } from "../ui/styles.js";
 import { noticeView } from "./notice-view.js";
@@ -53,9 +54,10 @@ export const views = {
 		const files = h("div.attached", { hidden: true });
 		const comments = h("div.reviewed", { hidden: true });
 		const time = h("time.when");
+		const who = h("span.who", { hidden: true });
 		const element = type === "thinking"
 			? h("div.entry.thinking", h("details", h("summary", icon("think"), note, icon("chevron")), words))
-			: h(`article.entry.${type}`, { label: type === "user" ? "You" : "Agent" }, type === "user" && files, words, type === "user" && comments, type === "user" && time);
+			: h(`article.entry.${type}`, { label: type === "user" ? "You" : "Agent" }, type === "user" && files, words, type === "user" && comments, type === "user" && h("div.said", who, time));
 		let said = new Date(0);
 		if (type === "user") onLook(element, () => {
 			setText(time, said.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }));
@@ -63,7 +65,7 @@ export const views = {
 		});
 		return {
 			element,
-			update({ html, content, partial, timestamp, attachments = [], review = [], state = "" }) {
+			update({ html, content, partial, timestamp, attachments = [], review = [], state = "", by }) {
 				words.classList.toggle("plain", html === undefined);
 				if (html === undefined) setText(words, content);
 				else setHtml(words, html);
@@ -80,6 +82,10 @@ export const views = {
 				}
 				element.classList.toggle("partial", partial === true);
 				element.dataset.state = state;
+				const name = type === "user" ? me.who(by) : "";
+				if (name) element.ariaLabel = name;
+				who.hidden = !name;
+				setText(who, name);
 				setText(note, partial ? "Thinking…" : "Thought");
 				said = new Date(timestamp);
 				// Entries out of view are not laid out; without an estimated height all of them would count as visible.
@@ -105,7 +111,7 @@ export const views = {
 		};
 	},
 	permission(around) {
-		const card = makePermission({ ...around.place, wide: true, send: around.send });
+		const card = makePermission({ ...around.place, wide: true, send: around.send, may: around.may });
 		const element = h("div.entry", card);
 		return {
 			element,

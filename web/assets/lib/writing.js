@@ -76,8 +76,8 @@ export function makeOutbox() {
 			return letters;
 		},
 		unanswered(entries) {
-			letters = outbox.pending(entries).filter(({ answered }) => !answered);
-			return letters;
+			letters = outbox.pending(entries).filter(({ answered, waitsFor }) => !answered || waitsFor);
+			return letters.filter(({ answered }) => !answered);
 		},
 	};
 	return outbox;

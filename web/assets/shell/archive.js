@@ -3,6 +3,7 @@
 import { matching } from "../lib/query.js";
 import { plural, relativeTime } from "../lib/words.js";
 import { component, fill, h, keyed, on, part, setText } from "../ui/dom.js";
+import { me } from "../ui/me.js";
 import { toastError } from "../ui/parts.js";
 
 /** @type {(place: PlaceOptions) => PlaceView} */
@@ -18,8 +19,8 @@ export const makeArchive = component("convoke-archive", (element, { store, line,
 	function make(session) {
 		const { uid: sessionId, title } = session;
 		return h("li", h("button.link.name", { onclick: () => wishes.open(session) }, title), h("span.badge", store.agent(session.cliType).badge), h("span.muted.place"), h("time.muted"),
-			h("button.button.small", { label: `Restore ${title}`, onclick: () => line.request("session:unarchive", { sessionId }).catch(toastError) }, "Restore"),
-			h("button.button.small", { label: `Delete ${title}`, onclick: () => wishes.erase(session) }, "Delete…"));
+			me.may("member", session.projectId) && h("button.button.small", { label: `Restore ${title}`, onclick: () => line.request("session:unarchive", { sessionId }).catch(toastError) }, "Restore"),
+			me.may("owner", session.projectId) && h("button.button.small", { label: `Delete ${title}`, onclick: () => wishes.erase(session) }, "Delete…"));
 	}
 
 	function paint() {

@@ -3,8 +3,11 @@
 import { makePermission } from "../cards/permission.js";
 import { makeQuestion } from "../cards/question.js";
 import { failureOf, groupsOf } from "../lib/attention.js";
+import { nodeName } from "../lib/nodes.js";
 import { duration, money, relativeTime } from "../lib/words.js";
 import { component, fill, h, icon, iconButton, keyed, part, setText } from "../ui/dom.js";
+import { me } from "../ui/me.js";
+import { nodes } from "../ui/nodes.js";
 import { makeMark, paintMarkOf, paintSums } from "./marks.js";
 
 /** The groups of sessions, in the order of the page. @type {[name: "working" | "finished" | "failed" | "recent", title: string][]} */
@@ -13,8 +16,9 @@ const GROUPS = [["working", "Working"], ["finished", "Finished, not seen yet"], 
 /** @type {(options: BoardOptions) => Board} */
 export const makeBoard = component("convoke-board", (element, options) => {
 	const { store, wishes } = options;
-	const section = (name = "", title = "") => h("section.group", { "data-group": name, hidden: true, label: title }, h("h2", title, h("span.muted.many")), h("div.items"));
+	const section = (name = "", title = "") => h("section.group", { "data-group": name, hidden: true, label: title }, h("h2", h("span", title), h("span.muted.many")), h("div.items"));
 	const asked = section("needsYou", "Needs you");
+	const heading = part(asked, "h2 > span");
 	const others = GROUPS.filter(([name]) => name !== "recent" || options.recent).map(([name, title]) => ({ name, section: section(name, title) }));
 	const empty = h("p.calm", icon("check"), "Nothing needs you.");
 
@@ -24,8 +28,9 @@ export const makeBoard = component("convoke-board", (element, options) => {
 		const name = uid ? h("button.link.name", { title: "Open the session", onclick: () => wishes.openById(uid) }) : h("span.name");
 		const place = item.project ?? item.workingDirectory ?? "";
 		const root = store.projects.find(({ id }) => id === item.projectId)?.path ?? item.workingDirectory;
+		const around = { ...options, may: () => me.may("member", item.projectId) };
 		return h("article", h("div.from", h("span.badge"), name, h("span.muted.place", { title: place }, place), h("time.muted")),
-			item.kind === "permission" ? makePermission({ root, editor: store.editor, send: options.send }) : makeQuestion(options));
+			item.kind === "permission" ? makePermission({ root, editor: me.may("owner") ? store.editor : "", send: options.send, may: around.may }) : makeQuestion(around));
 	}
 
 	/** @param {any} article @param {Api.InboxItem} item */
@@ -68,7 +73,7 @@ export const makeBoard = component("convoke-board", (element, options) => {
 		setText(part(article, ".badge"), agent.badge);
 		part(article, ".badge").title = agent.title;
 		const place = store.projects.find(({ id }) => id === projectId)?.name ?? "";
-		setText(part(article, ".place"), session.reason === "imported" ? `${place} · imported from ${agent.title}` : place);
+		setText(part(article, ".place"), [place, nodeName(nodes.of(session.node)), session.reason === "imported" && `imported from ${agent.title}`].filter(Boolean).join(" · "));
 		paintSums(part(article, ".sums"), session, true);
 		setText(part(article, ".sum"), cost && group !== "recent" ? money(cost) : "");
 		setText(part(article, "time"), group === "working" ? duration(Date.now() - Date.parse(runningSince ?? lastActiveAt)) : relativeTime(lastActiveAt, Date.now()));
@@ -78,8 +83,9 @@ export const makeBoard = component("convoke-board", (element, options) => {
 		const detail = part(article, ".item-detail");
 		detail.hidden = group !== "failed" || !output;
 		setText(detail, output);
-		part(article, ".retry").hidden = group !== "failed";
-		part(article, ".see").hidden = !unseen || group === "working" || group === "recent";
+		const canAct = me.may("member", projectId);
+		part(article, ".retry").hidden = group !== "failed" || !canAct;
+		part(article, ".see").hidden = !canAct || !unseen || group === "working" || group === "recent";
 		part(article, ".see").ariaLabel = `Mark ${title} as seen`;
 	}
 
@@ -99,6 +105,7 @@ export const makeBoard = component("convoke-board", (element, options) => {
 			const groups = groupsOf(store);
 			const hadFocus = asked.contains(document.activeElement);
 			count(asked, groups.needsYou.length);
+			setText(heading, me.maySomewhere("member") ? "Needs you" : "Waits for an answer");
 			keyed(part(asked, ".items"), groups.needsYou, ({ id }) => id, makeAsked, paintAsked);
 			for (const { name, section } of others) {
 				count(section, groups[name].length);

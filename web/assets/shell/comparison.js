@@ -3,6 +3,7 @@
 import { canKeep, entryState, testText, WAYS } from "../lib/trees.js";
 import { duration, money, plural, timeAgo } from "../lib/words.js";
 import { fill, h, setText } from "../ui/dom.js";
+import { me } from "../ui/me.js";
 import { rest } from "../ui/rest.js";
 import { finishTree, tellFinished, trees } from "../trees/acts.js";
 import { askFinish } from "../trees/finish.js";
@@ -54,9 +55,9 @@ export function makeComparison({ store, wishes, changed }) {
 		return [
 			button("Open", () => wishes.openById(id)),
 			button("Changes", () => wishes.openChanges(id)),
-			worktree?.removed && comparison.kept !== id && button("Restore", () => trees.restore(id).then(again)),
+			...(!me.may("member", comparison.repoId) ? [] : [worktree?.removed && comparison.kept !== id && button("Restore", () => trees.restore(id).then(again)),
 			comparison.kept && comparison.kept !== id && worktree && !worktree.removed && button("Discard…", () => discard(session, again)),
-			canKeep(comparison) && worktree && !worktree.removed && button("Keep this one…", () => keepOne(comparison, session)),
+			canKeep(comparison) && worktree && !worktree.removed && button("Keep this one…", () => keepOne(comparison, session))]),
 		];
 	}
 

@@ -17,7 +17,7 @@ const EXAMPLES = ["agent:", "project:", "role:user", "until:"];
 const BEST = "order:best";
 
 /** @param {PaletteOptions} options */
-export function openPalette({ store, line, commands, slash, onslash, open, create }) {
+export function openPalette({ store, line, may, commands, slash, onslash, open, create }) {
 	const field = h("input", { role: "combobox", autofocus: true, autocomplete: "off", spellcheck: false, placeholder: "Search sessions, messages and commands", label: "Search", ariaExpanded: "true", ariaAutoComplete: "list", "aria-controls": "palette-list", enterKeyHint: "go" });
 	const list = h("div.palette-list", { id: "palette-list", role: "listbox", label: "Results" });
 	const told = h("p.palette-told.muted", { role: "status" });
@@ -35,7 +35,7 @@ export function openPalette({ store, line, commands, slash, onslash, open, creat
 		const hasFilters = Object.keys(query.filters).length > 0;
 		const newest = [...store.sessions.values()].sort((a, b) => b.lastActiveAt.localeCompare(a.lastActiveAt));
 		const sessions = matchingSessions(newest, query, placeOf).slice(0, SESSIONS_MAX).map((session) => ({ shows: sessionRow(session), run: () => open(session) }));
-		const projects = hasFilters ? [] : store.projects.filter(({ name, path }) => query.words && matching(`${name} ${path}`, query.words))
+		const projects = hasFilters ? [] : store.projects.filter(({ id, name, path }) => may("member", id) && query.words && matching(`${name} ${path}`, query.words))
 			.map(({ id, name }) => ({ shows: [icon("folder"), h("span.title", `New session in ${name}`)], run: () => create(id) }));
 		const known = hasFilters ? [] : commands.filter(([label]) => matching(label, query.words))
 			.map(([label, name, run, keys]) => ({ shows: [icon(name), h("span.title", label), keys ? h("kbd", keys) : ""], run }));

@@ -1,5 +1,6 @@
 // One session in the sidebar.
 
+import { nodeName, nodeText } from "../lib/nodes.js";
 import { relativeTime } from "../lib/words.js";
 import { h, onLook, setText } from "../ui/dom.js";
 import { editTitle } from "../ui/edit-title.js";
@@ -12,6 +13,7 @@ export function makeRow(uid = "", wishes) {
 	const dot = makeMark();
 	const badge = h("span.badge");
 	const sums = h("span.sums");
+	const where = h("span.node", { hidden: true });
 	const time = h("time");
 	let activeAt = "";
 	onLook(time, () => (time.title = new Date(activeAt).toLocaleString()));
@@ -24,21 +26,26 @@ export function makeRow(uid = "", wishes) {
 			event.preventDefault();
 			wishes.open();
 		},
-		onkeydown: ({ key }) => (key === "F2" ? rename() : key === "Delete" && wishes.archive()),
-	}, dot, title, h("span.meta", sums, badge, time));
+		onkeydown: ({ key }) => wishes.may("member") && (key === "F2" ? rename() : key === "Delete" && wishes.archive()),
+	}, dot, title, h("span.meta", where, sums, badge, time));
 	const rename = () => editTitle(link, title.textContent ?? "", wishes.rename);
 	const menu = menuButton("", () => [
 		["Rename (F2)", "edit", rename],
 		["Archive (Delete)", "archive", wishes.archive],
-		["Delete…", "trash", wishes.erase],
+		...(wishes.may("owner") ? [/** @type {MenuItem} */ (["Delete…", "trash", wishes.erase])] : []),
 	]);
 	// Only the menu of the focused row is in the tab order, not those of all rows.
 	menu.tabIndex = -1;
 	return Object.assign(h("li.session", { onfocusin: () => (menu.tabIndex = 0), onfocusout: () => (menu.tabIndex = -1) }, link, h("span.row-actions", menu)), {
 		link,
 		/** @type {Row["show"]} */
-		show(session, agent, isActive) {
-			link.title = session.title;
+		show(session, agent, isActive, node, isElsewhere) {
+			link.title = node ? `${session.title}\n${nodeText(node, Date.now())}` : session.title;
+			menu.hidden = !wishes.may("member");
+			// Its project names the machine, as a rule.
+			where.hidden = !node || !isElsewhere;
+			where.classList.toggle("gone", node?.away === true);
+			setText(where, nodeName(node));
 			setText(title, session.title);
 			setText(badge, agent.badge);
 			const isImported = session.reason === "imported";

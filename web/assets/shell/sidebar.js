@@ -5,6 +5,8 @@ import { keep, kept } from "../lib/kept.js";
 import { isTyping } from "../lib/keys.js";
 import { plural } from "../lib/words.js";
 import { component, h, icon, iconButton, keyed, on, part, setText } from "../ui/dom.js";
+import { nodeName, nodeText } from "../lib/nodes.js";
+import { nodes } from "../ui/nodes.js";
 import { menuButton } from "../ui/parts.js";
 import { makeMark, paintMark } from "./marks.js";
 import { makeRow } from "./session-row.js";
@@ -38,11 +40,11 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 			};
 			const menu = menuButton(`Menu of ${name}`, () => [
 				["New session", "add", create],
-				["Remove project…", "trash", () => wishes.remove(project)],
+				...(wishes.may("owner", id) ? [/** @type {MenuItem} */ (["Remove project…", "trash", () => wishes.remove(project)])] : []),
 			]);
 			return h("section.project",
-				h("div.project-head", h("button.fold.roving", { title: path, onclick: toggle }, icon("chevron"), h("span.title", name), makeMark()), menu, iconButton("add", `New session in ${name}`, create)),
-				h("div.sessions", h("ul"), h("p.none.muted", "No sessions. Create one to get started."), h("button.link", {
+				h("div.project-head", h("button.fold.roving", { title: path, onclick: toggle }, icon("chevron"), h("span.title", name), h("span.node.muted", { hidden: true }), makeMark()), menu, iconButton("add", `New session in ${name}`, create)),
+				h("div.sessions", h("ul"), h("p.none.muted"), h("button.link", {
 					onclick: ({ target }) => {
 						const rows = /** @type {HTMLElement} */ (target).closest(".sessions")?.getElementsByTagName("a");
 						const before = rows?.length ?? 0;
@@ -52,7 +54,16 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 					},
 				})));
 		},
-		paintProject(section, { id }) {
+		paintProject(section, { id, path, node: nodeId }) {
+			const canCreate = wishes.may("member", id);
+			for (const button of /** @type {HTMLElement[]} */ ([...section.querySelectorAll(".project-head > .icon-button")])) button.hidden = !canCreate;
+			const node = nodes.of(nodeId);
+			const where = part(section, ".project-head .node");
+			where.hidden = !node;
+			where.classList.toggle("gone", node?.away === true);
+			setText(where, nodeName(node));
+			part(section, ".fold").title = node ? `${path}\n${nodeText(node, Date.now())}` : path;
+			setText(part(section, ".none"), canCreate ? "No sessions. Create one to get started." : "No sessions.");
 			const sessions = store.sessionsOf(id);
 			const isFolded = folded.has(id);
 			const dot = part(section, ".dot");
@@ -72,6 +83,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 		makeRow({ uid }) {
 			const session = () => /** @type {Session} */ (store.sessions.get(uid));
 			const row = makeRow(uid, {
+				may: (role) => wishes.may(role, session()?.projectId),
 				open: () => wishes.open(session()),
 				archive: () => {
 					// Move the focus off a row that is about to be removed.
@@ -85,7 +97,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 			});
 			return row;
 		},
-		paintRow: (row, session) => row.show(session, store.agent(session.cliType), session.uid === active),
+		paintRow: (row, session) => row.show(session, store.agent(session.cliType), session.uid === active, nodes.of(session.node), store.projects.find(({ id }) => id === session.projectId)?.node !== session.node),
 		stops: () => /** @type {HTMLElement[]} */ ([...list.querySelectorAll(".roving")]).filter((stop) => !stop.closest("[hidden]")),
 		rove() {
 			const all = inside.stops();

@@ -2,9 +2,12 @@
 
 import { keep, kept } from "../lib/kept.js";
 import { isComposing, isSend } from "../lib/keys.js";
+import { nodeText } from "../lib/nodes.js";
 import { makeAttach } from "../ui/attach.js";
 import { makeCompletion } from "../ui/completion.js";
 import { component, copy, fill, h, icon, iconButton, on, setText } from "../ui/dom.js";
+import { me } from "../ui/me.js";
+import { nodes } from "../ui/nodes.js";
 import { dialogs, openMenu, problem, toast, toastError } from "../ui/parts.js";
 import { makeTreeChip } from "./tree-chip.js";
 
@@ -36,9 +39,11 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 	form.append(attach.element, box, h("div.start-foot", attach.button, place, who, ...settings.map(({ chip }) => chip), tree.chip, send), tree.note, said);
 	const guide = h("div.guide", h("h2", "Welcome to Convoke"), h("ol", h("li", "Add a folder as a project. Agents work in it."), h("li", "Say what should be done. That starts a session, which is kept until you delete it.")),
 		h("button.button.primary", { onclick: onadd }, "Add a project"));
+	const reading = h("p.reading.muted", { hidden: true });
 	let [isBusy, wasOpen] = [false, false];
 
-	const project = () => store.projects.find(({ id }) => id === kept("project")) ?? store.projects[0];
+	const places = () => store.projects.filter(({ id }) => me.may("member", id));
+	const project = () => places().find(({ id }) => id === kept("project")) ?? places()[0];
 	const usable = () => store.agents.filter(({ installed }) => installed);
 	const agent = () => usable().find(({ cliType }) => cliType === kept("agent")) ?? usable().find(({ cliType }) => cliType !== DEMO) ?? usable()[0];
 
@@ -51,8 +56,8 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 	const mark = (isChosen) => (isChosen ? "check" : "none");
 	/** @returns {MenuItem[]} */
 	const projects = () => [
-		...store.projects.map((/** @type {Project} */ one) => /** @type {MenuItem} */ ([one.name, mark(one === project()), () => choose("project", one.id)])),
-		["Add a project…", "add", onadd],
+		...places().map((/** @type {Project} */ one) => /** @type {MenuItem} */ ([[one.name, nodes.of(one.node)?.name].filter(Boolean).join(" · "), mark(one === project()), () => choose("project", one.id)])),
+		...(me.may("owner") ? [/** @type {MenuItem} */ (["Add a project…", "add", onadd])] : []),
 	];
 	/** @returns {MenuItem[]} */
 	const agents = () => [
@@ -125,11 +130,14 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 
 	function paint() {
 		const [where, whom] = [project(), agent()];
-		guide.hidden = where !== undefined || !line.isOpen;
-		form.hidden = !guide.hidden;
+		reading.hidden = me.maySomewhere("member");
+		setText(reading, me.words);
+		guide.hidden = where !== undefined || !line.isOpen || !me.may("owner");
+		form.hidden = !guide.hidden || !me.maySomewhere("member");
 		form.ariaBusy = String(isBusy);
 		place.hidden = !where;
-		place.title = where?.path ?? "";
+		const node = nodes.of(where?.node);
+		place.title = [where?.path, node && nodeText(node, Date.now())].filter(Boolean).join("\n");
 		place.ariaLabel = `Project: ${where?.name}`;
 		fill(place, icon("folder"), h("span.title", where?.name ?? ""), icon("chevron"));
 		who.hidden = !whom;
@@ -156,7 +164,7 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 		event.preventDefault();
 		create();
 	});
-	element.append(guide, form, completion.element);
+	element.append(guide, reading, form, completion.element);
 	attach.restore(DRAFT);
 	completion.know(drafts.get(`${DRAFT}.files`)?.split("\n"));
 	return {

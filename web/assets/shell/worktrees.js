@@ -4,6 +4,7 @@ import { matching } from "../lib/query.js";
 import { treeState } from "../lib/trees.js";
 import { plural } from "../lib/words.js";
 import { component, fill, h, keyed, on, setText } from "../ui/dom.js";
+import { me } from "../ui/me.js";
 import { problem } from "../ui/parts.js";
 import { rest } from "../ui/rest.js";
 import { styles } from "../ui/styles.js";
@@ -28,11 +29,11 @@ export const makeWorktrees = component("convoke-worktrees", (element, { store, w
 		const button = (words = "", label = "", onclick = () => {}) => h("button.button.small", { label: `${label} ${title}`, onclick }, words);
 		const session = store.sessions.get(uid);
 		const finish = () => trees.finish({ uid, title, changes: session?.changes, worktree: { path, branch, base } }).then(load);
-		return [
+		return me.may("member", tree.repoId) ? [
 			state === "ready" && button("Finish…", "Finish the work tree of", finish),
 			state !== "ready" && button("Restore", "Restore the work tree of", () => trees.restore(uid).then(load)),
 			state !== "removed" && button("Remove…", "Remove the work tree of", () => trees.remove(tree).then(load)),
-		];
+		] : [];
 	}
 
 	/** @param {HTMLElement} row @param {Api.ListedWorktree} tree */

@@ -18,18 +18,20 @@ export function call(path = "", options = {}) {
 	return fetch(path, { cache: "no-store", ...options, headers });
 }
 
-/** Uses the link in the address bar, if there is one, after removing it from there. */
+/** Uses the link in the address bar, if there is one, after removing it from there; returns whether it signed this browser in. */
 export async function signIn() {
 	const link = /^#link=(\w+)$/.exec(location.hash)?.[1];
-	if (!link) return;
+	if (!link) return false;
 	history.replaceState(history.state, "", location.pathname + location.search);
 	try {
 		const response = await call("/api/browser-sessions", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ link }) });
 		const body = await response.json();
 		refusal = response.ok ? "" : body.detail;
 		if (body.secret) keep(NAME, (memory = body.secret));
+		return Boolean(body.secret);
 	} catch {
 		refusal = "Cannot reach the daemon to use the link.";
+		return false;
 	}
 }
 

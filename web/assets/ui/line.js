@@ -1,9 +1,10 @@
 // The connection to the daemon that served this page.
 
 import { placeOf } from "../lib/paths.js";
-import { makeLine } from "../lib/socket.js";
+import { LineBroken, makeLine } from "../lib/socket.js";
 import { call, onSignIn, secret, showDenied, signIn } from "./access.js";
 import { h, setText } from "./dom.js";
+import { me } from "./me.js";
 import { toastError } from "./parts.js";
 
 export function connect() {
@@ -11,7 +12,11 @@ export function connect() {
 		open: () => new WebSocket(`${location.origin.replace("http", "ws")}/ws`),
 		secret,
 		probe: () => call("/api/status").then(({ status }) => (status === 401 ? "denied" : "fine"), () => "unreachable"),
-		onphase: (phase) => showDenied(phase === "denied"),
+		onphase: (phase) => {
+			showDenied(phase === "denied");
+			// A frame takes it from the page around it.
+			if (phase === "open" && parent === window) me.load();
+		},
 		now: () => Date.now(),
 		random: () => Math.random(),
 		later: (action, ms) => setTimeout(action, ms),
@@ -26,7 +31,16 @@ export function connect() {
 		event.preventDefault();
 		line.request("file:open", place).catch(toastError);
 	});
-	return { line, start: () => signIn().then(line.start) };
+	// What is refused to a user may be refused because their role was changed.
+	for (const how of /** @type {const} */ (["request", "query"])) {
+		const send = /** @type {any} */ (line[how]);
+		line[how] = (/** @type {any[]} */ ...what) => send(...what).catch((/** @type {unknown} */ error) => {
+			if (me.name && !(error instanceof LineBroken)) me.load();
+			throw error;
+		});
+	}
+	// The page of a viewer has no message box, not even at first.
+	return { line, start: () => signIn().then((isNew) => (isNew ? me.load() : undefined)).then(line.start) };
 }
 
 /** Shorter interruptions are not shown. */

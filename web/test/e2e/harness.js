@@ -97,6 +97,11 @@ ${settings}`, { mode: 0o600 });
     return (await this.api("POST", "/browser-links", {})).url;
   }
 
+  /** Runs the program as the owner of this daemon, and returns what it prints as JSON. */
+  command(...args) {
+    return JSON.parse(execFileSync(program, [...args, "--home", this.home, "--json"], { encoding: "utf8" }));
+  }
+
   /** Adds the project; most tests are about what comes after. */
   addProject(path = this.project) {
     return this.api("POST", "/repos", { path });
@@ -164,6 +169,16 @@ export async function openPage(browser, daemon, { path = "/", ...options } = {})
 export async function signIn(page, daemon) {
   await page.goto(await daemon.link());
   await page.waitForFunction(() => localStorage.getItem("convoke.browser"));
+}
+
+/** A page of a user whom the command line adds. */
+export async function openPageOf(browser, daemon, name, role, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  watch(page);
+  await page.goto(daemon.command("user", "add", name, "--role", role).url);
+  await page.waitForFunction(() => localStorage.getItem("convoke.me"));
+  return page;
 }
 
 /** Another window of the same person. */
@@ -267,3 +282,29 @@ export async function until(page, what, condition) {
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
   }
 }
+
+/** An empty database on the PostgreSQL server of this run, for daemons that share it. */
+export class Database {
+  constructor() {
+    this.server = process.env.CONVOKE_TEST_POSTGRES;
+    if (!this.server) throw new Error("CONVOKE_TEST_POSTGRES names no server; web/test/run starts one");
+    this.name = `page_${process.pid}_${(databases += 1)}`;
+    this.url = this.server.replace("/postgres?", `/${this.name}?`);
+    this.execute(`CREATE DATABASE ${this.name}`, this.server);
+  }
+
+  execute(sql, url = this.url) {
+    execFileSync(join(process.env.CONVOKE_TEST_POSTGRES_BIN, "psql"), [url, "--quiet", "--no-psqlrc", "--set", "ON_ERROR_STOP=1", "--command", sql], { stdio: ["ignore", "ignore", "inherit"] });
+  }
+
+  /** A machine whose daemon shares the database. */
+  node(name) {
+    return new Daemon({ settings: `[store]\nurl = ${JSON.stringify(this.url)}\n[node]\nname = ${JSON.stringify(name)}\n` });
+  }
+
+  remove() {
+    this.execute(`DROP DATABASE ${this.name} WITH (FORCE)`, this.server);
+  }
+}
+
+let databases = 0;

@@ -1,6 +1,6 @@
 //! Projects, which are called repos on the wire.
 
-use convoke_core::id::ProjectId;
+use convoke_core::id::{NodeId, ProjectId};
 use convoke_core::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,9 @@ pub struct Repo {
     pub path: String,
     /// When it was added.
     pub added_at: Timestamp,
+    /// The node that it belongs to, as `GET /api/nodes` lists it; absent if the database is a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeId>,
 }
 
 /// A project to add: `POST /api/repos`.

@@ -2,7 +2,7 @@
 
 use convoke_core::content::Cost;
 use convoke_core::files::{ChangeTotals, OwnWorktree};
-use convoke_core::id::{AgentName, CanonicalId, MessageId, ProjectId, SessionId};
+use convoke_core::id::{AgentName, CanonicalId, MessageId, NodeId, ProjectId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_core::session::{Attention, EndReason, QueueChoice, Status};
 use convoke_core::state::SessionState;
@@ -71,6 +71,9 @@ pub struct Session {
     /// The work tree that it has for itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<OwnWorktree>,
+    /// The node that it belongs to, as `GET /api/nodes` lists it; absent if the database is a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeId>,
 }
 
 impl Session {

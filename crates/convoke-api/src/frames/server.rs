@@ -238,6 +238,9 @@ pub enum ServerFrame {
         seq: Option<Seq>,
         /// Whether it waits behind a running turn.
         queued: bool,
+        /// The node that it waits for, which is away.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waits_for: Option<String>,
     },
     /// A human has looked at a session.
     #[serde(rename = "session:seen")]

@@ -2,7 +2,7 @@
 
 use convoke_core::content::Cost;
 use convoke_core::files::{ChangeTotals, OwnWorktree};
-use convoke_core::id::{AgentName, ProjectId, SessionId};
+use convoke_core::id::{AgentName, NodeId, ProjectId, SessionId};
 use convoke_core::session::{Attention, EndReason, Status};
 use convoke_core::state::OfferedChoice;
 use convoke_core::time::Timestamp;
@@ -68,6 +68,9 @@ pub struct SessionItem {
     /// The work tree that it has for itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<OwnWorktree>,
+    /// The node that it belongs to, as `GET /api/nodes` lists it; absent if the database is a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeId>,
 }
 
 impl From<Session> for SessionItem {
@@ -96,6 +99,7 @@ impl From<Session> for SessionItem {
             cost: session.cost,
             changes: session.changes,
             worktree: session.worktree,
+            node: session.node,
         }
     }
 }

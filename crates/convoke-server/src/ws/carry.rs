@@ -471,7 +471,9 @@ async fn send(app: &App, id: &str, prompt: NewPrompt) -> Replied {
     let prompted = app.engine.sessions().prompt(id, prompt).await?;
     let (session_id, uid) = names(&app.engine.sessions().get(id).await?);
     let (message_id, seq, queued) = (prompted.message_id, prompted.seq, prompted.queued > 0);
-    Ok(ServerFrame::SessionSent { session_id, uid, message_id, seq, queued }.into())
+    let sent =
+        ServerFrame::SessionSent { session_id, uid, message_id, seq, queued, waits_for: None };
+    Ok(sent.into())
 }
 
 async fn archive(app: &App, id: &str) -> Replied {

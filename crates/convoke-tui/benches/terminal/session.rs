@@ -37,6 +37,7 @@ impl Session {
             name: "shop".to_owned(),
             path: "/srv/shop".to_owned(),
             added_at: Timestamp::from_millis(NOW),
+            node: None,
         };
         session.screen.hear(ServerFrame::ProjectList { projects: vec![repo], editor: None })?;
         let sessions = vec![item(session.count)?];
@@ -129,6 +130,7 @@ fn item(count: u64) -> Result<SessionItem> {
         cost: None,
         changes: None,
         worktree: None,
+        node: None,
     })
 }
 

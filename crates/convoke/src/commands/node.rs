@@ -1,7 +1,10 @@
 //! `convoke node`: the machines that share a database.
 
+use std::collections::HashMap;
+
 use convoke_api::Client;
 use convoke_api::bodies::{Node, Nodes};
+use convoke_core::id::NodeId;
 use convoke_core::time::relative;
 
 use super::World;
@@ -66,4 +69,29 @@ async fn list(client: &Client, output: &Output) -> anyhow::Result<()> {
         };
         table(["NODE", "STATE", "STARTED", "VERSION"], nodes.iter().map(row).collect())
     })
+}
+
+/// The names of the nodes for a list of what belongs to them; none unless several share the database.
+pub(super) async fn names(
+    client: &Client,
+    mut listed: impl Iterator<Item = Option<NodeId>>,
+) -> anyhow::Result<Option<NodeNames>> {
+    // With a database that is a file, nothing belongs to a node.
+    if listed.all(|node| node.is_none()) {
+        return Ok(None);
+    }
+    let Nodes { nodes } = client.nodes().await?;
+    let several = nodes.len() > 1;
+    let names = nodes.into_iter().map(|node| (node.id, node.name)).collect();
+    Ok(several.then_some(NodeNames(names)))
+}
+
+/// The nodes by id.
+pub(super) struct NodeNames(HashMap<NodeId, String>);
+
+impl NodeNames {
+    /// The name for a table; a dash where it is not known.
+    pub(super) fn of(&self, node: Option<NodeId>) -> String {
+        node.and_then(|id| self.0.get(&id)).map_or_else(|| "-".to_owned(), |name| plain(name))
+    }
 }

@@ -6,7 +6,7 @@ use convoke_api::Client;
 use convoke_api::bodies::{NewRepo, Repo, Repos};
 use convoke_core::time::relative;
 
-use super::World;
+use super::{World, node};
 use crate::args::GlobalArgs;
 use crate::clock;
 use crate::daemon::{self, DaemonArgs};
@@ -91,6 +91,7 @@ async fn add(client: &Client, args: &AddArgs, output: &Output) -> anyhow::Result
 
 async fn list(client: &Client, output: &Output) -> anyhow::Result<()> {
     let repos = client.repos().await?;
+    let nodes = node::names(client, repos.repos.iter().map(|repo| repo.node)).await?;
     output.show(&repos, |Repos { repos }, _| {
         if repos.is_empty() {
             return "No projects. Add one with: convoke project add PATH\n".to_owned();
@@ -100,7 +101,14 @@ async fn list(client: &Client, output: &Output) -> anyhow::Result<()> {
             let ago = relative(repo.added_at, now);
             [short(repo.id), plain(&repo.name), ago, plain(&repo.path)]
         };
-        table(["PROJECT", "NAME", "ADDED", "PATH"], repos.iter().map(row).collect())
+        let Some(nodes) = &nodes else {
+            return table(["PROJECT", "NAME", "ADDED", "PATH"], repos.iter().map(row).collect());
+        };
+        let rows = repos.iter().map(|repo| {
+            let [id, name, added, path] = row(repo);
+            [id, name, nodes.of(repo.node), added, path]
+        });
+        table(["PROJECT", "NAME", "NODE", "ADDED", "PATH"], rows.collect())
     })
 }
 

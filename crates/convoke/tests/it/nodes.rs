@@ -35,6 +35,10 @@ fn n3_n4_a_session_of_another_node_is_prompted_watched_and_answered_from_here() 
     // One list, and the same session in it.
     let listed = here.machine.json("session list --json");
     assert_eq!(listed["sessions"][0]["id"], session.as_str(), "{listed}");
+    for list in ["session list", "project list"] {
+        let list = here.run(list);
+        assert!(list.contains("NODE") && list.contains("workstation"), "{list}");
+    }
     // A prompt, and what comes of it, from the other machine.
     let mut watch = here.start(&["session", "watch", &session, "--json"]);
     let told = here.say(&session, "hello from afar");

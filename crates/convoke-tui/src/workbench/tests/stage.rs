@@ -244,6 +244,7 @@ fn project(number: u8, name: &str) -> Repo {
         name: name.to_owned(),
         path: format!("/home/ann/src/{name}"),
         added_at: Timestamp::from_millis(NOW - 10_000_000),
+        node: None,
     }
 }
 
@@ -284,6 +285,7 @@ pub(super) fn session(number: u8, minutes: i64, title: &str, activity: Activity)
         cost: None,
         changes: None,
         worktree: None,
+        node: None,
     }
 }
 

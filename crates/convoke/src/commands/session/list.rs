@@ -9,6 +9,7 @@ use convoke_core::session::{Attention, EndReason, Status};
 use convoke_core::time::relative;
 
 use crate::clock;
+use crate::commands::node::{self, NodeNames};
 use crate::commands::project::{ProjectError, Wanted, find, short};
 use crate::output::{Format, Indenter, Output, Reader, aside_on_terminal, plain, table};
 
@@ -80,7 +81,8 @@ pub(super) async fn run(client: &Client, args: &ListArgs, output: &Output) -> an
     let names: BTreeMap<ProjectId, String> =
         repos.into_iter().map(|repo| (repo.id, repo.name)).collect();
     let listed = client.sessions(&query).await?;
-    output.show(&listed, |listed, _| listed_table(listed, &names))?;
+    let nodes = node::names(client, listed.sessions.iter().map(|session| session.node)).await?;
+    output.show(&listed, |listed, _| listed_table(listed, &names, nodes.as_ref()))?;
     let shown = listed.sessions.len() as u64 + listed.offset;
     if shown < listed.total {
         aside_on_terminal(&format!("{shown} of {}; more with --offset {shown}", listed.total));
@@ -99,7 +101,11 @@ async fn print(mut answer: Text, output: &Output) -> anyhow::Result<()> {
     output.line("")
 }
 
-fn listed_table(listed: &Sessions, names: &BTreeMap<ProjectId, String>) -> String {
+fn listed_table(
+    listed: &Sessions,
+    names: &BTreeMap<ProjectId, String>,
+    nodes: Option<&NodeNames>,
+) -> String {
     if listed.sessions.is_empty() {
         return "No sessions. Create one with: convoke session new --project PATH\n".to_owned();
     }
@@ -119,7 +125,18 @@ fn listed_table(listed: &Sessions, names: &BTreeMap<ProjectId, String>) -> Strin
         ]
     };
     let header = ["SESSION", "STATUS", "ATTENTION", "AGENT", "PROJECT", "ACTIVE", "TITLE"];
-    table(header, listed.sessions.iter().map(row).collect())
+    let Some(nodes) = nodes else {
+        return table(header, listed.sessions.iter().map(row).collect());
+    };
+    let rows =
+        listed.sessions.iter().map(|session| with_node(row(session), nodes.of(session.node)));
+    table(with_node(header, "NODE"), rows.collect())
+}
+
+/// A row with the node behind the project.
+fn with_node<T>(row: [T; 7], node: T) -> [T; 8] {
+    let [id, state, attention, agent, project, active, title] = row;
+    [id, state, attention, agent, project, node, active, title]
 }
 
 /// What a session wants of its human; nothing is a dash.

@@ -1,0 +1,26 @@
+// The menu of a session.
+
+import { copy } from "../ui/dom.js";
+import { me } from "../ui/me.js";
+import { dialogs, toast } from "../ui/parts.js";
+
+/** @param {Session} session @param {SessionMenuWishes} wishes @returns {MenuItem[]} */
+export function menuOf({ id, uid, projectId, archived, title }, { isEmbedded, hasTree, ask, rename, finish, tellShell }) {
+	const may = me.may("member", projectId);
+	const link = `${location.origin}/?open=${encodeURIComponent(uid)}`;
+	const erase = () => dialogs.confirm(`Delete “${title}”?`, "Its messages, requests and search entries are deleted for good. The files of the project stay as they are.", "Delete", () => ask("session:erase"));
+	/** @type {[unknown, ...MenuItem][]} */
+	const items = [
+		[may, "Rename", "edit", rename],
+		[may && hasTree, "Finish the work tree…", "branch", finish],
+		[true, "Copy id", "copy", () => copy(id).then(() => toast("Copied."))],
+		[true, "Copy link", "link", () => copy(link).then(() => toast("Link copied."))],
+		[isEmbedded, "Open in a new page", "open", () => window.open(`/s/${uid}`, "_blank", "noopener")],
+		[may && archived, "Restore", "archive", () => ask("session:unarchive")],
+		// The shell offers to undo it.
+		[may && !archived, "Archive", "archive", () => (isEmbedded ? tellShell("archive") : ask("session:archive"))],
+		[me.may("owner", projectId), "Delete…", "trash", () => (isEmbedded ? tellShell("erase") : erase())],
+		[isEmbedded, "Close tab", "close", () => tellShell("key", { action: "tab-close" })],
+	];
+	return items.flatMap(([isOffered, ...item]) => (isOffered ? [item] : []));
+}

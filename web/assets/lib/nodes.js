@@ -1,0 +1,15 @@
+// The daemons that share a database, as people speak of them.
+
+import { relativeTime, timeAgo } from "./words.js";
+
+/** Where something is, and since when it cannot be reached. @param {Api.Node} node */
+export function nodeText({ name, away, seenAt }, now = 0) {
+	const seen = relativeTime(seenAt, now) === "now" ? "has just gone away" : `was last seen ${timeAgo(seenAt, now)}`;
+	return away ? `On ${name}, which ${seen}. Prompts wait for it.` : `On ${name}`;
+}
+
+/** Its name, and that it is away, in words: a colour alone says too little. @param {Api.Node | undefined} node */
+export const nodeName = (node) => (node ? `${node.name}${node.away ? " · away" : ""}` : "");
+
+/** What is said of a prompt that waits for a node. */
+export const waitsText = (name = "") => `${name} is away; your prompt waits for it`;

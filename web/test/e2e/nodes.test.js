@@ -1,0 +1,76 @@
+// Several machines that share a database, each with its page.
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { chat, Database, idle, openBrowser, openPage, openSession, say, until } from "./harness.js";
+
+let browser;
+let database;
+let machines = [];
+before(async () => (browser = await openBrowser()));
+after(() => browser.close());
+afterEach(async () => {
+  for (const machine of machines) await machine.remove();
+  database?.remove();
+  machines = [];
+  database = null;
+});
+
+/** The daemons of machines that share a new database. */
+async function start(...names) {
+  database = new Database();
+  machines = names.map((name) => database.node(name));
+  for (const machine of machines) await machine.start();
+  return machines;
+}
+
+test("n4 a prompt from one machine's page is answered by an agent on another, and allowed on a third one's page", async () => {
+  const [laptop, workstation, tablet] = await start("laptop", "workstation", "tablet");
+  await workstation.createSession(await workstation.addProject(), "scripted");
+  const here = await openPage(browser, laptop, { reducedMotion: "reduce" });
+  await here.locator(".project-head .node", { hasText: "workstation" }).waitFor();
+  const conversation = await openSession(here, "New Session");
+  await conversation.locator(".chat-head .node", { hasText: "workstation" }).waitFor();
+  const call = { title: "Write it", kind: "execute", rawInput: { command: "touch notes.txt" } };
+  await say(conversation, `demand ${JSON.stringify(call)} && run touch notes.txt && say It is written.`);
+  await conversation.locator("convoke-permission").waitFor();
+
+  const third = await openPage(browser, tablet, { reducedMotion: "reduce" });
+  const card = third.locator("#home convoke-permission");
+  await card.getByText("touch notes.txt").first().waitFor();
+  await card.getByRole("button", { name: "Allow once" }).click();
+  await conversation.getByText("It is written.").waitFor();
+  await idle(conversation);
+  assert.ok(existsSync(join(workstation.project, "notes.txt")), "the agent worked on the other machine");
+  await conversation.locator(".tool-verdict", { hasText: "Allowed" }).waitFor();
+
+  // On its own machine the session needs no name of a machine.
+  const own = await openPage(browser, workstation);
+  await own.locator(".session a").first().waitFor();
+  await until(own, "the page knows the machines", () => own.evaluate(() => performance.getEntriesByType("resource").some(({ name }) => name.endsWith("/api/nodes"))));
+  assert.equal(await own.locator(".node:visible").count(), 0);
+  assert.deepEqual([...here.problems, ...third.problems, ...own.problems], []);
+});
+
+test("n4 a prompt for a machine that is away waits for it, and the page says so", async () => {
+  const [laptop, workstation] = await start("laptop", "workstation");
+  await workstation.createSession(await workstation.addProject(), "scripted");
+  const page = await openPage(browser, laptop, { reducedMotion: "reduce" });
+  const conversation = await openSession(page, "New Session");
+  await workstation.kill();
+  database.execute("UPDATE convoke.nodes SET lease_until = now() - interval '1 minute' WHERE name = 'workstation'");
+  const box = conversation.getByRole("textbox", { name: "Message" });
+  await box.fill("say I am back.");
+  await box.press("Enter");
+  const waiting = conversation.locator(".sending", { hasText: "workstation is away; your prompt waits for it" });
+  await waiting.waitFor();
+  await page.reload();
+  await page.locator(".project-head .node.gone", { hasText: "workstation" }).waitFor();
+  assert.match(await page.locator(".session a").first().getAttribute("title"), /On workstation, which (has just gone away|was last seen)/);
+  await workstation.start();
+  await chat(page).getByText("I am back.", { exact: true }).waitFor();
+  await idle(chat(page));
+  assert.deepEqual(page.problems, []);
+});
