@@ -166,6 +166,8 @@ fn search(
 ) -> Result<HitPage, Fault> {
     let Some(matching) = Matching::of(db, query, terms)? else { return Ok(HitPage::default()) };
     let after = after.map(|place| i64::try_from(place.get()).unwrap_or(i64::MAX));
+    // Before the hits: what is put into the index while they are read may be missing among them.
+    let incomplete = Refill::read(db)? != Refill::Finished;
     let recent = match (db, query.order) {
         (Db::Postgres(_), SearchOrder::Newest) => {
             Some(find(db, query, &matching, Reach::Recent, after, limit)?)
@@ -188,7 +190,6 @@ fn search(
     let hits = found
         .into_iter()
         .map(|(key, hit)| Hit { excerpt: excerpts.remove(&key).unwrap_or_default(), ..hit });
-    let incomplete = Refill::read(db)? != Refill::Finished;
     Ok(HitPage { hits: hits.collect(), next, incomplete })
 }
 

@@ -10,7 +10,7 @@ use crate::error::Fault;
 use crate::search::scope::Scope;
 
 /// Messages of one transaction. Other changes wait for it some milliseconds.
-const BATCH: u32 = 500;
+const BATCH: u32 = 200;
 
 /// A stored message that is not in the index yet.
 #[derive(Debug)]
@@ -112,19 +112,36 @@ pub(crate) fn read(db: Db<'_>, next: i64, last: i64, limit: u32) -> Result<Vec<U
 
 /// Puts those of the messages into the index that are searched.
 pub(crate) fn add(db: Db<'_>, messages: &[Unsearched]) -> Result<(), Fault> {
-    let mut scopes: HashMap<i64, Rc<Scope>> = HashMap::new();
+    let mut scopes: HashMap<i64, Option<Rc<Scope>>> = HashMap::new();
     let mut searched = Vec::new();
     for Unsearched { n, session, role, created_at, text } in messages {
         let Some(text) = text else { continue };
         let scope = match scopes.get(session) {
-            Some(scope) => Rc::clone(scope),
+            Some(scope) => scope.clone(),
             None => {
-                let scope = Rc::new(search::scope_of(db, *session)?);
-                scopes.insert(*session, Rc::clone(&scope));
+                let scope = hold_scope(db, *session)?.map(Rc::new);
+                scopes.insert(*session, scope.clone());
                 scope
             }
         };
-        searched.push((scope, Searched { n: *n, role, created_at: *created_at, text }));
+        let message = Searched { n: *n, role, created_at: *created_at, text };
+        searched.extend(scope.map(|scope| (scope, message)));
     }
     search::add_all(db, &mut searched)
+}
+
+/// The scope of a session; none if it was erased since its messages were read. On a server, where another thread may erase
+/// it, it stays until the end of the transaction, so that its entries are there to be deleted.
+fn hold_scope(db: Db<'_>, session: i64) -> Result<Option<Scope>, Fault> {
+    let held = match db {
+        Db::Sqlite(_) => "",
+        Db::Postgres(_) => "FOR KEY SHARE",
+    };
+    let found: Option<(String, String)> = db
+        .prepare_cached(&format!(
+            "SELECT project_id, agent FROM agent_sessions WHERE n = ?1 {held}"
+        ))?
+        .query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    Ok(found.map(|(project, agent)| Scope::new(session, &project, &agent)))
 }

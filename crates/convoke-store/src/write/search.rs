@@ -33,7 +33,7 @@ pub(crate) struct Searched<'a> {
 }
 
 /// The scope of a session that is stored.
-pub(super) fn scope_of(db: Db<'_>, session: i64) -> Result<Scope, Fault> {
+fn scope_of(db: Db<'_>, session: i64) -> Result<Scope, Fault> {
     let mut statement =
         db.prepare_cached("SELECT project_id, agent FROM agent_sessions WHERE n = ?1")?;
     let (project, agent): (String, String) =
