@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{Method, StatusCode};
 use convoke_api::bodies::code;
@@ -19,6 +19,7 @@ use crate::access::Need;
 use crate::app::App;
 use crate::auth::Visit;
 use crate::failure::Failure;
+use crate::json;
 
 /// The largest body that is read to find out what a request is about.
 pub(crate) const BODY_MAX: usize = 4 << 20;
@@ -280,8 +281,7 @@ fn new_thing(body: &Value) -> String {
 /// A request, and its body as JSON, if it is some.
 pub(crate) async fn with_body(request: Request) -> Result<(Request, Value), Failure> {
     let (parts, body) = request.into_parts();
-    let bytes = to_bytes(body, BODY_MAX).await;
-    let bytes = bytes.map_err(|error| Failure::invalid(error.to_string()))?;
+    let bytes = json::collect(body, BODY_MAX).await?;
     let value = serde_json::from_slice(&bytes).unwrap_or_default();
     Ok((Request::from_parts(parts, Body::from(bytes)), value))
 }

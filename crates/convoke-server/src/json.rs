@@ -140,7 +140,8 @@ async fn discard(body: Body) {
     }
 }
 
-async fn collect(body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
+/// The whole body, if it is not too large.
+pub(crate) async fn collect(body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
     let mut pieces = body.into_data_stream();
     let mut whole = Vec::new();
     while let Some(piece) = pieces.next().await {

@@ -224,7 +224,8 @@ async fn n7_who_prompts_and_who_decides_is_in_the_messages_and_in_the_audit_trai
     assert_eq!(page.ask(answer).await["type"], "inbox:settled");
     page.until_turns(2).await;
     let path = format!("/api/sessions/{session}/prompt");
-    scene.as_user(&bob, Method::POST, &path, json!({"text": "three"})).await;
+    let prompted = scene.as_user(&bob, Method::POST, &path, json!({"text": "three"})).await;
+    assert_eq!(prompted.status, 202, "{}", prompted.body);
     page.until(|frame| frame["entry"]["event"] == "rule_applied").await;
 }
 

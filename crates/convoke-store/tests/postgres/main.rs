@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod away;
 #[cfg(test)]
+mod coverage;
+#[cfg(test)]
 mod database;
 #[cfg(test)]
 #[path = "../it/erasing.rs"]

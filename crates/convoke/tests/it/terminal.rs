@@ -35,10 +35,6 @@ fn a_rollback_asks_first_and_then_does_it() {
     let (screen, code) = machine.run_on_terminal("db rollback", "y\n");
     assert_eq!(code, 0, "{screen}");
     // The terminal echoes the keys whenever it likes, so the screen is not compared as a whole.
-    let question =
-        "Roll back 7 search_by_time in [tmp]/.convoke/convoke.db, and lose what it holds? [y/N] ";
-    assert!(
-        screen.contains(question) && screen.contains("rolled back 7 search_by_time"),
-        "{screen}"
-    );
+    let question = "Roll back 8 users in [tmp]/.convoke/convoke.db, and lose what it holds? [y/N] ";
+    assert!(screen.contains(question) && screen.contains("rolled back 8 users"), "{screen}");
 }
