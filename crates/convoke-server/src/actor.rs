@@ -2,6 +2,7 @@
 //! they did.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -84,7 +85,7 @@ impl Actor {
 }
 
 impl App {
-    /// The human who is signed in with this; `None` if nobody is any more.
+    /// The human who is signed in with this; `None` after a sign-out.
     pub(crate) async fn actor(&self, login: &Login, peer: IpAddr) -> Result<Option<Actor>, Error> {
         let (user, origin) = match login {
             Login::Owner => return Ok(Some(Actor::owner("command line".to_owned()))),
@@ -105,7 +106,7 @@ impl App {
         }))
     }
 
-    /// Returns when nobody is signed in with this any more.
+    /// Returns when this is signed out.
     pub(crate) async fn signed_out(&self, login: &Login, peer: IpAddr) {
         let mut changes = self.users_changed.subscribe();
         loop {
@@ -127,8 +128,14 @@ impl App {
         }
     }
 
-    /// Adds to the audit trail what was done.
-    pub(crate) async fn record(&self, actor: &Actor, action: &str, about: &Subject) {
+    /// Adds to the audit trail what was done. The response does not wait for it: what was said and decided is stored
+    /// with the name already.
+    pub(crate) fn record(self: &Arc<Self>, actor: Actor, action: &'static str, about: Subject) {
+        let app = Arc::clone(self);
+        self.recording.spawn(async move { app.add_act(&actor, action, &about).await });
+    }
+
+    async fn add_act(&self, actor: &Actor, action: &str, about: &Subject) {
         let subject: String = self.describe(about).await.chars().take(SUBJECT_CHARS).collect();
         let act = Act {
             at: self.auth.browsers.now(),

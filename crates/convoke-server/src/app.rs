@@ -12,6 +12,7 @@ use data_encoding::HEXLOWER;
 use tokio::sync::{OnceCell, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::auth::{Auth, Token};
 use crate::backups::BackupJobs;
@@ -43,6 +44,8 @@ pub(crate) struct App {
     pub(crate) problems: Problems,
     /// Changes when a user is changed here.
     pub(crate) users_changed: watch::Sender<()>,
+    /// Writes of the audit trail in progress; the daemon waits for them before it stops.
+    pub(crate) recording: TaskTracker,
     /// Cancelled when the daemon stops; ends all streams.
     pub(crate) stop: CancellationToken,
     pub(crate) random: fn() -> [u8; 16],
@@ -85,6 +88,7 @@ impl App {
             identity,
             problems,
             users_changed: watch::Sender::new(()),
+            recording: TaskTracker::new(),
             stop: CancellationToken::new(),
             random,
             generation: OnceCell::new(),

@@ -188,7 +188,7 @@ async fn answer(app: &Arc<App>, mut request: Request, next: Next) -> Response {
             if let Some(Deed { actor, action, about }) = done
                 && response.status().is_success()
             {
-                app.record(&actor, action, &about).await;
+                app.record(actor, action, about);
             }
             match login {
                 Some(login) => until_signed_out(Arc::clone(app), response, login, peer),

@@ -149,6 +149,8 @@ impl Serving {
             }
         };
         // Callers that wait for an agent's answer get an error before the engine is gone.
+        app.recording.close();
+        tokio::time::timeout(RESPONSE_GRACE, app.recording.wait()).await.ok();
         tokio::join!(last, app.engine.stop());
         task.abort();
     }

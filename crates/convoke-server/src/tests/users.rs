@@ -188,7 +188,8 @@ async fn n7_who_prompts_and_who_decides_is_in_the_messages_and_in_the_audit_trai
     let (ada, bob) = (scene.user("ada", "member").await, scene.user("bob", "member").await);
     let mut page = Page::with_token(address, &ada).await;
     page.ask(json!({"type": "session:open", "sessionId": session})).await;
-    page.ask(json!({"type": "session:send", "sessionId": session, "content": "one"})).await;
+    let send = json!({"type": "session:send", "sessionId": session, "content": "one"});
+    page.send(send.to_string()).await;
     let asked = page.until(|frame| frame["entry"]["type"] == "permission").await["entry"].clone();
     let id = asked["permissionId"].as_str().unwrap().to_owned();
     let answer = json!({"optionId": "yes", "rule": 0});
@@ -202,6 +203,10 @@ async fn n7_who_prompts_and_who_decides_is_in_the_messages_and_in_the_audit_trai
         found.find(|content| content["type"] == kind).unwrap()["by"].clone()
     };
     assert_eq!((by("text"), by("permission")), (json!("ada"), json!("bob")));
+    // Entries are written in the background.
+    scene.app.recording.close();
+    scene.app.recording.wait().await;
+    scene.app.recording.reopen();
     let audit = scene.get("/api/audit?limit=2").await.json();
     let entries = audit["entries"].as_array().unwrap();
     let shown = |entry: &Value| {
@@ -218,7 +223,8 @@ async fn n7_who_prompts_and_who_decides_is_in_the_messages_and_in_the_audit_trai
     // Bob's rule holds when he prompts, and not when Ada does.
     let rules = scene.get("/api/rules").await.json();
     assert_eq!(rules["rules"][0]["user"], "bob");
-    page.ask(json!({"type": "session:send", "sessionId": session, "content": "two"})).await;
+    let send = json!({"type": "session:send", "sessionId": session, "content": "two"});
+    page.send(send.to_string()).await;
     let asked = page.until(|frame| frame["entry"]["status"] == "pending").await["entry"].clone();
     let answer = json!({"type": "permission:answer", "permissionId": asked["permissionId"], "optionId": "yes"});
     assert_eq!(page.ask(answer).await["type"], "inbox:settled");

@@ -101,7 +101,7 @@ pub(super) async fn carry(
         None => carry_here(Arc::clone(&app), frame, request_id, by).await?,
     };
     if let Some(action) = need.action {
-        app.record(&actor, action, &about).await;
+        app.record(actor, action, about);
     }
     Ok(reply)
 }
