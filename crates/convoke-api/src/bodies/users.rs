@@ -6,6 +6,8 @@ use convoke_core::user::{Role, UserName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{NOT_BLANK, USER_NAME};
+
 /// All users: `GET /api/users`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -74,6 +76,7 @@ pub enum DeviceKind {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewUser {
     /// Letters, digits, `-`, `_`, `.` and `@`; at most 64.
+    #[schemars(extend("pattern" = USER_NAME))]
     pub name: String,
     /// What they may do; `member`, by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -102,7 +105,8 @@ impl std::fmt::Debug for UserLink {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RoleChange {
-    /// The role; `null` removes the one in the project, so that the general one holds there.
+    /// The role; `null` removes the one in the project, so that the general one holds there, and changes nothing without a
+    /// project.
     pub role: Option<Role>,
     /// The project that it is for; in general, without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,6 +118,7 @@ pub struct RoleChange {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewToken {
     /// What it is for; at most 200 characters.
+    #[schemars(extend("pattern" = NOT_BLANK, "maxLength" = 200))]
     pub label: String,
 }
 

@@ -198,6 +198,8 @@ fn the_limits_of_bodies_are_in_their_schemas() {
     NewSession.model pattern="\\S"
     NewSession.prompt pattern="\\S"
     NewSession.repoId minLength=4
+    NewToken.label pattern="\\S" maxLength=200
+    NewUser.name pattern="^[A-Za-z0-9][A-Za-z0-9@_.-]{0,63}$"
     NewWorktree.branch pattern="\\S"
     Problem.status maximum=65535
     Prompt.attachments maxItems=16

@@ -123,9 +123,6 @@ pub(super) async fn change(
         Some(text) => Some(app.engine.projects().find(text).await?),
         None => None,
     };
-    if project.is_none() && change.role.is_none() {
-        return Err(Failure::invalid("role may be null only with repoId"));
-    }
     let user = app.engine.users().set_role(&name, project, change.role).await?;
     app.users_changed.send_replace(());
     let (names, devices) = (project_names(&app).await?, Devices::read(&app).await?);
@@ -274,6 +271,7 @@ pub(super) async fn me(
 #[into_params(parameter_in = Query)]
 pub(super) struct Which {
     /// Only what this user did.
+    #[param(pattern = "^[A-Za-z0-9][A-Za-z0-9@_.-]{0,63}$")]
     user: Option<String>,
     /// Only what concerned this session: its id, its canonical id, or a unique prefix of its id.
     session: Option<String>,
@@ -281,8 +279,8 @@ pub(super) struct Which {
     #[param(pattern = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$")]
     since: Option<String>,
     /// Only older entries: `next` of an earlier answer.
-    #[serde(default, deserialize_with = "within::<_, 1, { i64::MAX as u64 }>")]
-    #[param(minimum = 1)]
+    #[serde(default, deserialize_with = "within::<_, 0, 9_007_199_254_740_991>")]
+    #[param(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     before: Option<u64>,
     /// How many; 100 by default.
     #[serde(default, deserialize_with = "within::<_, 1, ENTRIES_MAX>")]
