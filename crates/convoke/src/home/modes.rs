@@ -9,6 +9,8 @@ use super::Home;
 
 /// Where agents keep temporary files, whose permissions are their own business.
 const TEMPORARY: &str = "run/tmp";
+/// Where git keeps checkpoints. It chooses the permissions of its files, and others cannot get into the folder.
+const OF_GIT: &str = "snapshots";
 /// Folders whose entries are checked at each look, besides the home itself; the others are checked at start only.
 const WATCHED: [&str; 2] = ["run", "logs"];
 
@@ -71,18 +73,21 @@ impl Home {
         if home.uid() != rustix::process::geteuid().as_raw() || !home.is_dir() {
             return repairs;
         }
-        repair(&self.path, &home, &mut repairs);
+        repair(&self.path, &home, Rule::Private, &mut repairs);
+        let of_git = self.path.join(OF_GIT);
         match depth {
             Depth::Essential => {
-                protect_entries(&self.path, &mut repairs);
+                protect_entries(&self.path, Rule::Private, &mut repairs);
                 for folder in WATCHED {
-                    protect_entries(&self.path.join(folder), &mut repairs);
+                    protect_entries(&self.path.join(folder), Rule::Private, &mut repairs);
                 }
             }
             Depth::Whole => {
                 let mut folders = vec![self.path.clone()];
                 while let Some(folder) = folders.pop() {
-                    let below = protect_entries(&folder, &mut repairs);
+                    let is_of_git = folder.starts_with(&of_git);
+                    let rule = if is_of_git { Rule::Readable } else { Rule::Private };
+                    let below = protect_entries(&folder, rule, &mut repairs);
                     folders.extend(below.into_iter().filter(|it| *it != self.path.join(TEMPORARY)));
                 }
             }
@@ -91,8 +96,17 @@ impl Home {
     }
 }
 
+/// What permissions must be like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    /// For the owner alone.
+    Private,
+    /// The owner can read it.
+    Readable,
+}
+
 /// Checks what lies in a folder, and gives the folders among it.
-fn protect_entries(folder: &Path, repairs: &mut Vec<Repair>) -> Vec<PathBuf> {
+fn protect_entries(folder: &Path, rule: Rule, repairs: &mut Vec<Repair>) -> Vec<PathBuf> {
     // A folder that is missing or was just removed has nothing in it.
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let owner = rustix::process::geteuid().as_raw();
@@ -103,16 +117,21 @@ fn protect_entries(folder: &Path, repairs: &mut Vec<Repair>) -> Vec<PathBuf> {
             continue;
         }
         let path = entry.path();
-        repair(&path, &found, repairs);
+        repair(&path, &found, rule, repairs);
         folders.extend(found.is_dir().then_some(path));
     }
     folders
 }
 
-fn repair(path: &Path, metadata: &fs::Metadata, repairs: &mut Vec<Repair>) {
+fn repair(path: &Path, metadata: &fs::Metadata, rule: Rule, repairs: &mut Vec<Repair>) {
     let found = metadata.permissions().mode() & 0o7777;
     let wanted = if metadata.is_dir() { 0o700 } else { (found & 0o100) | 0o600 };
-    if found == wanted {
+    let least = if metadata.is_dir() { 0o700 } else { 0o400 };
+    let is_fine = match rule {
+        Rule::Private => found == wanted,
+        Rule::Readable => found & least == least,
+    };
+    if is_fine {
         return;
     }
     let result = match fs::set_permissions(path, Permissions::from_mode(wanted)) {
@@ -171,5 +190,31 @@ mod tests {
         assert_eq!((mode(&outside), mode(&path.join("run/tmp/agent/x"))), (0o644, 0o644));
         assert!(home.protect(Depth::Whole).is_empty());
         assert!(home.protect(Depth::Essential).is_empty());
+    }
+
+    #[test]
+    fn c1_k1_files_of_git_keep_their_permissions_unless_the_owner_cannot_read_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("home");
+        let objects = path.join("snapshots/p.git/objects");
+        fs::create_dir_all(&objects).unwrap();
+        let set = |path: &Path, mode| {
+            fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        };
+        for (file, mode) in [("usual", 0o444), ("hidden", 0o000)] {
+            fs::write(objects.join(file), "").unwrap();
+            set(&objects.join(file), mode);
+        }
+        set(&path.join("snapshots/p.git"), 0o500);
+        for (folder, mode) in [(&path, 0o700), (&path.join("snapshots"), 0o755), (&objects, 0o755)]
+        {
+            set(folder, mode);
+        }
+        let home = Home::locate(Some(&path), &Environment::default()).unwrap();
+        assert_eq!(home.protect(Depth::Whole).len(), 3);
+        assert_eq!((mode(&objects), mode(&objects.join("usual"))), (0o755, 0o444));
+        assert_eq!((mode(&objects.join("hidden")), mode(&path.join("snapshots"))), (0o600, 0o700));
+        assert_eq!(mode(&path.join("snapshots/p.git")), 0o700);
+        assert!(home.protect(Depth::Whole).is_empty());
     }
 }
