@@ -28,6 +28,8 @@ const RESPONSE_MAX: Duration = Duration::from_secs(110);
 const LOOK: Duration = Duration::from_secs(2);
 /// Sessions of other nodes that are remembered as they were announced; for others, `SessionChanged` has the same session before and after.
 const REMEMBERED: usize = 2_000;
+/// How long to wait before a failed write of the server's start is tried again.
+const BOOT_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Commands that are read at once.
 const COMMANDS: u32 = 100;
 
@@ -254,8 +256,13 @@ impl Nodes {
     /// over may lack what the server before it had.
     async fn begin_generation(&self) {
         let Some(boot) = convoke_agents::leftovers::boot() else { return };
-        if let Err(error) = self.store.booted(boot).await {
+        // A server that accepts connections may refuse changes for a moment.
+        while let Err(error) = self.store.booted(boot.clone()).await {
             tracing::warn!("the start of the database server cannot be recorded: {error}");
+            tokio::select! {
+                () = tokio::time::sleep(BOOT_RETRY_DELAY) => {}
+                () = self.sessions.registry.stopped() => return,
+            }
         }
     }
 
