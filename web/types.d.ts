@@ -343,7 +343,7 @@ type Surroundings = {
   drafts: Drafts;
   send: Send;
   entries(): SpokenEntry[];
-  /** Whether whoever is signed in may act here. */
+  /** Whether the signed-in user may act here. */
   may(): boolean;
   /** Sends the prompt of a turn again. */
   retry(turn: number): void;

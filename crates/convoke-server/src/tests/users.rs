@@ -47,7 +47,7 @@ async fn n7_every_route_is_open_to_the_roles_of_the_table() {
     for (path, operations) in document["paths"].as_object().unwrap() {
         for method in operations.as_object().unwrap().keys() {
             let method: Method = method.to_uppercase().parse().unwrap();
-            // The way in has no role, and the health is told to everyone.
+            // Signing in needs no role, and the health check is public.
             if path == "/healthz" || (path == "/api/browser-sessions" && method == Method::POST) {
                 continue;
             }

@@ -49,7 +49,7 @@ enum UserCommand {
 
 /// Add a user, and print a link that signs in their first browser
 ///
-/// The link works once, within a day. Whoever has it is that user: send it to them alone.
+/// The link works once, within a day. It signs in as that user: send it to them alone.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke user add ada

@@ -168,7 +168,7 @@ impl Nodes {
         }
         let is_refused = words.contains(&format!("another node is called node-{number}"));
         if !is_refused {
-            around.ledger.complain(format!("a second home of node-{number} is told: {words}"));
+            around.ledger.complain(format!("a second home of node-{number} printed: {words}"));
         }
         Ok(Made::Yes)
     }

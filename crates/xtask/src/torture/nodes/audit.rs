@@ -96,7 +96,7 @@ fn commands_end(nodes: &Nodes, findings: &mut Vec<String>) {
     }
 }
 
-/// A prompt that waited for its node and was refused there is told in the log: its sender can know.
+/// Removes the prompts that their node refused after a wait: the notice in the log reports them to their senders.
 fn forget_refused(book: &mut Book, stored: &Stored) {
     for message in stored.logs.values().flatten() {
         let content = message.get("content").unwrap_or(&Value::Null);
