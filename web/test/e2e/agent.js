@@ -4,7 +4,8 @@
 // workspace, and says the other · `tool JSON` calls a tool with these fields · `permit TITLE`, `allow TITLE` ask for permission ·
 // `demand JSON` makes a call with these fields that needs permission, and does it or not; `together [JSON…]` makes several at once · `reads N`, `searches N` look N
 // times · `crash TEXT` prints TEXT to stderr and ends the process · `flood N` makes N calls, each a separate entry · `plan TEXT` makes a plan with that step ·
-// `write JSON` writes these texts to files of the workspace, and removes those with `null` · `run TEXT` runs a shell command there ·
+// `write JSON` writes these texts to files of the workspace, and removes those with `null` · `edit JSON` writes them and shows each as a diff ·
+// `run TEXT` runs a shell command there ·
 // `parts` says what the prompt consists of ·
 // `wait` does nothing until it is stopped · `clock N` says N times what time it is ·
 // `die FILE` ends the process with a last word on standard error, unless the file is in the workspace
@@ -120,6 +121,15 @@ const deeds = {
       else writeFileSync(file, words);
     }
     await deeds.say(id, "Written.");
+  },
+  edit: async (id, rest, session) => {
+    for (const [path, newText] of Object.entries(JSON.parse(rest))) {
+      const file = join(session.cwd, path);
+      const oldText = existsSync(file) ? readFileSync(file, "utf8") : null;
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, newText);
+      await deeds.tool(id, JSON.stringify({ title: `${oldText === null ? "Write" : "Edit"} ${path}`, kind: "edit", content: [{ type: "diff", path, oldText, newText }] }));
+    }
   },
   run: async (id, rest, session) => {
     execFileSync("sh", ["-c", rest], { cwd: session.cwd });
