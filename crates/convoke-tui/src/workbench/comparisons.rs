@@ -22,6 +22,8 @@ pub(crate) struct Comparisons {
 pub(crate) enum Reading {
     Idle,
     Asked,
+    /// Asked, and something changed since: the response may be older than that.
+    Outdated,
 }
 
 /// What one agent made of the prompt: its comparison, and its place there.

@@ -192,6 +192,10 @@ fn c8_comparisons_that_are_shown_are_read_again_when_they_change() {
     stage.effects();
     stage.hear(ServerFrame::ComparisonChanged { comparison_id: "c1".to_owned() });
     assert_eq!(stage.called(), [reading(When::Now)]);
+    stage.hear(ServerFrame::ComparisonChanged { comparison_id: "c1".to_owned() });
+    assert_eq!(stage.called(), [], "a response is on its way");
+    stage.returns(reading(When::Now), WorktreeReturned::Comparisons(Vec::new()));
+    assert_eq!(stage.called(), [reading(When::Now)], "and may be older than the change");
     stage.returns(reading(When::Now), WorktreeReturned::Comparisons(Vec::new()));
     stage.keys("1");
     stage.effects();

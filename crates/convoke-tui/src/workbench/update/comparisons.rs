@@ -15,7 +15,7 @@ use crate::workbench::model::{Asked, Link, Model, Overlay, Tab};
 use crate::workbench::refusal::CallRefusal;
 use crate::workbench::worktrees::{When, WorktreeCall};
 
-/// Asks for the comparisons, unless the answer is on its way.
+/// Asks for the comparisons, or once more if the response is on its way.
 pub(super) fn ask(model: &mut Model) {
     read(model, When::Now);
 }
@@ -28,18 +28,27 @@ pub(super) fn ask_if_shown(model: &mut Model) {
 }
 
 fn read(model: &mut Model, when: When) {
-    if model.link == Link::Up && model.comparisons.reading == Reading::Idle {
-        model.comparisons.reading = Reading::Asked;
-        finish::call(model, WorktreeCall::Comparisons { when });
+    if model.link != Link::Up {
+        return;
     }
+    model.comparisons.reading = match model.comparisons.reading {
+        Reading::Idle => {
+            finish::call(model, WorktreeCall::Comparisons { when });
+            Reading::Asked
+        }
+        Reading::Asked | Reading::Outdated => Reading::Outdated,
+    };
 }
 
 /// Takes in all comparisons, and asks again as long as one is shown that is not done.
 pub(super) fn take(model: &mut Model, all: Vec<Comparison>) {
     let goes_on = all.iter().any(|comparison| !comparison.done && comparison.kept.is_none());
+    let was_outdated = model.comparisons.reading == Reading::Outdated;
     model.comparisons.reading = Reading::Idle;
     model.comparisons.all = Loaded::Here(all);
-    if goes_on && model.tab == Tab::Compare {
+    if model.tab == Tab::Compare && was_outdated {
+        read(model, When::Now);
+    } else if model.tab == Tab::Compare && goes_on {
         read(model, When::Later);
     }
 }
