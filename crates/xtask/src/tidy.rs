@@ -5,6 +5,7 @@
 pub mod architecture;
 pub mod conformance;
 pub mod crate_direction;
+pub mod error_texts;
 pub mod file_length;
 pub mod foreign_crates;
 pub mod migrations;
@@ -27,10 +28,11 @@ use crate::tree::Tree;
 pub type Check = fn(&Tree) -> Vec<Finding>;
 
 /// All rules.
-pub const CHECKS: [Check; 13] = [
+pub const CHECKS: [Check; 14] = [
     architecture::check,
     conformance::check,
     crate_direction::check,
+    error_texts::check,
     file_length::check,
     foreign_crates::check,
     migrations::check,

@@ -9,6 +9,8 @@ mod crate_direction;
 #[cfg(test)]
 mod dist;
 #[cfg(test)]
+mod error_texts;
+#[cfg(test)]
 mod file_length;
 #[cfg(test)]
 mod foreign_crates;
