@@ -50,7 +50,10 @@ impl Task {
         if self.hold.is_on() {
             return Err(WorktreeError::Busy.into());
         }
-        if !self.session.is_idle() || self.capture.is_setting_up() {
+        if self.capture.is_setting_up() {
+            return Err(WorktreeError::SettingUp.into());
+        }
+        if !self.session.is_idle() {
             return Err(ChangesError::Working.into());
         }
         if process == HeldProcess::Stop {

@@ -46,6 +46,9 @@ pub enum WorktreeError {
     /// Files of the session are being restored, or its work tree is being finished, removed or made again.
     #[error("the files of the session are being restored or finished")]
     Busy,
+    /// The set-up command of its project runs there.
+    #[error("the work tree of the session is still being set up")]
+    SettingUp,
     /// There is no remote repository.
     #[error("the repository has no remote `origin`")]
     NoRemote,
@@ -77,6 +80,7 @@ impl WorktreeError {
             | Self::NoCommits { .. }
             | Self::NoBase
             | Self::Busy
+            | Self::SettingUp
             | Self::NoRemote
             | Self::NoGh
             | Self::PullRequest(_) => Kind::Conflict,
@@ -97,6 +101,7 @@ impl WorktreeError {
                 Some("finish it first, or remove it with `convoke worktree remove`")
             }
             Self::Busy => Some("try again in a moment"),
+            Self::SettingUp => Some("wait until its set-up command has ended, or end the session"),
             Self::NoRemote => Some("add one with `git remote add origin URL`, or keep the branch"),
             Self::NoGh => Some("install it from https://cli.github.com, or keep the branch"),
             Self::PullRequest(_) => Some("the work tree is as it was; put it right and try again"),
