@@ -13,8 +13,16 @@ use super::nearest;
 use super::tree::{Entry, Node, Value};
 use super::{Effective, Sources};
 
-/// The keys of a project's table.
-const KEYS: [&str; 4] = ["readable", "writable", "domains", "setup"];
+/// The keys of a project's table, and what they are for.
+pub(super) const KEYS: [(&str, &str); 4] = [
+    ("readable", "hidden files and folders that agents may read there: absolute paths, or below ~"),
+    ("writable", "what else agents may write there: absolute paths, or below ~"),
+    ("domains", "hosts that agents may connect to there where sandbox.network is \"proxy\""),
+    (
+        "setup",
+        "a line of shell that prepares a new work tree of the project before its agent starts",
+    ),
+];
 
 /// What the file says about projects.
 pub(super) fn settle(
@@ -49,7 +57,7 @@ pub(super) fn settle(
                 "setup" => set_command(&mut set_up, &node),
                 _ => {
                     let text = format!("unknown key `{section}.{key}`");
-                    let hint = nearest::hint(&key, &KEYS);
+                    let hint = nearest::hint(&key, &KEYS.map(|(name, _)| name));
                     mistakes.push(Mistake { origin: Some(origin), text, hint });
                     continue;
                 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::agents::FIELDS;
+use super::projects::KEYS;
 use super::settings::SETTINGS;
 use crate::environment::Environment;
 
@@ -32,6 +33,15 @@ const AGENTS: &str = "
 ## Agents
 
 A table `[agents.NAME]` changes a built-in agent field by field, or adds an agent, which then needs at least a `command`.
+
+| key | what it is for |
+|---|---|
+";
+
+const PROJECTS: &str = "
+## Projects
+
+A table `[projects.\"PATH\"]`, with the absolute path of a folder, holds for the agents that work there.
 
 | key | what it is for |
 |---|---|
@@ -70,6 +80,10 @@ fn page() -> String {
     page.push_str(AGENTS);
     for field in &FIELDS {
         writeln!(page, "| `{}` | {} |", field.key, field.doc).unwrap();
+    }
+    page.push_str(PROJECTS);
+    for (key, doc) in KEYS {
+        writeln!(page, "| `{key}` | {doc} |").unwrap();
     }
     page
 }
