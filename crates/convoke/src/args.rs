@@ -1,6 +1,7 @@
 //! The command line: what can be asked for, and its help. What a command does is in `commands`.
 
 use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
 use clap::builder::StyledStr;
@@ -41,6 +42,7 @@ use crate::commands::team::TeamArgs;
 use crate::commands::tui::TuiArgs;
 use crate::commands::user::UserArgs;
 use crate::commands::worktree::WorktreeArgs;
+use crate::help;
 
 /// What `--version` prints.
 pub(crate) const VERSION: &str = concat!("convoke ", env!("CARGO_PKG_VERSION"));
@@ -52,7 +54,9 @@ pub(crate) const VERSION: &str = concat!("convoke ", env!("CARGO_PKG_VERSION"));
     version,
     arg_required_else_help = true,
     disable_help_subcommand = true,
-    after_help = "Examples:
+    after_help = "Without a command, a terminal shows the terminal UI (convoke tui).
+
+Examples:
   convoke open                       open the page, and start the daemon for it
   convoke session new --project .    create a session with an agent in this folder
   convoke session send ID 'Fix it'   send a prompt to its agent
@@ -139,10 +143,28 @@ pub(crate) enum Asked {
     Command(Box<Args>),
 }
 
-/// Reads the words of a command line, the program's name first.
-pub(crate) fn read(words: Vec<OsString>) -> Result<Asked, clap::Error> {
+/// Where the program was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum At {
+    /// By a person: input and output are a terminal.
+    Terminal,
+    /// By another program, or with its input or output redirected.
+    Pipe,
+}
+
+impl At {
+    /// Where this process was started.
+    pub(crate) fn this_process() -> Self {
+        let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+        if is_terminal { Self::Terminal } else { Self::Pipe }
+    }
+}
+
+/// Reads the words of a command line, the program's name first. Without a command, a person at a terminal gets the terminal
+/// UI, and a program the help.
+pub(crate) fn read(words: &[OsString], at: At) -> Result<Asked, clap::Error> {
     // Scripts ask for the version often; the parser need not be built for it.
-    if let [_, word] = words.as_slice()
+    if let [_, word] = words
         && (word == "--version" || word == "-V")
     {
         return Ok(Asked::Version);
@@ -150,7 +172,25 @@ pub(crate) fn read(words: Vec<OsString>) -> Result<Asked, clap::Error> {
     match Args::try_parse_from(words) {
         Ok(args) => Ok(Asked::Command(Box::new(args))),
         Err(error) if error.kind() == ErrorKind::DisplayVersion => Ok(Asked::Version),
-        Err(error) if error.kind() == ErrorKind::DisplayHelp => Ok(Asked::Help(error.render())),
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            Ok(Asked::Help(help::instead_of(error, words).render()))
+        }
+        Err(error) if is_without_command(&error) => match terminal_ui(words) {
+            Some(args) if at == At::Terminal => Ok(Asked::Command(Box::new(args))),
+            Some(_) | None => Err(help::instead_of(error, words)),
+        },
         Err(error) => Err(error),
     }
+}
+
+fn is_without_command(error: &clap::Error) -> bool {
+    let kind = error.kind();
+    kind == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        || kind == ErrorKind::MissingSubcommand
+}
+
+/// What the program does without a command: these words, if they have no other, with `tui`.
+fn terminal_ui(words: &[OsString]) -> Option<Args> {
+    let words = words.iter().cloned().chain(["tui".into()]);
+    Args::try_parse_from(words).ok().filter(|args| matches!(args.command, Command::Tui(_)))
 }

@@ -8,6 +8,7 @@ mod browser;
 mod clock;
 mod colour;
 mod commands;
+mod completion;
 mod config;
 mod daemon;
 mod environment;
@@ -16,10 +17,12 @@ mod exit;
 #[cfg(fuzzing)]
 #[path = "../../../fuzz/doors/convoke.rs"]
 pub mod fuzzing;
+mod help;
 mod home;
 mod logs;
 mod mcp;
 mod output;
+mod pager;
 mod random;
 mod repl;
 mod signals;
@@ -29,7 +32,7 @@ mod written;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use args::Asked;
+use args::{Asked, At};
 use commands::World;
 use environment::Environment;
 use output::{Format, Output};
@@ -39,18 +42,21 @@ pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     let environment = Environment::of_this_process();
     let mut output = Output::new(&environment, Format::asked_for(&words));
-    match run(words, environment, &mut output) {
+    match run(&words, environment, &mut output) {
         Ok(code) => code,
         Err(error) => exit::report(&error, &output),
     }
 }
 
 fn run(
-    words: Vec<OsString>,
+    words: &[OsString],
     environment: Environment,
     output: &mut Output,
 ) -> anyhow::Result<ExitCode> {
-    match args::read(words)? {
+    if completion::answer(words, &environment)? {
+        return Ok(ExitCode::SUCCESS);
+    }
+    match args::read(words, At::this_process())? {
         Asked::Version => output.line(args::VERSION)?,
         Asked::Help(text) => output.help(&text)?,
         Asked::Command(args) => return commands::run(*args, &World::around(environment)?, output),

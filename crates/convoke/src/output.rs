@@ -14,6 +14,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::colour::Colour;
 use crate::environment::Environment;
+use crate::pager::{Paged, Pager};
 
 pub(crate) use indent::Indenter;
 
@@ -43,6 +44,8 @@ pub(crate) struct Output {
     pub(crate) colour: Colour,
     /// Whether stderr is coloured, where errors and logs go.
     pub(crate) error_colour: Colour,
+    /// What shows long texts to a person.
+    pub(crate) pager: Pager,
 }
 
 impl Output {
@@ -52,6 +55,7 @@ impl Output {
             format,
             colour: Colour::of(&io::stdout(), environment),
             error_colour: Colour::of(&io::stderr(), environment),
+            pager: Pager::of(environment),
         }
     }
 
@@ -62,7 +66,7 @@ impl Output {
         human: impl FnOnce(&T, Colour) -> String,
     ) -> anyhow::Result<()> {
         match self.format {
-            Format::Human => self.text(&human(result, self.colour)),
+            Format::Human => self.long_text(&human(result, self.colour)),
             Format::Json => self.line(&serde_json::to_string_pretty(result)?),
         }
     }
@@ -73,6 +77,19 @@ impl Output {
             Colour::On => self.text(&text.ansi().to_string()),
             Colour::Off => self.text(&text.to_string()),
         }
+    }
+
+    /// Prints a text, through the pager if a terminal is too small for it.
+    fn long_text(&self, text: &str) -> anyhow::Result<()> {
+        let paged = self.pager.start_for(text)?;
+        let mut stream = Stream { output: self, paged };
+        stream.write(text)?;
+        stream.finish()
+    }
+
+    /// A long text for a person that is printed in pieces, through the pager if there is one.
+    pub(crate) fn stream(&self) -> anyhow::Result<Stream<'_>> {
+        Ok(Stream { output: self, paged: self.pager.start()? })
     }
 
     /// Prints a line.
@@ -97,6 +114,28 @@ impl Output {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
             Err(error) => Err(error).context("cannot write to standard output"),
         }
+    }
+}
+
+/// A text that is printed in pieces.
+#[derive(Debug)]
+pub(crate) struct Stream<'a> {
+    pub(crate) output: &'a Output,
+    pub(crate) paged: Option<Paged>,
+}
+
+impl Stream<'_> {
+    /// Prints a piece, and returns whether it is still read.
+    pub(crate) fn write(&mut self, text: &str) -> anyhow::Result<Reader> {
+        match &mut self.paged {
+            Some(paged) => Ok(paged.write(text)),
+            None => self.output.piece(text),
+        }
+    }
+
+    /// Ends the text, and waits until it was read.
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
+        self.paged.map_or(Ok(()), Paged::wait)
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct AskArgs {
     #[arg(long)]
     non_blocking: bool,
     /// Name of this call, which the answers must carry
-    #[arg(long, value_name = "C")]
+    #[arg(long, value_name = "ID")]
     call_id: Option<String>,
 }
 

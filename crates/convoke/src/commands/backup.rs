@@ -89,7 +89,9 @@ pub(crate) fn configured(home: &Home, config: &Config) -> Plan {
     });
     Plan {
         home: home.path().to_owned(),
-        entries: inside.chain([PathBuf::from("spawn/sessions"), PathBuf::from("blobs")]).collect(),
+        entries: inside
+            .chain(["spawn/sessions", "blobs", "comparisons"].map(PathBuf::from))
+            .collect(),
         folder: config.backup.dir.clone(),
         keep: usize::try_from(config.backup.keep).ok(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

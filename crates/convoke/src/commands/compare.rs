@@ -18,7 +18,7 @@ use crate::output::{Output, aside, plain};
 /// How often a comparison that goes on is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Give one prompt to several agents, each in a work tree of its own, and compare what they do
+/// Give one prompt to several agents, and compare their work
 ///
 /// Waits until all are done, and prints changes, cost, time and the result of the test. Then keep
 /// one with `--keep SESSION`; the others are discarded after a snapshot.
@@ -41,7 +41,7 @@ pub(crate) struct CompareArgs {
     test: Option<String>,
     /// Project: its name, its path, or a unique prefix of its id [default: the one around the
     /// current folder]
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
     /// Do not wait until the agents are done
     #[arg(long)]

@@ -1,13 +1,17 @@
 //! `convoke completions`: the script that teaches a shell the commands.
 
-use clap::CommandFactory;
+use anyhow::Context as _;
 use clap_complete::Shell;
+use clap_complete::env::Shells;
 use serde::Serialize;
 
-use crate::args::Args;
+use crate::completion;
 use crate::output::Output;
 
 /// Print the completion script of a shell
+///
+/// It completes commands, options, agents, projects, sessions, teams and machines: the shell asks
+/// this program, which asks the daemon if that is running.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke completions bash > ~/.local/share/bash-completion/completions/convoke
@@ -26,7 +30,10 @@ struct Script {
 
 pub(crate) fn run(args: &CompletionsArgs, output: &Output) -> anyhow::Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "convoke", &mut script);
+    let name = args.shell.to_string();
+    let shells = Shells::builtins();
+    let shell = shells.completer(&name).context("there is no script for this shell")?;
+    shell.write_registration(completion::VARIABLE, "convoke", "convoke", "convoke", &mut script)?;
     let script = Script { shell: args.shell.to_string(), script: String::from_utf8(script)? };
     output.show(&script, |script, _| script.script.clone())
 }

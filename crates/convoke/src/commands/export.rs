@@ -38,7 +38,7 @@ pub(crate) struct ExportArgs {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Format of the files
-    #[arg(long, value_name = "F", default_value = "markdown")]
+    #[arg(long, value_name = "FORMAT", default_value = "markdown")]
     format: FileForm,
     #[command(flatten)]
     daemon: DaemonArgs,

@@ -66,7 +66,7 @@ struct SpawnArgs {
     #[arg(value_name = "FILE|DIR")]
     path: Option<PathBuf>,
     /// Project that the sessions belong to: its name, id or folder [default: the one around the current folder]
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
 }
 
@@ -149,7 +149,12 @@ pub(crate) fn run(
     };
     daemon::with(world, global, &args.daemon, output, async |client, home| {
         let folder = home.path().join("spawn/sessions");
-        let files = transcripts(spawn.path.as_deref().unwrap_or(&folder))?;
+        let files = match &spawn.path {
+            Some(path) => transcripts(path)?,
+            None if folder.exists() => transcripts(&folder)?,
+            // `convoke spawn` was never used.
+            None => Vec::new(),
+        };
         let project = chosen_project(client, spawn.project.as_deref()).await?;
         let profiles = Profiles::around(world.config(home)?.config.agents, home);
         let report = import(client, &files, &project.id.to_string(), &profiles).await?;

@@ -78,7 +78,7 @@ struct AllowArgs {
     /// Request
     id: String,
     /// Option of the agent to choose, by its id or its name
-    #[arg(long, value_name = "O")]
+    #[arg(long, value_name = "OPTION")]
     option: Option<String>,
     /// Also make a rule: number N of those that `convoke inbox show` lists, the narrowest without N
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1")]
@@ -123,7 +123,7 @@ struct RejectArgs {
     /// Request
     id: String,
     /// Reason, sent to the asker
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }
 

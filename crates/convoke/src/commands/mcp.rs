@@ -6,7 +6,7 @@ use crate::logs::Loudness;
 use crate::output::Output;
 use crate::{logs, mcp, signals};
 
-/// Run an MCP server on standard input and output, with tools to ask the human and teams
+/// Run an MCP server on stdio, with tools to ask humans and teams
 ///
 /// Register it with an agent as a stdio server. The tools ask_user_questions and
 /// get_answered_questions work without the daemon; teams_ask and the other team tools start it.

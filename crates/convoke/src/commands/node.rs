@@ -13,7 +13,7 @@ use crate::clock;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, plain, table};
 
-/// List the machines whose daemons share a PostgreSQL database
+/// List the machines that share a PostgreSQL database
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,

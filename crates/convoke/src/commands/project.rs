@@ -14,7 +14,7 @@ use crate::output::{Output, plain, table};
 
 pub(crate) use find::{ProjectError, Wanted, absolute, around, find, short};
 
-/// Add, list and remove projects: the folders in which agents may work
+/// Add, list and remove projects: folders in which agents may work
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,

@@ -64,7 +64,7 @@ impl QuestionsCommand {
   convoke questions list --status pending --json")]
 struct ListArgs {
     /// Only those with this status
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "STATUS")]
     status: Option<ShownStatus>,
 }
 
@@ -92,7 +92,7 @@ struct WaitArgs {
     #[arg(long, value_name = "N")]
     timeout_ms: Option<u64>,
     /// Name of the call that asked, which the answers must carry
-    #[arg(long, value_name = "C")]
+    #[arg(long, value_name = "ID")]
     call_id: Option<String>,
 }
 
@@ -121,7 +121,7 @@ struct RejectArgs {
     /// Session
     id: String,
     /// Reason, sent to the asker
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }
 

@@ -14,7 +14,7 @@ use crate::clock;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, plain, table};
 
-/// List, add and remove rules: what agents may do without asking, and what they may not
+/// List, add and remove rules for what agents may do unasked
 ///
 /// A rule is compared with what an agent gives to its tool, never with a title. The sandbox is the boundary, not
 /// the rules: they only save you from being asked the same thing again. A denial wins over every allowance.
@@ -49,7 +49,7 @@ enum RuleCommand {
   convoke rule list --json | jq -r '.rules[].text'")]
 struct ListArgs {
     /// Only the rules that hold in this project: its name, its path, or a unique prefix of its id
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
 }
 
@@ -73,7 +73,7 @@ struct AddArgs {
     /// The command, path pattern, tool or domain
     pattern: String,
     /// Project that it holds in: its name, its path, or a unique prefix of its id [default: the one around this folder]
-    #[arg(long, value_name = "P", conflicts_with = "everywhere")]
+    #[arg(long, value_name = "PROJECT", conflicts_with = "everywhere")]
     project: Option<String>,
     /// Let it hold in every project
     #[arg(long)]

@@ -13,7 +13,7 @@ use crate::colour::Colour;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, aside_on_terminal, plain};
 
-/// Search prompts, answers and questions of all sessions, newest first
+/// Search the prompts, answers and questions of all sessions
 ///
 /// All words must occur; `*` after three or more letters matches the rest of a word. The filters
 /// `agent:`, `project:`, `role:`, `since:` and `until:` may also stand among the words, and `order:best`.
@@ -28,13 +28,13 @@ pub(crate) struct SearchArgs {
     #[arg(required = true)]
     words: Vec<String>,
     /// Only sessions of an agent
-    #[arg(long, value_name = "A")]
+    #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
     /// Only sessions of a project: its name, its path, or a unique prefix of its id
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
     /// Only what was said by you, by agents, or by neither
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "ROLE")]
     role: Option<ShownRole>,
     /// Only what was said on this date or later, such as 2026-11-15 (UTC)
     #[arg(long, value_name = "DATE")]
@@ -46,7 +46,7 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100))]
     limit: Option<u64>,
     /// Which hits come first: the newest, or the most relevant of the newest 10,000 [default: newest]
-    #[arg(long, value_name = "O")]
+    #[arg(long, value_name = "ORDER")]
     order: Option<ShownOrder>,
     /// Only the hits that follow: `next` of the page before
     #[arg(long, value_name = "NEXT")]

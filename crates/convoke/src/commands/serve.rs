@@ -28,7 +28,7 @@ use serde::Serialize;
 use super::World;
 use crate::args::GlobalArgs;
 use crate::asking::Asking;
-use crate::config::Config;
+use crate::config::{Config, Origin};
 use crate::home::{Depth, Home};
 use crate::output::{Output, aside};
 use crate::{browser, clock, random, signals};
@@ -109,7 +109,11 @@ pub(crate) fn run(
     let instance = Instance::take(&home)?;
     // Before anything in the home is read: it may be half of one state and half of another.
     super::restore::finish(&home)?;
-    let mut config = world.config_with(&home, flags(args))?.config;
+    let loaded = world.config_with(&home, flags(args))?;
+    let has_address =
+        loaded.effective.iter().any(|it| it.key == "server.listen" && it.origin != Origin::Default);
+    let port = if has_address { Port::Chosen } else { Port::Default };
+    let mut config = loaded.config;
     teams::read(&config)?.pool.apply(&mut config.pool);
     Asking::new(&config.questions).clean_in_background();
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -118,10 +122,17 @@ pub(crate) fn run(
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    let served = runtime.block_on(serve(args, &config, &home, world, output));
+    let served = runtime.block_on(serve(args, port, &config, &home, world, output));
     runtime.shutdown_timeout(LAST_WORK);
     drop(instance);
     served
+}
+
+/// Whether the port to listen on was chosen by the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Port {
+    Chosen,
+    Default,
 }
 
 /// The settings that the command line gives.
@@ -131,6 +142,7 @@ fn flags(args: &ServeArgs) -> BTreeMap<&'static str, String> {
 
 async fn serve(
     args: &ServeArgs,
+    port: Port,
     config: &Config,
     home: &Home,
     world: &World,
@@ -139,7 +151,10 @@ async fn serve(
     let ended = signals::ended()?;
     tokio::pin!(ended);
     let descriptors = bind::raise_descriptors();
-    let tcp = bind::tcp(config.server.listen)?;
+    let tcp = match port {
+        Port::Chosen => bind::tcp(config.server.listen)?,
+        Port::Default => bind::tcp_from(config.server.listen)?,
+    };
     let address = bound_address(&tcp, config.server.listen)?;
     let token = files::token(home)?;
     let control = ControlSocket::bind(home, &world.environment)?;

@@ -25,7 +25,7 @@ pub(crate) use new::project as chosen_project;
 pub(crate) use queue::QueueError;
 pub(crate) use send::SendError;
 
-/// Create, list, show and prompt sessions: conversations with agents
+/// Create, prompt, follow and review sessions with agents
 ///
 /// ID is an id, a unique prefix of one with at least four characters, or `AGENT:ID` with the
 /// agent's own id of the session.

@@ -60,13 +60,13 @@ pub(crate) struct SpawnArgs {
     #[arg(long, value_name = "DAYS", group = "what")]
     clean_sessions: Option<u64>,
     /// Agent or role to talk with, or to list the sessions of [default: claude-code, or one that is installed]
-    #[arg(long, value_name = "A", conflicts_with_all = ["delete_session", "clean_sessions"])]
+    #[arg(long, value_name = "AGENT", conflicts_with_all = ["delete_session", "clean_sessions"])]
     agent: Option<String>,
     /// Id of the new session [default: a random one]
     #[arg(long, value_name = "ID", conflicts_with_all = ["resume", "list_sessions", "delete_session", "clean_sessions"])]
     session: Option<String>,
     /// List only sessions with this status
-    #[arg(long, value_name = "S", value_parser = status(), conflicts_with_all = ["interactive", "resume", "delete_session", "clean_sessions"])]
+    #[arg(long, value_name = "STATUS", value_parser = status(), conflicts_with_all = ["interactive", "resume", "delete_session", "clean_sessions"])]
     status: Option<Status>,
     /// Delete without asking
     #[arg(long, conflicts_with_all = ["interactive", "resume", "list_sessions", "clean_sessions"])]

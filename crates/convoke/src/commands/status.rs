@@ -8,7 +8,7 @@ use crate::daemon::{self, DaemonError};
 use crate::output::{Output, plain};
 use crate::signals;
 
-/// Show whether the daemon is running, the address of its page, and its work
+/// Show whether the daemon is running, its address and its work
 ///
 /// Does not start the daemon; exits with 3 if it is not running.
 #[derive(Debug, clap::Args)]

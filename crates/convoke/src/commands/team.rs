@@ -13,7 +13,7 @@ use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::Output;
 
-/// Ask teams: named projects whose agents answer others and remember earlier questions
+/// Ask teams: projects whose agents answer others, and remember
 ///
 /// Teams are configured in teams.json in the home. Each pair of teams has one lasting conversation;
 /// all callers outside of teams share one with each team.

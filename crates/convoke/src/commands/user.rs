@@ -16,7 +16,7 @@ use crate::clock;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, plain, table};
 
-/// Add, list and remove the people who may use this daemon besides you
+/// Add, list and remove people who may use this daemon
 ///
 /// Viewers read everything. Members prompt agents and answer them, too. Owners manage projects, rules, settings and
 /// users as you do. A role in a project holds there in place of the general one. What everyone did: convoke audit.
@@ -82,7 +82,7 @@ struct RoleArgs {
     #[arg(value_enum, required_unless_present = "clear", conflicts_with = "clear")]
     role: Option<RoleArg>,
     /// Project that it is for: its name, its path, or a unique prefix of its id [default: all others]
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
     /// Remove the role in the project, so that the general one holds there
     #[arg(long, requires = "project")]

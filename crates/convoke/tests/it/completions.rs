@@ -3,15 +3,12 @@
 use crate::convoke::Convoke;
 
 #[test]
-fn every_shell_gets_a_script_that_knows_the_commands() {
+fn every_shell_gets_a_script_that_asks_this_program() {
     let machine = Convoke::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let told = machine.run(&format!("completions {shell}"));
         assert!(told.starts_with("exit 0\n--- stdout\n"), "{told}");
-        for word in ["doctor", "rollback", "--json"] {
-            let word = if shell == "fish" { word.trim_start_matches('-') } else { word };
-            assert!(told.contains(word), "{shell} lacks {word}");
-        }
+        assert!(told.contains("CONVOKE_COMPLETE"), "{shell}: {told}");
         assert!(!told.contains("--- stderr"), "{told}");
     }
     assert!(!machine.home().exists());
@@ -21,7 +18,52 @@ fn every_shell_gets_a_script_that_knows_the_commands() {
 fn machines_get_the_script_in_a_json_string() {
     let script = Convoke::new().json("completions bash --json");
     assert_eq!(script["shell"], "bash");
-    assert!(script["script"].as_str().unwrap().contains("complete -F _convoke"));
+    assert!(script["script"].as_str().unwrap().contains(" convoke"));
+}
+
+/// What a shell offers for the last of some words.
+fn offered(machine: Convoke, words: &[&str]) -> Vec<String> {
+    let machine = machine
+        .env("CONVOKE_COMPLETE", "bash")
+        .env("_CLAP_COMPLETE_INDEX", &words.len().to_string())
+        .env("_CLAP_COMPLETE_COMP_TYPE", "9")
+        .env("_CLAP_COMPLETE_SPACE", "true")
+        .env("_CLAP_IFS", "\n");
+    let words: Vec<&str> = ["--", "convoke"].iter().chain(words).copied().collect();
+    let told = machine.run_args(&words);
+    let told = told.strip_prefix("exit 0\n").unwrap_or_else(|| panic!("{told}"));
+    told.lines().skip(1).map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn a_shell_completes_commands_options_and_agents_without_a_daemon() {
+    assert_eq!(offered(Convoke::new(), &["sess"]), ["session"]);
+    assert_eq!(offered(Convoke::new(), &["session", "new", "--wor"]), ["--worktree"]);
+    let agents = offered(Convoke::new(), &["session", "new", "--agent", "c"]);
+    assert!(agents.contains(&"claude-code".to_owned()), "{agents:?}");
+    let nothing = offered(Convoke::new(), &["session", "show", "3f"]);
+    assert_eq!(nothing, [""; 0]);
+}
+
+#[test]
+fn a_shell_completes_the_sessions_and_projects_of_the_daemon() {
+    let machine = Convoke::new().file("config.toml", "[server]\nlisten = \"127.0.0.1:0\"\n");
+    let work = machine.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    machine.json(&format!("project add {} --json", work.display()));
+    let session = machine.json("session new --project work --agent demo --json");
+    let id = session["id"].as_str().unwrap()[..8].to_owned();
+    let home = machine.home().to_str().unwrap().to_owned();
+    let offers = |words: &[&str]| {
+        let words: Vec<&str> = ["--home", &home].iter().chain(words).copied().collect();
+        offered(Convoke::new(), &words)
+    };
+    let sessions = offers(&["session", "show", &id[..4]]);
+    let projects = offers(&["session", "list", "--project", "w"]);
+    let told = machine.run("stop");
+    assert!(told.starts_with("exit 0"), "{told}");
+    assert_eq!(sessions, [id]);
+    assert_eq!(projects, ["work"]);
 }
 
 #[test]

@@ -107,6 +107,21 @@ fn a_daemon_that_cannot_start_says_why() {
 }
 
 #[test]
+fn a_daemon_takes_one_of_the_next_ports_when_another_program_has_the_default_one() {
+    // It fails where another daemon has the port, which is as good.
+    let taken = TcpListener::bind("127.0.0.1:7717");
+    let machine = Convoke::new();
+    let told = machine.run("project list");
+    let status = machine.json("status --json");
+    machine.run("stop");
+    drop(taken);
+    assert!(told.starts_with("exit 0\n"), "{told}");
+    let url = status["url"].as_str().unwrap();
+    let port: u16 = url.rsplit_once(':').unwrap().1.parse().unwrap();
+    assert!((7718..=7726).contains(&port), "{url}");
+}
+
+#[test]
 fn what_a_dead_daemon_left_is_no_obstacle() {
     let mut dead = std::process::Command::new("true").spawn().unwrap();
     let pid = dead.id();

@@ -35,6 +35,22 @@ fn the_program_without_arguments_shows_its_help() {
     assert!(told.starts_with("exit 2\n--- stderr\nRun, resume and review"), "{told}");
 }
 
+#[test]
+fn short_and_long_help_are_the_same() {
+    let machine = Convoke::new();
+    for command in ["", "session", "session new"] {
+        let help = |flag: &str| machine.run(&format!("{command} {flag}"));
+        assert_eq!(help("-h"), help("--help"), "{command}");
+    }
+}
+
+#[test]
+fn a_command_without_the_one_below_it_shows_its_help() {
+    let told = Convoke::new().run("session");
+    assert!(told.starts_with("exit 2\n--- stderr\nCreate, prompt, follow"), "{told}");
+    assert!(told.contains("\nGlobal options:\n"), "{told}");
+}
+
 /// Adds a command and those below it.
 fn describe(machine: &Convoke, command: &str, page: &mut String) {
     let help = help(machine, command);
@@ -53,11 +69,12 @@ fn help(machine: &Convoke, command: &str) -> String {
     help.to_owned()
 }
 
-/// The names in the list of commands; what is indented deeper goes on with a description.
+/// The names in the lists of commands, which come before all else; what is indented deeper goes on with a description.
 fn subcommands(help: &str) -> Vec<&str> {
-    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let is_other = |line: &&str| ["Arguments:", "Options:", "Global options:"].contains(line);
+    let lines = help.lines().skip_while(|line| !line.starts_with("Usage:")).skip(1);
     lines
-        .take_while(|line| !line.is_empty())
+        .take_while(|line| !is_other(line))
         .filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')))
         .filter_map(|rest| rest.split_whitespace().next())
         .collect()

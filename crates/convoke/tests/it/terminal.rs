@@ -38,3 +38,24 @@ fn a_rollback_asks_first_and_then_does_it() {
     let question = "Roll back 8 users in [tmp]/.convoke/convoke.db, and lose what it holds? [y/N] ";
     assert!(screen.contains(question) && screen.contains("rolled back 8 users"), "{screen}");
 }
+
+#[test]
+fn a_long_text_goes_through_the_pager_of_the_user() {
+    let machine = Convoke::new().env("PAGER", "sed 's/^/paged /'");
+    let (told, code) = machine.run_on_terminal("config show", "");
+    assert_eq!(code, 0);
+    assert!(told.contains("paged "), "{told}");
+    let (told, _) = machine.run_on_terminal("project --help", "");
+    assert!(!told.contains("paged "), "{told}");
+}
+
+#[test]
+fn the_program_alone_in_a_terminal_is_the_terminal_ui() {
+    let machine = Convoke::new().file("config.toml", "[server]\nlisten = \"127.0.0.1:0\"\n");
+    let mut terminal = machine.on_terminal("");
+    terminal.sees("Home");
+    terminal.types("q");
+    terminal.ends();
+    let told = machine.run("stop");
+    assert!(told.starts_with("exit 0"), "{told}");
+}

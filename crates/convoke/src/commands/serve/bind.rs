@@ -23,6 +23,8 @@ const SOCKET_PATH_MAX: usize = 107;
 const BACKLOG: u32 = 1024;
 /// How often a free port is picked anew because only one of the loopback addresses has it free.
 const PORT_TRIES: usize = 16;
+/// How many ports after the default one are tried.
+const NEXT_PORTS: u16 = 9;
 /// Descriptors that are of use to the daemon. Agents inherit the limit, and some programs close every descriptor below
 /// it one by one, so it is not raised to the millions that some systems allow.
 const DESCRIPTORS_MAX: u64 = 65_536;
@@ -48,6 +50,22 @@ pub(super) fn tcp(address: SocketAddr) -> Result<Vec<TcpListener>, ServeError> {
                     && address.port() == 0
                     && tries < PORT_TRIES => {}
             Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Binds the default address, or the same with one of the next ports: another user of this machine may run Convoke, too.
+pub(super) fn tcp_from(default: SocketAddr) -> Result<Vec<TcpListener>, ServeError> {
+    let mut address = default;
+    loop {
+        match tcp(address) {
+            Err(ServeError::Bind { source, .. })
+                if source.kind() == io::ErrorKind::AddrInUse
+                    && address.port() < default.port().saturating_add(NEXT_PORTS) =>
+            {
+                address.set_port(address.port() + 1);
+            }
+            bound => return bound,
         }
     }
 }

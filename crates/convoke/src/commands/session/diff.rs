@@ -1,10 +1,7 @@
 //! `convoke session diff`: what a session or a turn changed, as a patch.
 
-use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{IsTerminal as _, Write as _, stdout};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::io::{IsTerminal as _, stdout};
 
 use clap::builder::NonEmptyStringValueParser;
 use convoke_api::Client;
@@ -16,7 +13,8 @@ use serde::Serialize;
 
 use crate::colour::Colour;
 use crate::commands::World;
-use crate::output::{Format, Output, Reader, plain};
+use crate::output::{Format, Output, Reader, Stream, plain};
+use crate::pager::{Paged, installed};
 
 /// Show what a session changed in its project
 ///
@@ -65,15 +63,38 @@ pub(super) async fn run(
         }
         return output.show(&WholeDiff { changes: &changes, diffs }, |_, _| String::new());
     }
-    let mut pager = Pager::start(world, output.colour);
+    let (style, mut stream) = open(world, output)?;
     for file in &changes.files {
         let diff = client.changed_file(&args.id, &file.path, turn).await?;
-        let text = patch(&diff, &pager);
-        if pager.write(&text, output)? == Reader::Gone {
+        if stream.write(&patch(&diff, style))? == Reader::Gone {
             break;
         }
     }
-    pager.wait()
+    stream.finish()
+}
+
+/// How a patch is written.
+#[derive(Debug, Clone, Copy)]
+struct Style {
+    colour: Colour,
+    is_terminal: bool,
+}
+
+impl Style {
+    /// A text of a file: its control characters must not reach the terminal, but a patch in a file must apply.
+    fn harmless(self, text: &str) -> String {
+        if self.is_terminal { plain(text) } else { text.to_owned() }
+    }
+}
+
+/// On a terminal the patch goes to delta, which has colours of its own, or to the pager.
+fn open<'a>(world: &World, output: &'a Output) -> anyhow::Result<(Style, Stream<'a>)> {
+    let is_terminal = stdout().is_terminal();
+    if is_terminal && installed(&world.environment, "delta").is_some() {
+        let paged = Some(Paged::start("delta --paging=auto".as_ref())?);
+        return Ok((Style { colour: Colour::Off, is_terminal }, Stream { output, paged }));
+    }
+    Ok((Style { colour: output.colour, is_terminal }, output.stream()?))
 }
 
 /// The files with the numbers of their lines.
@@ -113,7 +134,7 @@ fn stat(changes: &SessionChanges, colour: Colour) -> String {
 }
 
 /// One file as git writes it, so that other programs can read it.
-fn patch(diff: &FileDiff, pager: &Pager) -> String {
+fn patch(diff: &FileDiff, style: Style) -> String {
     let file = &diff.file;
     let mut text = head(file);
     if file.binary {
@@ -133,15 +154,15 @@ fn patch(diff: &FileDiff, pager: &Pager) -> String {
         };
         writeln!(text, "--- {old}\n+++ {new}").ok();
     }
-    let mut text = pager.harmless(&text);
+    let mut text = style.harmless(&text);
     for hunk in &diff.hunks {
-        push_hunk(&mut text, hunk, pager);
+        push_hunk(&mut text, hunk, style);
     }
     if !diff.complete {
         writeln!(
             text,
             "{}",
-            pager.colour.doubtful("The rest of this file is too long to be shown.")
+            style.colour.doubtful("The rest of this file is too long to be shown.")
         )
         .ok();
     }
@@ -165,15 +186,15 @@ fn head(file: &ChangedFile) -> String {
     text
 }
 
-fn push_hunk(text: &mut String, hunk: &DiffHunk, pager: &Pager) {
+fn push_hunk(text: &mut String, hunk: &DiffHunk, style: Style) {
     let DiffHunk { old_start, old_lines, new_start, new_lines, heading, lines } = hunk;
     let heading =
-        if heading.is_empty() { String::new() } else { format!(" {}", pager.harmless(heading)) };
+        if heading.is_empty() { String::new() } else { format!(" {}", style.harmless(heading)) };
     let range = format!("@@ -{old_start},{old_lines} +{new_start},{new_lines} @@{heading}");
-    let colour = pager.colour;
+    let colour = style.colour;
     writeln!(text, "{}", colour.faint(range)).ok();
     for line in lines {
-        let words = pager.harmless(&line.text);
+        let words = style.harmless(&line.text);
         let line_text = match line.kind {
             DiffLineKind::Context => format!(" {words}"),
             DiffLineKind::Added => colour.good(format!("+{words}")),
@@ -184,71 +205,4 @@ fn push_hunk(text: &mut String, hunk: &DiffHunk, pager: &Pager) {
             text.push_str("\\ No newline at end of file\n");
         }
     }
-}
-
-/// The program that shows a long patch on a terminal.
-struct Pager {
-    child: Option<std::process::Child>,
-    colour: Colour,
-    is_terminal: bool,
-}
-
-impl Pager {
-    /// Starts delta, $PAGER or less on a terminal; without any of them the patch is printed.
-    fn start(world: &World, colour: Colour) -> Self {
-        let is_terminal = stdout().is_terminal();
-        let mut pager = Self { child: None, colour, is_terminal };
-        if !is_terminal {
-            return pager;
-        }
-        let chosen = world.environment.get("PAGER").filter(|name| !name.is_empty());
-        let wanted: [(OsString, &[&str]); 3] = [
-            ("delta".into(), &["--paging=auto"]),
-            (chosen.map_or_else(|| "less".into(), OsString::from), &[]),
-            ("less".into(), &[]),
-        ];
-        for (name, args) in wanted {
-            let Some(program) = installed(world, &name) else { continue };
-            let mut command = Command::new(program);
-            command.args(args).env("LESS", "FRX").stdin(Stdio::piped());
-            if let Ok(child) = command.spawn() {
-                if name == "delta" {
-                    pager.colour = Colour::Off;
-                }
-                pager.child = Some(child);
-                break;
-            }
-        }
-        pager
-    }
-
-    /// A text of a file: its control characters must not reach the terminal, but a patch in a file must apply.
-    fn harmless(&self, text: &str) -> String {
-        if self.is_terminal { plain(text) } else { text.to_owned() }
-    }
-
-    fn write(&mut self, text: &str, output: &Output) -> anyhow::Result<Reader> {
-        let Some(stdin) = self.child.as_mut().and_then(|child| child.stdin.as_mut()) else {
-            return output.piece(text);
-        };
-        match stdin.write_all(text.as_bytes()) {
-            Ok(()) => Ok(Reader::There),
-            // The user has seen enough.
-            Err(_) => Ok(Reader::Gone),
-        }
-    }
-
-    fn wait(mut self) -> anyhow::Result<()> {
-        if let Some(mut child) = self.child.take() {
-            drop(child.stdin.take());
-            child.wait()?;
-        }
-        Ok(())
-    }
-}
-
-/// Where a program is, if it is in the search path.
-fn installed(world: &World, name: &OsString) -> Option<PathBuf> {
-    let path = world.environment.get("PATH")?;
-    std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }

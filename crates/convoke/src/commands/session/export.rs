@@ -20,7 +20,7 @@ pub(super) struct ExportArgs {
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// Output format [default: jsonl, or json with --json]
-    #[arg(long, value_name = "F")]
+    #[arg(long, value_name = "FORMAT")]
     format: Option<Form>,
 }
 

@@ -21,10 +21,10 @@ use crate::output::{Format, Indenter, Output, Reader, aside_on_terminal, plain, 
   convoke session list --limit 100 --json | jq -r '.sessions[].title'")]
 pub(super) struct ListArgs {
     /// Only sessions of a project: its name, its path, or a unique prefix of its id
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
     /// Only sessions with this status; separate several with commas
-    #[arg(long, value_name = "S", value_delimiter = ',')]
+    #[arg(long, value_name = "STATUS", value_delimiter = ',')]
     status: Vec<ShownStatus>,
     /// Only archived sessions, which are hidden otherwise
     #[arg(long)]
@@ -116,7 +116,7 @@ fn listed_table(
             names.get(&session.repo_id).map_or_else(|| short(session.repo_id), |it| plain(it));
         [
             short(session.id),
-            state(session),
+            status(session),
             attention(session).to_owned(),
             session.agent.to_string(),
             project,
@@ -150,17 +150,24 @@ fn attention(session: &Session) -> &'static str {
     }
 }
 
-/// The status of a session, in a word or two.
-pub(super) fn state(session: &Session) -> String {
-    let why = session.metadata.reason.as_ref().and_then(EndReason::explained);
-    if session.metadata.reason == Some(EndReason::Imported) && session.status == Status::Completed {
-        return "imported".to_owned();
-    }
-    match (session.status, session.activity, why) {
-        (Status::Active, Activity::Running | Activity::Waiting, _) => session.activity.to_string(),
-        (Status::Completed, _, Some(why)) => format!("{} ({})", session.status, plain(why)),
-        (Status::Active | Status::Completed | Status::Cancelled | Status::Error, _, _) => {
+/// The status of a session, in a word.
+fn status(session: &Session) -> String {
+    let is_imported = session.metadata.reason == Some(EndReason::Imported);
+    match (session.status, session.activity) {
+        (Status::Active, Activity::Running | Activity::Waiting) => session.activity.to_string(),
+        (Status::Completed, _) if is_imported => "imported".to_owned(),
+        (Status::Active | Status::Completed | Status::Cancelled | Status::Error, _) => {
             session.status.to_string()
         }
+    }
+}
+
+/// The status of a session, and why it ended.
+pub(super) fn state(session: &Session) -> String {
+    let reason = session.metadata.reason.as_ref().filter(|it| **it != EndReason::Imported);
+    let why = reason.and_then(EndReason::explained);
+    match why.filter(|_| session.status == Status::Completed) {
+        Some(why) => format!("{} ({})", status(session), plain(why)),
+        None => status(session),
     }
 }

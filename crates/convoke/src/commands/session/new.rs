@@ -25,13 +25,13 @@ use crate::output::{Output, aside, plain};
 pub(super) struct NewArgs {
     /// Project: its name, its path, or a unique prefix of its id [default: the one around the
     /// current folder]
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
     /// Agent, as in `convoke agent list` [default: the first that is installed]
-    #[arg(long, value_name = "A")]
+    #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
     /// Model, by its id or name [default: the agent's own]
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     /// Mode, by its id or name [default: the agent's own]
     #[arg(long)]

@@ -1,7 +1,7 @@
 //! `convoke session send`: says something to an agent, and with `--wait` prints what it answers.
 
 use clap::builder::NonEmptyStringValueParser;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal as _, Read};
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -174,6 +174,10 @@ async fn wait(
         }
     };
     turn.finish()?;
+    if io::stdout().is_terminal() {
+        // A person saw the answer. If this fails, it is listed as not seen, and that is all.
+        client.see(id).await.ok();
+    }
     if output.format == Format::Json {
         let text = turn.answers.join("\n\n");
         output.show(&Answered { prompted, stop: stop.clone(), text }, |_, _| String::new())?;

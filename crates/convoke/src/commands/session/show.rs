@@ -58,21 +58,22 @@ async fn for_people(
     mut messages: Messages,
     output: &Output,
 ) -> anyhow::Result<()> {
-    output.piece(&heading(detail))?;
+    let mut stream = output.stream()?;
+    stream.write(&heading(detail))?;
     while let Some(message) = messages.next().await? {
         let shown = shown(&Entry::from(&message), output.colour).unwrap_or_default();
-        if output.piece(&shown)? == Reader::Gone {
-            return Ok(());
+        if stream.write(&shown)? == Reader::Gone {
+            return stream.finish();
         }
     }
     for state in client.session_state(&detail.session.id.to_string()).await?.state {
         let SessionState::Queue { prompts, held } = state else { continue };
         for prompt in prompts {
             let waits = output.colour.faint(if held { "(held)" } else { "(queued)" });
-            output.piece(&format!("\n{}{waits}\n", quoted(&prompt.text)))?;
+            stream.write(&format!("\n{}{waits}\n", quoted(&prompt.text)))?;
         }
     }
-    Ok(())
+    stream.finish()
 }
 
 fn heading(detail: &SessionDetail) -> String {

@@ -58,10 +58,10 @@ pub(super) struct SendArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct Speaker {
     /// Team that asks [default: a caller outside of teams]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "TEAM")]
     pub(super) from: Option<String>,
     /// Named thread beside the main conversation
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "NAME")]
     pub(super) thread: Option<String>,
 }
 

@@ -18,22 +18,22 @@ use crate::output::{Output, plain, table};
   convoke team sessions --created-after 2026-11-01 --json | jq -r '.sessions[].sessionId'")]
 pub(super) struct SessionsArgs {
     /// Only conversations in which this team asks
-    #[arg(long, value_name = "T", conflicts_with = "external")]
+    #[arg(long, value_name = "TEAM", conflicts_with = "external")]
     from: Option<String>,
     /// Only conversations of callers outside of teams
     #[arg(long)]
     external: bool,
     /// Only conversations in which this team answers
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "TEAM")]
     to: Option<String>,
     /// Only those with this status
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "STATUS")]
     status: Option<Standing>,
     /// Only conversations created after this: a date, a time, or an age such as 7d
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "DATE")]
     created_after: Option<String>,
     /// Only conversations used after this: a date, a time, or an age such as 12h
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "DATE")]
     used_after: Option<String>,
     /// Maximum number to list [default: 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]

@@ -1,0 +1,190 @@
+//! What a shell offers when the user presses tab: commands and options, and the agents, projects, sessions, teams and
+//! machines that there are.
+//!
+//! The script of `convoke completions` calls this program with `CONVOKE_COMPLETE` set. It never starts the daemon, and
+//! prints nothing about what it cannot find: the user is in the middle of a line.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::{Arg, Command, CommandFactory as _};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use clap_complete::env::Shells;
+use convoke_api::{Client, SessionQuery};
+
+use crate::args::Args;
+use crate::commands::World;
+use crate::daemon;
+use crate::environment::Environment;
+use crate::home::Home;
+use crate::signals;
+
+/// Set by the script of a shell, to the name of that shell.
+pub(crate) const VARIABLE: &str = "CONVOKE_COMPLETE";
+/// How long a user waits for a daemon that is busy.
+const PATIENCE: Duration = Duration::from_millis(700);
+/// Sessions that are offered, newest first.
+const SESSIONS: u64 = 50;
+
+/// Answers the script of a shell; returns whether it asked.
+pub(crate) fn answer(words: &[OsString], environment: &Environment) -> anyhow::Result<bool> {
+    let Some(shell) = environment.get(VARIABLE).filter(|shell| !shell.is_empty()) else {
+        return Ok(false);
+    };
+    let name = shell.to_string_lossy();
+    let shells = Shells::builtins();
+    let shell = shells.completer(&name);
+    let shell =
+        shell.with_context(|| format!("{VARIABLE} names no shell that is known: {name}"))?;
+    let line: Vec<OsString> =
+        words.iter().skip_while(|word| *word != "--").skip(1).cloned().collect();
+    let offers = Arc::new(Offers::of(&line, environment)?);
+    let mut command = with_offers(Args::command(), &offers, &[]);
+    let mut answer = Vec::new();
+    let folder = std::env::current_dir().ok();
+    shell.write_complete(&mut command, line, folder.as_deref(), &mut answer)?;
+    std::io::stdout().write_all(&answer)?;
+    Ok(true)
+}
+
+/// What the value of an argument is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Agent,
+    Project,
+    Session,
+    Team,
+    Node,
+}
+
+impl Kind {
+    /// The kind of an argument of a command, by its name and by what its help calls the value.
+    fn of(path: &[&str], arg: &Arg) -> Option<Self> {
+        let value = arg.get_value_names().and_then(<[_]>::first).map(|name| name.as_str());
+        match (path.first(), arg.get_id().as_str(), value) {
+            (Some(&"session"), "id", _) | (_, _, Some("SESSION")) => Some(Self::Session),
+            (Some(&"agent"), "agent" | "name", _) | (_, _, Some("AGENT" | "AGENTS")) => {
+                Some(Self::Agent)
+            }
+            (_, _, Some("PROJECT")) => Some(Self::Project),
+            (Some(&"team"), "team", _) | (_, _, Some("TEAM")) => Some(Self::Team),
+            (_, _, Some("NODE")) => Some(Self::Node),
+            _ => None,
+        }
+    }
+}
+
+/// Gives arguments with values that this program knows their completions, in a command and in all those below it.
+fn with_offers(command: Command, offers: &Arc<Offers>, path: &[&str]) -> Command {
+    let command = command.mut_args(|arg| match Kind::of(path, &arg) {
+        Some(kind) => {
+            let offers = Arc::clone(offers);
+            arg.add(ArgValueCompleter::new(move |current: &OsStr| offers.list(kind, current)))
+        }
+        None => arg,
+    });
+    let names: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
+    names.iter().fold(command, |command, name| {
+        let path: Vec<&str> = path.iter().copied().chain([name.as_str()]).collect();
+        command.mut_subcommand(name, |it| with_offers(it, offers, &path))
+    })
+}
+
+/// Where the values are.
+#[derive(Debug)]
+struct Offers {
+    world: World,
+    home: Home,
+}
+
+impl Offers {
+    fn of(line: &[OsString], environment: &Environment) -> anyhow::Result<Self> {
+        let variables = environment.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let world = World::around(variables.collect())?;
+        let home = Home::locate(home_of(line), &world.environment)?;
+        Ok(Self { world, home })
+    }
+
+    /// The values of a kind that go on from what was typed; none where they cannot be found in time.
+    fn list(&self, kind: Kind, current: &OsStr) -> Vec<CompletionCandidate> {
+        let found = match kind {
+            Kind::Agent => self.agents(),
+            Kind::Project | Kind::Session | Kind::Team | Kind::Node => {
+                signals::block_on(async { Ok(self.ask(kind).await) }).ok().flatten()
+            }
+        };
+        let current = current.to_string_lossy();
+        // Of values that are separated by commas, the last is completed.
+        let (before, last) = current.rsplit_once(',').map_or(("", &*current), |(before, last)| {
+            (current.get(..=before.len()).unwrap_or_default(), last)
+        });
+        let found = found.unwrap_or_default().into_iter();
+        found
+            .filter(|(value, _)| value.starts_with(last))
+            .map(|(value, about)| {
+                CompletionCandidate::new(format!("{before}{value}")).help(Some(about.into()))
+            })
+            .collect()
+    }
+
+    fn agents(&self) -> Option<Vec<(String, String)>> {
+        let agents = self.world.config(&self.home).ok()?.config.agents;
+        let offer = |agent: &convoke_agents::catalogue::Agent| {
+            (agent.name.to_string(), agent.title.clone())
+        };
+        Some(agents.iter().map(offer).collect())
+    }
+
+    async fn ask(&self, kind: Kind) -> Option<Vec<(String, String)>> {
+        let asked = async {
+            let running = daemon::find(&self.home).await.ok()??;
+            values(&running.client, kind).await.ok()
+        };
+        tokio::time::timeout(PATIENCE, asked).await.ok()?
+    }
+}
+
+/// The values of a kind that the daemon knows, each with a description.
+async fn values(client: &Client, kind: Kind) -> convoke_api::Result<Vec<(String, String)>> {
+    Ok(match kind {
+        Kind::Agent => Vec::new(),
+        Kind::Project => {
+            let repos = client.repos().await?.repos.into_iter();
+            repos.map(|repo| (repo.name, repo.path)).collect()
+        }
+        Kind::Session => {
+            let query = SessionQuery { limit: Some(SESSIONS), ..SessionQuery::default() };
+            let sessions = client.sessions(&query).await?.sessions.into_iter();
+            let short = |id: String| id.get(..8).unwrap_or_default().to_owned();
+            sessions.map(|it| (short(it.id.to_string()), it.title)).collect()
+        }
+        Kind::Team => {
+            let teams = client.teams().await?.teams.into_iter();
+            teams
+                .map(|team| (team.name.to_string(), team.description.unwrap_or_default()))
+                .collect()
+        }
+        Kind::Node => {
+            let nodes = client.nodes().await?.nodes.into_iter();
+            nodes.map(|node| (node.name, node.version)).collect()
+        }
+    })
+}
+
+/// The home that a command line names.
+fn home_of(line: &[OsString]) -> Option<&Path> {
+    let mut words = line.iter();
+    while let Some(word) = words.next() {
+        if word == "--home" {
+            return words.next().map(Path::new);
+        }
+        if let Some(path) = word.to_str().and_then(|word| word.strip_prefix("--home=")) {
+            return Some(Path::new(path));
+        }
+    }
+    None
+}

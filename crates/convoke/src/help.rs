@@ -1,0 +1,136 @@
+//! How help looks: `-h` and `--help` are the same, the options of a command come before those that all commands have, and
+//! the commands of the program are in groups.
+//!
+//! Made only when help is wanted: commands that run do not wait for it.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+
+use clap::builder::Styles;
+use clap::{Arg, ArgAction, Command, CommandFactory as _};
+
+use crate::args::Args;
+
+/// The commands of the program, by what they are for.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Start", &["open", "tui", "serve", "status", "stop"]),
+    ("Sessions", &["project", "session", "search", "worktree", "compare", "spawn"]),
+    ("Permissions and questions", &["inbox", "answer", "rule", "ask", "questions", "mcp"]),
+    ("Histories", &["import", "export"]),
+    ("Teams, machines and people", &["team", "node", "user", "audit", "browser"]),
+    (
+        "Setup and maintenance",
+        &["agent", "doctor", "config", "backup", "restore", "db", "completions"],
+    ),
+];
+/// Where the options stand that all commands have.
+const GLOBAL: &str = "Global options";
+/// A command's help. What its documentation says after the first sentence is in `before-help`.
+const TEMPLATE: &str =
+    "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+/// Between the columns of the list of commands.
+const GAP: usize = 2;
+
+/// The command line, with its help.
+pub(crate) fn command() -> Command {
+    let mut command = each(Args::command(), &shorten);
+    command.build();
+    let groups = groups(&command);
+    let names: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
+    for name in names {
+        command = command.mut_subcommand(name, |it| each(it, &separate_global));
+    }
+    let header = *Styles::styled().get_header();
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{header}Options:{header:#}\n{{options}}{{after-help}}"
+    ))
+}
+
+/// The same answer to these words as `error` is, as help that looks like this.
+pub(crate) fn instead_of(error: clap::Error, words: &[OsString]) -> clap::Error {
+    command().try_get_matches_from(words).err().unwrap_or(error)
+}
+
+/// Changes a command and all those below it.
+fn each(command: Command, change: &impl Fn(Command) -> Command) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
+    names
+        .into_iter()
+        .fold(change(command), |command, name| command.mut_subcommand(name, |it| each(it, change)))
+}
+
+/// Makes the long help the only one, in the compact form of the short one.
+fn shorten(command: Command) -> Command {
+    let rest = command
+        .get_long_about()
+        .map(ToString::to_string)
+        .and_then(|text| Some(text.split_once("\n\n")?.1.to_owned()));
+    let command = match rest {
+        Some(rest) => command.before_help(rest),
+        None => command,
+    };
+    let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort);
+    command
+        .mut_args(|arg| match arg.get_long_help().map(ToString::to_string) {
+            Some(long) => arg.help(long.replace("\n\n", " ")),
+            None => arg,
+        })
+        .disable_help_flag(true)
+        .arg(help.help("Print help").display_order(usize::MAX))
+        .help_template(TEMPLATE)
+}
+
+/// Puts the options that a command has from those above it under a heading of their own.
+fn separate_global(command: Command) -> Command {
+    command.mut_args(|arg| {
+        let is_shared = arg.is_global_set() || arg.get_id() == "help";
+        if is_shared { arg.help_heading(GLOBAL) } else { arg }
+    })
+}
+
+/// The list of commands.
+fn groups(command: &Command) -> String {
+    let header = *Styles::styled().get_header();
+    let literal = *Styles::styled().get_literal();
+    let names = GROUPS.iter().flat_map(|(_, names)| *names);
+    let width = names.map(|name| name.len()).max().unwrap_or_default() + GAP;
+    let mut text = String::new();
+    for (title, names) in GROUPS {
+        // Writing to a string cannot fail.
+        writeln!(text, "{header}{title}:{header:#}").ok();
+        for name in names {
+            let about = command.find_subcommand(name).and_then(Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            writeln!(text, "  {literal}{name:width$}{literal:#}{about}").ok();
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::builder::StyledStr;
+
+    use super::*;
+
+    #[test]
+    fn every_command_that_people_see_is_in_one_group() {
+        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.to_vec()).collect();
+        let command = command();
+        let seen = command.get_subcommands().filter(|it| !it.is_hide_set());
+        let seen: BTreeSet<&str> = seen.map(Command::get_name).collect();
+        assert_eq!(grouped.iter().copied().collect::<BTreeSet<_>>(), seen);
+        assert_eq!(grouped.len(), seen.len());
+    }
+
+    #[test]
+    fn the_descriptions_of_commands_fit_their_line() {
+        let command = command();
+        for line in StyledStr::from(groups(&command)).to_string().lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+}
