@@ -1,18 +1,21 @@
 //! Full-text search over what was said, newest or best first.
 
+mod best;
 mod excerpt;
+pub(crate) mod frequent;
 pub(crate) mod key;
 pub(crate) mod lexemes;
+mod matching;
 pub(crate) mod scope;
 mod sql;
 
-use std::collections::HashMap;
+use std::ops::Range;
 
 use convoke_core::id::{AgentName, MessageId, ProjectId, SessionId};
 use convoke_core::message::{Role, Seq};
 use convoke_core::time::Timestamp;
 
-use crate::db::{Db, Row, SqlResult, params};
+use crate::db::{Db, Param, Row, SqlResult, params};
 use crate::error::{Error, Fault, Result};
 use crate::row;
 use crate::store::Store;
@@ -21,9 +24,9 @@ use crate::write::refill::Refill;
 use crate::write::search::text_of;
 use crate::write::sessions::number;
 
-use excerpt::Marker;
 use key::first_key;
 use lexemes::Term;
+use matching::{Matching, expression};
 use scope::{filter_word, session_word};
 use sql::Reach;
 
@@ -31,8 +34,6 @@ pub(crate) use excerpt::{MATCH_END, MATCH_START};
 
 /// Hits in one page.
 const HITS_MAX: u32 = 100;
-/// Of so many of the newest matches the best are found; a rank for each match of a common word would take too long.
-const BEST_OF: u32 = 10_000;
 /// The most words of a query; of a longer text only the first ones are searched.
 const TERMS_MAX: usize = 32;
 
@@ -67,7 +68,8 @@ pub enum SearchOrder {
     /// Those that were said last.
     #[default]
     Newest,
-    /// Of the newest 10,000, those in which the words are rarest and most frequent for the length of the message.
+    /// Of the newest 10,000 messages with the rarest of the words, those in which the words follow each other, then those
+    /// in which they are near each other; of these, messages that repeat them and short ones. Older hits follow by time.
     Best,
 }
 
@@ -127,8 +129,8 @@ pub struct HitPage {
     pub incomplete: bool,
 }
 
-/// A place in the hits of a search: in the order of time a key of the index, which stays where it is when more is said; in
-/// the order of relevance the number of hits before it.
+/// A place in the hits of a search: a key of the index, and with it in the order of relevance what the hit is ranked by. It
+/// stays where it is when more is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HitPlace(u64);
 
@@ -164,111 +166,97 @@ fn search(
     after: Option<HitPlace>,
     limit: u32,
 ) -> Result<HitPage, Fault> {
-    let Some(matching) = Matching::of(db, query, terms)? else { return Ok(HitPage::default()) };
-    let after = after.map(|place| i64::try_from(place.get()).unwrap_or(i64::MAX));
+    let Some(scope) = scope_words(db, query)? else { return Ok(HitPage::default()) };
+    let matching = Matching { db, terms, scope };
     // Before the hits: what is put into the index while they are read may be missing among them.
     let incomplete = Refill::read(db)? != Refill::Finished;
-    let recent = match (db, query.order) {
-        (Db::Postgres(_), SearchOrder::Newest) => {
-            Some(find(db, query, &matching, Reach::Recent, after, limit)?)
+    let oldest = query.since.map_or(i64::MIN, first_key);
+    let range = oldest..query.until.map_or(i64::MAX, first_key);
+    let (found, next) = match query.order {
+        SearchOrder::Newest => newest(&matching, range, after, limit)?,
+        SearchOrder::Best => {
+            let ranked = best::best(&matching, range, after, limit)?;
+            let next = ranked.last().filter(|_| ranked.len() == limit as usize);
+            let keys: Vec<i64> = ranked.iter().map(|hit| hit.key).collect();
+            (of_keys(db, &keys)?, next.map(best::Ranked::place))
         }
-        (Db::Postgres(_), SearchOrder::Best) | (Db::Sqlite(_), _) => None,
     };
-    let (found, marker) = match recent.filter(|(found, _)| found.len() == limit as usize) {
-        Some(recent) => recent,
-        None => find(db, query, &matching, Reach::All, after, limit)?,
-    };
-    let last = found.last().filter(|_| found.len() == limit as usize).map(|(key, _)| *key);
-    let next = last.map(|key| match query.order {
-        SearchOrder::Newest => key,
-        SearchOrder::Best => after.unwrap_or(0).saturating_add(i64::from(limit)),
-    });
-    let next = next.and_then(|place| u64::try_from(place).ok()).map(HitPlace);
-    let expression = expression(terms);
-    let mut excerpts =
-        if found.is_empty() { HashMap::new() } else { marker.excerpts(&expression)? };
-    let hits = found
-        .into_iter()
-        .map(|(key, hit)| Hit { excerpt: excerpts.remove(&key).unwrap_or_default(), ..hit });
-    Ok(HitPage { hits: hits.collect(), next, incomplete })
+    Ok(HitPage { hits: with_excerpts(found, terms)?, next, incomplete })
 }
 
-/// The hits of a page with their keys, and their texts.
-fn find(
-    db: Db<'_>,
-    query: &SearchQuery,
-    matching: &Matching,
-    reach: Reach,
-    after: Option<i64>,
+/// A hit with its key and its text.
+struct Found {
+    key: i64,
+    hit: Hit,
+    text: Option<String>,
+}
+
+/// The newest hits before a place, and the place of the last one.
+fn newest(
+    matching: &Matching<'_>,
+    range: Range<i64>,
+    after: Option<HitPlace>,
     limit: u32,
-) -> Result<(Vec<(i64, Hit)>, Marker), Fault> {
-    let oldest = query.since.map_or(i64::MIN, first_key);
-    let newest = query.until.map_or(i64::MAX, first_key);
-    let Matching { words, terms } = matching;
-    let mut statement = db.prepare_cached(&sql::hits(db, query.order, reach))?;
-    let mut rows = match query.order {
-        SearchOrder::Newest => {
-            let newest = newest.min(after.unwrap_or(i64::MAX));
-            statement.query(params![words, oldest, newest, limit])?
-        }
-        SearchOrder::Best => {
-            let skipped = after.unwrap_or(0);
-            let given = params![words, oldest, newest, limit, skipped, BEST_OF, terms];
-            // SQLite ranks by the words that match.
-            let used = match db {
-                Db::Sqlite(_) => given.len() - 1,
-                Db::Postgres(_) => given.len(),
-            };
-            statement.query(given.get(..used).unwrap_or_default())?
-        }
+) -> Result<(Vec<Found>, Option<HitPlace>), Fault> {
+    let Some(words) = matching.all()? else { return Ok((Vec::new(), None)) };
+    let after = after.map(|place| i64::try_from(place.get()).unwrap_or(i64::MAX));
+    let end = range.end.min(after.unwrap_or(i64::MAX));
+    let find = |reach| {
+        let params = params![words, range.start, end, limit];
+        read(matching.db, &sql::newest_hits(matching.db, reach), params)
     };
-    let marker = Marker::new()?;
+    let is_full = |found: &Vec<Found>| found.len() == limit as usize;
+    let recent = match matching.db {
+        Db::Postgres(_) => Some(find(Reach::Recent)?).filter(is_full),
+        Db::Sqlite(_) => None,
+    };
+    let found = match recent {
+        Some(recent) => recent,
+        None => find(Reach::All)?,
+    };
+    let last = found.last().filter(|_| is_full(&found));
+    let next = last.and_then(|last| u64::try_from(last.key).ok()).map(HitPlace);
+    Ok((found, next))
+}
+
+/// The hits with some keys, in the order of these.
+fn of_keys(db: Db<'_>, keys: &[i64]) -> Result<Vec<Found>, Fault> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut found = read(db, &sql::hits_of_keys(db), params![format!("{keys:?}")])?;
+    found.sort_by_key(|found| keys.iter().position(|key| *key == found.key));
+    Ok(found)
+}
+
+fn read(db: Db<'_>, sql: &str, params: &[Param<'_>]) -> Result<Vec<Found>, Fault> {
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let (key, hit) = (row.get::<i64>(0)?, hit(&row)?);
-        match serde_json::from_str(row.str(6)?) {
-            Ok(content) => {
-                if let Some(text) = text_of(&content) {
-                    marker.add(key, &text)?;
-                }
-            }
+        let text = match serde_json::from_str(row.str(6)?) {
+            Ok(content) => text_of(&content),
             Err(error) => {
                 let (id, seq) = (hit.session.id, hit.seq);
                 tracing::error!(session.id = %id, "message {seq} cannot be read: {error}");
+                None
             }
-        }
-        found.push((key, hit));
+        };
+        found.push(Found { key, hit, text });
     }
-    Ok((found, marker))
+    Ok(found)
 }
 
-/// What the index is asked.
-struct Matching {
-    /// The terms and the words of the filters.
-    words: String,
-    /// The terms alone.
-    terms: String,
-}
-
-impl Matching {
-    /// `None` if nothing can match.
-    fn of(db: Db<'_>, query: &SearchQuery, terms: &[Term]) -> Result<Option<Self>, Fault> {
-        let Some(scope) = scope_words(db, query)? else { return Ok(None) };
-        Ok(match db {
-            Db::Sqlite(_) => {
-                let scope: String = scope.iter().map(|it| format!(" AND scope : {it}")).collect();
-                let terms = format!("text : ({})", expression(terms));
-                Some(Self { words: format!("{terms}{scope}"), terms })
-            }
-            Db::Postgres(session) => {
-                let tokenizer = session.tokenizer()?;
-                match (tokenizer.query(terms, &scope)?, tokenizer.query(terms, &[])?) {
-                    (Some(words), Some(terms)) => Some(Self { words, terms }),
-                    (Some(_), None) | (None, _) => None,
-                }
-            }
-        })
-    }
+/// The hits, each with the surroundings of its matches.
+fn with_excerpts(found: Vec<Found>, terms: &[Term]) -> Result<Vec<Hit>, Fault> {
+    let texts = found.iter().filter_map(|found| Some((found.key, found.text.as_deref()?)));
+    let mut excerpts = excerpt::excerpts(texts, &expression(terms))?;
+    let hits = found.into_iter().map(|Found { key, hit, .. }| {
+        let excerpt = excerpts.remove(&key).unwrap_or_default();
+        Hit { excerpt, ..hit }
+    });
+    Ok(hits.collect())
 }
 
 /// The words of the filters; `None` if no message fits them.
@@ -322,15 +310,6 @@ fn term(word: &str) -> Term {
     let bare = word.trim_end_matches('*');
     let is_prefix = bare.len() < word.len() && bare.chars().count() >= PREFIX_MIN;
     Term { text: bare.to_owned(), is_prefix }
-}
-
-/// The words as SQLite reads them: every word quoted, so that none of them is syntax.
-fn expression(terms: &[Term]) -> String {
-    let quoted = terms.iter().map(|Term { text, is_prefix }| {
-        let prefix = if *is_prefix { " *" } else { "" };
-        format!("\"{}\"{prefix}", text.replace('"', "\"\""))
-    });
-    quoted.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

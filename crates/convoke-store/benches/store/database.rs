@@ -19,8 +19,9 @@ const MESSAGES_PER_SESSION: usize = 10;
 pub(crate) const LOG_MESSAGES: usize = 500;
 /// Sessions that are talked in at the same time, so that their messages are interleaved.
 const AT_ONCE: usize = 8;
-/// Keys that the search index has for each millisecond.
-const KEYS_OF_A_MILLISECOND: i64 = 2048;
+/// Keys that the search index has for each millisecond, and the first one that has any.
+const KEYS_OF_A_MILLISECOND: i64 = 512;
+const FIRST_MILLISECOND: i64 = 1_420_070_400_000;
 /// Rows in one transaction of the filling.
 const CHUNK: usize = 100_000;
 
@@ -141,6 +142,14 @@ pub(crate) fn scope(at: usize, role: &str) -> String {
     combined.map(|word| format!("zzzz{word}")).join(" ")
 }
 
+/// What the index says of the words that a short text repeats.
+fn repeated(text: &str) -> String {
+    let mut words: Vec<&str> = text.split(' ').collect();
+    words.sort_unstable();
+    let repeated = words.chunk_by(|a, b| a == b).filter(|same| same.len() > 1);
+    repeated.flat_map(|same| same.first()).map(|word| format!(" zzzzf{word}")).collect()
+}
+
 /// The agent of the session made as this one: most have the same.
 fn agent(at: usize) -> &'static str {
     match at % 10 {
@@ -222,9 +231,11 @@ fn fill_messages(db: &mut Connection, count: usize) -> Result<()> {
                 created_at,
                 role,
             ])?;
-            let key = created_at * KEYS_OF_A_MILLISECOND;
+            // The lowest bits say how long it is: up to 16 words, or up to 64.
+            let size = i64::from(words > 16);
+            let key = (created_at - FIRST_MILLISECOND) * KEYS_OF_A_MILLISECOND + size;
             keys.execute([key, n])?;
-            index.execute(params![key, text, scope(session, role)])?;
+            index.execute(params![key, text, scope(session, role) + &repeated(&text)])?;
         }
         drop((insert, index, keys));
         transaction.commit()?;

@@ -12,8 +12,9 @@ CREATE TABLE message_search (
 );
 CREATE INDEX message_search_by_word ON message_search USING gin (vector);
 
--- The messages that are in the index. A key is the time of its message in milliseconds, times 2048, plus a number that
--- tells messages of the same millisecond apart.
+-- The messages that are in the index. A key is the time of its message in milliseconds since 2015, times 512, plus four
+-- times a number that tells messages of the same millisecond apart, plus the size of the message, from 0 (at most 16
+-- words) to 3 (more than 256).
 CREATE TABLE searched_messages (
     key BIGINT PRIMARY KEY,
     message BIGINT NOT NULL UNIQUE

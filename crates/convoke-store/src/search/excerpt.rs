@@ -1,6 +1,7 @@
 //! Excerpts of hits. The index stores no texts, so the matches are found in the messages: a second index, in memory and of
 //! the hits alone, marks them by the same rules.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use rusqlite::{Connection, params};
@@ -21,34 +22,51 @@ pub(crate) const MATCH_START: char = '\u{2}';
 /// The end of what encloses a match.
 pub(crate) const MATCH_END: char = '\u{3}';
 
-/// An index of some texts, to mark matches in them.
-pub(super) struct Marker {
-    db: Connection,
+thread_local! {
+    /// An index of some texts, to mark matches in them. To make one takes longer than to find a page of hits.
+    static MARKER: Marker = const { Marker { db: OnceCell::new() } };
+}
+
+/// The excerpts of those texts, by their keys, in which the terms are.
+pub(super) fn excerpts<'a>(
+    texts: impl Iterator<Item = (i64, &'a str)>,
+    terms: &str,
+) -> Result<HashMap<i64, Vec<Fragment>>, Fault> {
+    MARKER.with(|marker| marker.excerpts(texts, terms))
+}
+
+struct Marker {
+    db: OnceCell<Connection>,
 }
 
 impl Marker {
-    pub(super) fn new() -> Result<Self, Fault> {
+    fn db(&self) -> rusqlite::Result<&Connection> {
+        if let Some(db) = self.db.get() {
+            return Ok(db);
+        }
         let db = Connection::open_in_memory()?;
         db.execute_batch(
             "CREATE VIRTUAL TABLE texts
-             USING fts5 (text, tokenize = 'unicode61 remove_diacritics 2');
-             BEGIN",
+             USING fts5 (text, tokenize = 'unicode61 remove_diacritics 2')",
         )?;
-        Ok(Self { db })
+        Ok(self.db.get_or_init(|| db))
     }
 
-    pub(super) fn add(&self, rowid: i64, text: &str) -> Result<(), Fault> {
+    fn excerpts<'a>(
+        &self,
+        texts: impl Iterator<Item = (i64, &'a str)>,
+        terms: &str,
+    ) -> Result<HashMap<i64, Vec<Fragment>>, Fault> {
+        // Rolled back on drop, so that the index is empty again.
+        let transaction = self.db()?.unchecked_transaction()?;
         let mut insert =
-            self.db.prepare_cached("INSERT INTO texts (rowid, text) VALUES (?1, ?2)")?;
-        insert.execute(params![rowid, text])?;
-        Ok(())
-    }
-
-    /// The excerpts of the texts in which the terms are.
-    pub(super) fn excerpts(&self, terms: &str) -> Result<HashMap<i64, Vec<Fragment>>, Fault> {
-        let mut statement = self
-            .db
-            .prepare("SELECT rowid, highlight(texts, 0, ?1, ?2) FROM texts WHERE texts MATCH ?3")?;
+            transaction.prepare_cached("INSERT INTO texts (rowid, text) VALUES (?1, ?2)")?;
+        for (key, text) in texts {
+            insert.execute(params![key, text])?;
+        }
+        let mut statement = transaction.prepare_cached(
+            "SELECT rowid, highlight(texts, 0, ?1, ?2) FROM texts WHERE texts MATCH ?3",
+        )?;
         let params = params![MATCH_START.to_string(), MATCH_END.to_string(), terms];
         let marked =
             statement.query_map(params, |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
@@ -187,9 +205,7 @@ mod tests {
 
     /// An excerpt with matches in brackets.
     fn shown(text: &str, terms: &str) -> String {
-        let marker = Marker::new().unwrap();
-        marker.add(7, text).unwrap();
-        let excerpts = marker.excerpts(terms).unwrap();
+        let excerpts = excerpts([(7, text)].into_iter(), terms).unwrap();
         let show = |part: &Fragment| match part.matched {
             true => format!("[{}]", part.text),
             false => part.text.clone(),

@@ -63,19 +63,23 @@ impl Tokenizer {
         Ok(vector)
     }
 
-    /// Words that must all occur as a `tsquery`; `None` if there is nothing to search for.
-    pub(crate) fn query(&self, words: &[Term], scope: &[String]) -> SqlResult<Option<String>> {
-        let mut parts = Vec::new();
+    /// The words of a text, without their positions.
+    pub(crate) fn folded(&self, text: &str) -> SqlResult<Vec<String>> {
+        Ok(self.words(text)?.into_iter().map(|(_, word)| word).collect())
+    }
+
+    /// Words as parts of a `tsquery`; `None` if one of them is nothing that can be searched for.
+    pub(crate) fn phrases(&self, words: &[Term]) -> SqlResult<Option<Vec<String>>> {
+        let mut phrases = Vec::new();
         for term in words {
             let found = self.words(&term.text)?;
             let Some((_, last)) = found.last() else { return Ok(None) };
             let last = if term.is_prefix { format!("{}:*", quote(last)) } else { quote(last) };
             let before = found.iter().rev().skip(1).rev().map(|(_, word)| quote(word));
             let phrase: Vec<String> = before.chain([last]).collect();
-            parts.push(format!("({})", phrase.join(" <-> ")));
+            phrases.push(format!("({})", phrase.join(" <-> ")));
         }
-        parts.extend(scope.iter().map(|word| scope_lexeme(word)));
-        Ok(Some(parts.join(" & ")))
+        Ok(Some(phrases))
     }
 }
 
@@ -91,7 +95,7 @@ fn quote(word: &str) -> String {
 }
 
 /// No word of a text has such a letter.
-fn scope_lexeme(word: &str) -> String {
+pub(super) fn scope_lexeme(word: &str) -> String {
     format!("'@{word}'")
 }
 
@@ -105,9 +109,8 @@ mod tests {
         let vector = tokenizer.vector("Größe foo-bar, größe: l'été!", &["s7".to_owned()]).unwrap();
         assert_eq!(vector, "'bar':3 'ete':6 'foo':2 'große':1,4 'l':5 '@s7' ");
         let term = |text: &str, is_prefix| Term { text: text.to_owned(), is_prefix };
-        let query =
-            tokenizer.query(&[term("foo-BA", true), term("Été", false)], &["p1".to_owned()]);
-        assert_eq!(query.unwrap().unwrap(), "('foo' <-> 'ba':*) & ('ete') & '@p1'");
-        assert_eq!(tokenizer.query(&[term("'\"", false)], &[]).unwrap(), None);
+        let phrases = tokenizer.phrases(&[term("foo-BA", true), term("Été", false)]).unwrap();
+        assert_eq!(phrases.unwrap(), ["('foo' <-> 'ba':*)", "('ete')"]);
+        assert_eq!(tokenizer.phrases(&[term("'\"", false)]).unwrap(), None);
     }
 }

@@ -46,6 +46,11 @@ pub(super) fn session_word(n: i64) -> String {
     format!("{MARK}s{n}")
 }
 
+/// The word that stands for a word that the message repeats.
+pub(crate) fn frequent_word(word: &str) -> String {
+    format!("{MARK}f{word}")
+}
+
 /// The word that stands for what is given; none if nothing is.
 pub(super) fn filter_word(
     project: Option<ProjectId>,

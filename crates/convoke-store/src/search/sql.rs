@@ -1,6 +1,5 @@
 //! The statements that find hits.
 
-use super::SearchOrder;
 use crate::db::Db;
 
 /// Of so many of the newest messages PostgreSQL looks at each, before it asks the index. Words that are in more than about
@@ -16,16 +15,37 @@ pub(super) enum Reach {
     All,
 }
 
-/// The statement for hits with their sessions. Its parameters: the words, the first and the end of the keys, the most hits;
-/// for the best ones also how many to skip, of how many to rank, and the words without those of filters.
-///
+/// The statement for the newest hits with their sessions. Its parameters: the words, the first and the end of the keys,
+/// the most hits.
+pub(super) fn newest_hits(db: Db<'_>, reach: Reach) -> String {
+    shown(&newest(db, reach))
+}
+
+/// The statement for hits whose keys are given as a JSON array, in any order.
+pub(super) fn hits_of_keys(db: Db<'_>) -> String {
+    shown(match db {
+        Db::Sqlite(_) => "SELECT value AS key FROM json_each(?1)",
+        Db::Postgres(_) => {
+            "SELECT CAST(value AS BIGINT) AS key
+             FROM json_array_elements_text(CAST(CAST(?1 AS TEXT) AS JSON)) AS given (value)"
+        }
+    })
+}
+
+/// The statement for the keys of hits, newest first. Its parameters: the words, the first and the end of the keys, the
+/// most hits, how many to skip.
+pub(super) fn keys(db: Db<'_>) -> String {
+    let matches = matches(db);
+    format!(
+        "SELECT f.rowid AS key FROM message_search AS f
+         WHERE {matches} AND f.rowid >= ?2 AND f.rowid < ?3
+         ORDER BY f.rowid DESC LIMIT ?4 OFFSET ?5"
+    )
+}
+
 /// The cross joins fix the order: from a hit to its message to its session. The planner's own is far slower. What is only
 /// shown is joined after the limit.
-pub(super) fn hits(db: Db<'_>, order: SearchOrder, reach: Reach) -> String {
-    let (hit, shown) = match order {
-        SearchOrder::Newest => (newest(db, reach), "hit.key DESC"),
-        SearchOrder::Best => (best(db), "hit.rank, hit.key DESC"),
-    };
+fn shown(hit: &str) -> String {
     format!(
         "SELECT hit.key, s.id, m.id, m.seq, m.role, m.created_at, m.content, s.agent_session_id,
              s.title, s.agent, s.project_id, p.name, s.archived
@@ -34,7 +54,7 @@ pub(super) fn hits(db: Db<'_>, order: SearchOrder, reach: Reach) -> String {
          CROSS JOIN messages AS m ON m.n = k.message
          CROSS JOIN agent_sessions AS s ON s.n = m.session
          CROSS JOIN projects AS p ON p.id = s.project_id
-         ORDER BY {shown}"
+         ORDER BY hit.key DESC"
     )
 }
 
@@ -59,23 +79,6 @@ fn newest(db: Db<'_>, reach: Reach) -> String {
              ORDER BY f.rowid + 0 DESC LIMIT ?4"
         ),
     }
-}
-
-fn best(db: Db<'_>) -> String {
-    let rank = match db {
-        // The words of filters count nothing.
-        Db::Sqlite(_) => "bm25(message_search, 1.0, 0.0)",
-        // Divided by the logarithm of the length.
-        Db::Postgres(_) => "-ts_rank(f.vector, CAST(CAST(?7 AS TEXT) AS tsquery), 1)",
-    };
-    let matches = matches(db);
-    format!(
-        "SELECT newest.key AS key, newest.rank AS rank FROM (
-             SELECT f.rowid AS key, {rank} AS rank FROM message_search AS f
-             WHERE {matches} AND f.rowid >= ?2 AND f.rowid < ?3 ORDER BY f.rowid DESC LIMIT ?6
-         ) AS newest
-         ORDER BY newest.rank, newest.key DESC LIMIT ?4 OFFSET ?5"
-    )
 }
 
 const fn matches(db: Db<'_>) -> &'static str {

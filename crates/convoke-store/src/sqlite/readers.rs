@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::db::Db;
 use crate::error::{Error, Fault, Result};
@@ -104,24 +104,40 @@ impl Readers {
     /// Looks for damage in all of the database, beside everything else. Ends early when the store is closed.
     pub(crate) async fn check(&self) -> Result<()> {
         let rooms = (enter(&self.long_room).await?, enter(&self.room).await?);
-        let readers = self.clone();
-        let checking = tokio::task::spawn_blocking(move || {
-            let _rooms = rooms;
-            let guard = readers.guard.clone();
-            let findings = readers
-                .connect()
-                .and_then(|mut db| find_damage(&mut db, Depth::Quick, move || guard.is_closing()))
-                .map_err(|fault| fault.at(&readers.place.path))?;
-            match findings {
-                Findings::Sound | Findings::Unfinished => {}
-                Findings::Damage(lines) => readers.guard.note_damage(lines.join("; ")),
-            }
-            Ok(())
-        });
-        checking.await.map_err(|error| Error::Internal {
-            path: self.place.path.clone(),
-            source: error.into(),
-        })?
+        let (readers, (done, checked)) = (self.clone(), oneshot::channel());
+        let internal = |source| Error::Internal { path: self.place.path.clone(), source };
+        std::thread::Builder::new()
+            .name("convoke-check".to_owned())
+            .spawn(move || {
+                let _rooms = rooms;
+                yield_to_others();
+                // Without a caller that waits, only the log would have had it.
+                done.send(readers.check_here()).ok();
+            })
+            .map_err(|error| internal(error.into()))?;
+        checked.await.map_err(|error| internal(error.into()))?
+    }
+
+    fn check_here(&self) -> Result<()> {
+        let guard = self.guard.clone();
+        let findings = self
+            .connect()
+            .and_then(|mut db| find_damage(&mut db, Depth::Quick, move || guard.is_closing()))
+            .map_err(|fault| fault.at(&self.place.path))?;
+        match findings {
+            Findings::Sound | Findings::Unfinished => {}
+            Findings::Damage(lines) => self.guard.note_damage(lines.join("; ")),
+        }
+        Ok(())
+    }
+}
+
+/// Gives this thread the lowest priority: it reads for seconds, and nothing waits for it. Only Linux has priorities of
+/// threads; elsewhere the whole process would get it.
+fn yield_to_others() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, 19) {
+        tracing::debug!(%error, "the check for damage runs at the priority of everything else");
     }
 }
 

@@ -10,8 +10,9 @@ use convoke_core::review::ReviewComment;
 
 use crate::db::{Db, Optional as _, PostgresSession, params};
 use crate::error::Fault;
-use crate::search::key::keys_of;
-use crate::search::scope::Scope;
+use crate::search::frequent::{Measured, measure};
+use crate::search::key::{Size, following, keys_of};
+use crate::search::scope::{Scope, frequent_word};
 use crate::search::{MATCH_END, MATCH_START};
 
 /// How much of one text is searched; the rest of a longer one is not.
@@ -79,7 +80,13 @@ pub(crate) fn put(db: Db<'_>, session: i64, message: &Searched<'_>) -> Result<()
         .optional()?;
     let Some(key) = known else { return add_new(db, session, message) };
     db.prepare_cached("DELETE FROM message_search WHERE rowid = ?1")?.execute([key])?;
-    insert(db, key, &scope_of(db, session)?, message)
+    let measured = measure(message.text);
+    let sized = measured.size.mark(key);
+    if sized != key {
+        db.prepare_cached("UPDATE searched_messages SET key = ?2 WHERE key = ?1")?
+            .execute([key, sized])?;
+    }
+    insert(db, sized, &scope_of(db, session)?, message, &measured)
 }
 
 /// Puts a message that was just stored into the index.
@@ -96,36 +103,56 @@ pub(crate) fn add_all(db: Db<'_>, messages: &mut [(Rc<Scope>, Searched<'_>)]) ->
 
 /// Puts a message that is not there yet into the index.
 fn add(db: Db<'_>, scope: &Scope, message: &Searched<'_>) -> Result<(), Fault> {
-    let key = free_key(db, message.created_at)?;
+    let measured = measure(message.text);
+    let key = free_key(db, message.created_at, measured.size)?;
     db.prepare_cached("INSERT INTO searched_messages (key, message) VALUES (?1, ?2)")?
         .execute([key, message.n])?;
-    insert(db, key, scope, message)
+    insert(db, key, scope, message, &measured)
 }
 
 /// The first key after those of all messages of the same millisecond. When all of its keys are taken, which only
-/// conversations without times do, the message counts as one of the next.
-fn free_key(db: Db<'_>, created_at: i64) -> Result<i64, Fault> {
+/// conversations without times do, the message counts as one of those that follow; of twice as many each time, so that few
+/// are looked at in a conversation of any length.
+fn free_key(db: Db<'_>, created_at: i64, size: Size) -> Result<i64, Fault> {
     let mut keys = keys_of(created_at);
     loop {
         let newest: Option<i64> = db
             .prepare_cached("SELECT max(key) FROM searched_messages WHERE key BETWEEN ?1 AND ?2")?
             .query_row([*keys.start(), *keys.end()], |row| row.get(0))?;
         match newest {
-            None => return Ok(*keys.start()),
-            Some(newest) if newest < *keys.end() => return Ok(newest + 1),
-            Some(newest) => keys = newest + 1..=newest + 1 + (keys.end() - keys.start()),
+            None => return Ok(size.mark(*keys.start())),
+            Some(newest) if following(newest) < *keys.end() => {
+                return Ok(size.mark(following(newest)));
+            }
+            Some(newest) => {
+                let first = following(newest);
+                keys = first..=first + 2 * (keys.end() - keys.start()) + 1;
+            }
         }
     }
 }
 
-fn insert(db: Db<'_>, key: i64, scope: &Scope, message: &Searched<'_>) -> Result<(), Fault> {
+fn insert(
+    db: Db<'_>,
+    key: i64,
+    scope: &Scope,
+    message: &Searched<'_>,
+    Measured { frequent, .. }: &Measured<'_>,
+) -> Result<(), Fault> {
     let scope = scope.words(message.role);
     match db {
         Db::Sqlite(_) => {
+            let mut words = scope.join(" ");
+            for word in frequent {
+                words.extend([" ", &frequent_word(word)]);
+            }
             let sql = "INSERT INTO message_search (rowid, text, scope) VALUES (?1, ?2, ?3)";
-            db.prepare_cached(sql)?.execute(params![key, message.text, scope.join(" ")])?;
+            db.prepare_cached(sql)?.execute(params![key, message.text, words])?;
         }
         Db::Postgres(session) => {
+            let frequent = session.tokenizer()?.folded(&frequent.join(" "))?;
+            let frequent = frequent.iter().map(|word| frequent_word(word));
+            let scope: Vec<String> = scope.into_iter().chain(frequent).collect();
             let vector = vector_of(session, message.text, &scope)?;
             let sql = "INSERT INTO message_search (rowid, vector)
                  VALUES (?1, CAST(CAST(?2 AS TEXT) AS tsvector))";

@@ -12,7 +12,7 @@ use convoke_store::{
 
 use crate::world::{Talk, World, add_project, answer, at, bytes, new_session, prompt};
 
-fn words(text: &str) -> SearchQuery {
+pub(crate) fn words(text: &str) -> SearchQuery {
     SearchQuery { text: text.to_owned(), ..SearchQuery::default() }
 }
 
@@ -202,6 +202,85 @@ async fn h7_the_best_hits_come_first_when_they_are_wanted() {
     let newest: Vec<u64> =
         search(&world.store, &words("roof")).await.hits.iter().map(|hit| hit.seq.get()).collect();
     assert_eq!(newest, [3, 2, 1]);
+}
+
+/// All pages of a search: the messages by their places in the session, in order.
+pub(crate) async fn all_pages(store: &Store, query: &SearchQuery, limit: u32) -> Vec<u64> {
+    let (mut seen, mut after) = (Vec::new(), None);
+    loop {
+        let page = store.search(query.clone(), after, limit).await.unwrap();
+        seen.extend(page.hits.iter().map(|hit| hit.seq.get()));
+        after = page.next;
+        if after.is_none() {
+            return seen;
+        }
+        assert!(after.is_some_and(|place| place.get() < 1 << 53), "{after:?}");
+    }
+}
+
+#[tokio::test]
+async fn h7_messages_about_the_words_come_before_those_that_mention_them() {
+    let world = World::new().await;
+    let mut talk = world.talk().await;
+    let filler: String = (0..100).map(|n| format!("filler{n} ")).collect();
+    // In the order in which they are said; the numbers say which comes first.
+    let said = [
+        "2: roof tiles",
+        "0: Roof tiles are roof TILES.",
+        "5: tiles for any roof",
+        &format!("6: tiles {filler} for the roof"),
+        &format!("3: roof tiles {filler}"),
+        &format!("4: {filler} {filler} {filler} roof tiles"),
+        "1: said later, and shorter than what follows: new roof-tiles",
+        "the roof alone is no hit",
+    ];
+    for text in said {
+        talk.say(&world.store, [prompt(text)]).await;
+    }
+    let best = SearchQuery { order: SearchOrder::Best, ..words("roof tiles") };
+    assert_eq!(all_pages(&world.store, &best, 2).await, [2, 7, 1, 5, 6, 3, 4]);
+    let beginning = SearchQuery { text: "roof til*".to_owned(), ..best.clone() };
+    assert_eq!(all_pages(&world.store, &beginning, 3).await, [7, 2, 1, 5, 6, 3, 4]);
+    let one = SearchQuery { text: "tiles".to_owned(), ..best.clone() };
+    assert_eq!(all_pages(&world.store, &one, 3).await, [2, 7, 3, 1, 5, 4, 6]);
+    let nothing = SearchQuery { text: "roof tiles nowhere".to_owned(), ..best };
+    assert_eq!(all_pages(&world.store, &nothing, 3).await, [0; 0]);
+}
+
+#[tokio::test]
+async fn h7_each_of_the_best_hits_is_on_one_page_while_more_is_said() {
+    const MESSAGES: u64 = 200;
+    let world = World::new().await;
+    let mut talk = world.talk().await;
+    let filler: String = (0..40).map(|n| format!("filler{n} ")).collect();
+    let text = |n: u64| match n % 6 {
+        0 => "roof tiles".to_owned(),
+        1 => "roof roof tiles tiles".to_owned(),
+        2 => "tiles on the roof".to_owned(),
+        3 => format!("roof {filler} tiles"),
+        4 => format!("tiles {filler} {filler} of a roof"),
+        _ => format!("{filler} roof tiles"),
+    };
+    talk.say(&world.store, (1..=MESSAGES).map(|n| prompt(text(n)))).await;
+    for query in ["roof", "roof tiles", "til* roof", "tiles roof roof"] {
+        for role in [None, Some(Role::User)] {
+            let query = SearchQuery { order: SearchOrder::Best, role, ..words(query) };
+            let (mut seen, mut after) = (Vec::new(), None);
+            loop {
+                let page = world.store.search(query.clone(), after, 7).await.unwrap();
+                seen.extend(page.hits.iter().map(|hit| hit.seq.get()));
+                after = page.next;
+                if after.is_none() {
+                    break;
+                }
+                talk.say(&world.store, [prompt(text(seen.len() as u64))]).await;
+            }
+            seen.sort_unstable();
+            let unique: BTreeSet<u64> = seen.iter().copied().collect();
+            assert_eq!(unique.len(), seen.len(), "none twice: {query:?}");
+            assert!((1..=MESSAGES).all(|seq| unique.contains(&seq)), "none left out: {query:?}");
+        }
+    }
 }
 
 #[tokio::test]

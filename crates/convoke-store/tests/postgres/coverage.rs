@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-/// Modules of tests that are about the files of SQLite, or that have a twin here.
-const FILES: [&str; 7] = ["copies", "crash", "database", "files", "guard", "released", "schema"];
+/// Modules of tests that are about the files of SQLite, or that have a twin here, or that would take long.
+const FILES: [&str; 8] =
+    ["copies", "crash", "database", "files", "guard", "released", "schema", "search_many"];
 
 fn modules(main: &str) -> BTreeSet<&str> {
     let names = main.lines().filter_map(|line| line.strip_prefix("mod "));

@@ -1,6 +1,7 @@
 //! The store over PostgreSQL: every test of the store that is not about the files of SQLite, on a real server.
 //!
-//! Not here, because they are about files: `copies`, `crash`, `files`, `guard`, `released` and `schema`.
+//! Not here, because they are about files: `copies`, `crash`, `files`, `guard`, `released` and `schema`. Nor `search_many`,
+//! which would take long.
 
 #[cfg(test)]
 mod away;
