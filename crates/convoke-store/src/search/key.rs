@@ -15,6 +15,11 @@ pub(crate) fn keys_of(created_at: i64) -> RangeInclusive<i64> {
     first..=first + KEYS - 1
 }
 
+/// The key after this one, unless that is one of the next millisecond.
+pub(crate) const fn key_after(key: i64) -> Option<i64> {
+    if (key + 1) % KEYS == 0 { None } else { Some(key + 1) }
+}
+
 /// The first key of this time or later.
 pub(super) fn first_key(time: Timestamp) -> i64 {
     match time.as_millis() {
@@ -35,5 +40,7 @@ mod tests {
         assert!(keys.iter().all(|keys| *keys.start() >= 0 && *keys.end() < 1 << 53));
         assert_eq!(keys_of(1).start() - keys_of(0).end(), 1);
         assert_eq!(first_key(Timestamp::from_millis(7)), 7 * KEYS);
+        assert_eq!(key_after(*keys_of(7).start()), Some(7 * KEYS + 1));
+        assert_eq!(key_after(*keys_of(7).end()), None);
     }
 }

@@ -10,7 +10,7 @@ use convoke_core::review::ReviewComment;
 
 use crate::db::{Db, Optional as _, PostgresSession, params};
 use crate::error::Fault;
-use crate::search::key::keys_of;
+use crate::search::key::{key_after, keys_of};
 use crate::search::scope::Scope;
 use crate::search::{MATCH_END, MATCH_START};
 
@@ -57,6 +57,11 @@ pub(crate) fn text_of(content: &Content) -> Option<String> {
 
 /// The text by which a stored message is found. What goes on is not searched yet; what cannot be read never is.
 pub(crate) fn stored_text(content: &str) -> Option<String> {
+    // Most of what is stored are tools and thoughts; their type is enough to pass them by.
+    let kind = content.strip_prefix(r#"{"type":""#).and_then(|rest| rest.split_once('"'));
+    if kind.is_some_and(|(kind, _)| kind != "text" && kind != "question") {
+        return None;
+    }
     let content = serde_json::from_str(content).ok()?;
     let is_partial = matches!(content, Content::Text { partial: true, .. });
     text_of(&content).filter(|_| !is_partial)
@@ -84,28 +89,42 @@ pub(crate) fn put(db: Db<'_>, session: i64, message: &Searched<'_>) -> Result<()
 
 /// Puts a message that was just stored into the index.
 pub(crate) fn add_new(db: Db<'_>, session: i64, message: &Searched<'_>) -> Result<(), Fault> {
-    add(db, &scope_of(db, session)?, message)
+    add(db, free_key(db, message.created_at)?, &scope_of(db, session)?, message)
 }
 
 /// Puts messages that are new into the index. In the order of their times, because the index writes what it has
 /// gathered to the database whenever a key is not greater than the one before it.
 pub(crate) fn add_all(db: Db<'_>, messages: &mut [(Rc<Scope>, Searched<'_>)]) -> Result<(), Fault> {
     messages.sort_by_key(|(_, message)| (message.created_at, message.n));
-    messages.iter().try_for_each(|(scope, message)| add(db, scope, message))
+    let mut last: Option<(i64, i64)> = None;
+    for (scope, message) in messages {
+        // A free key is the first one after those of its millisecond, so the one after it is free, too. On a server, others
+        // may take it meanwhile.
+        let is_only_writer = matches!(db, Db::Sqlite(_));
+        let before = last.filter(|(at, _)| is_only_writer && *at == message.created_at);
+        let key = match before.and_then(|(_, key)| key_after(key)) {
+            Some(key) => key,
+            None => free_key(db, message.created_at)?,
+        };
+        add(db, key, scope, message)?;
+        last = Some((message.created_at, key));
+    }
+    Ok(())
 }
 
 /// Puts a message that is not there yet into the index.
-fn add(db: Db<'_>, scope: &Scope, message: &Searched<'_>) -> Result<(), Fault> {
-    let key = free_key(db, message.created_at)?;
+fn add(db: Db<'_>, key: i64, scope: &Scope, message: &Searched<'_>) -> Result<(), Fault> {
     db.prepare_cached("INSERT INTO searched_messages (key, message) VALUES (?1, ?2)")?
         .execute([key, message.n])?;
     insert(db, key, scope, message)
 }
 
 /// The first key after those of all messages of the same millisecond. When all of its keys are taken, which only
-/// conversations without times do, the message counts as one of the next.
+/// conversations without times do, the message counts as one of the next. Steps grow, since there may be thousands.
 fn free_key(db: Db<'_>, created_at: i64) -> Result<i64, Fault> {
     let mut keys = keys_of(created_at);
+    // Always whole milliseconds: `add_all` goes on to the end of one without asking.
+    let mut count = keys.end() - keys.start() + 1;
     loop {
         let newest: Option<i64> = db
             .prepare_cached("SELECT max(key) FROM searched_messages WHERE key BETWEEN ?1 AND ?2")?
@@ -113,7 +132,10 @@ fn free_key(db: Db<'_>, created_at: i64) -> Result<i64, Fault> {
         match newest {
             None => return Ok(*keys.start()),
             Some(newest) if newest < *keys.end() => return Ok(newest + 1),
-            Some(newest) => keys = newest + 1..=newest + 1 + (keys.end() - keys.start()),
+            Some(newest) => {
+                count *= 2;
+                keys = newest + 1..=newest + count;
+            }
         }
     }
 }
