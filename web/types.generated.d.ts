@@ -1568,7 +1568,7 @@ declare namespace Api {
       query: string;
       /** The hits. */
       hits: Hit[];
-      /** Whether the search index is still being rebuilt, after an update, so that hits may be missing. */
+      /** Whether the search index is still being filled, after an update or a large import, so that hits may be missing. */
       incomplete?: boolean;
       /** What to say as `before` for those that follow, if there are any. */
       next?: number;

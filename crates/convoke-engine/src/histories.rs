@@ -8,6 +8,7 @@ mod follow;
 mod import;
 pub(crate) mod live;
 mod scan;
+mod worker;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;

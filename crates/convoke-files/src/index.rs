@@ -11,6 +11,11 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 /// Entries of one project that are known; people do not find one of more by a few letters.
 const ENTRIES_MAX: usize = 500_000;
 
+/// Paths that one thread compares with what was typed. Fewer take less time than it takes to start another thread for.
+const SHARE: usize = 20_000;
+/// Threads that compare, at most.
+const THREADS_MAX: usize = 4;
+
 /// The files and folders of a project at one moment.
 #[derive(Debug, Default)]
 pub struct FileIndex {
@@ -60,15 +65,7 @@ impl FileIndex {
             return self.paths.iter().take(limit).cloned().collect();
         }
         let pattern = Pattern::parse(query, CaseMatching::Smart, Normalization::Smart);
-        let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
-        let mut characters = Vec::new();
-        let mut found: Vec<(u32, usize)> = Vec::new();
-        for (place, path) in self.paths.iter().enumerate() {
-            let haystack = Utf32Str::new(path, &mut characters);
-            if let Some(score) = pattern.score(haystack, &mut matcher) {
-                found.push((score, place));
-            }
-        }
+        let mut found = self.score(&pattern);
         // Of two equal ones the one nearer to the top comes first, which is also the shorter one mostly.
         let better = |a: &(u32, usize), b: &(u32, usize)| (b.0, a.1).cmp(&(a.0, b.1));
         if found.len() > limit {
@@ -78,6 +75,34 @@ impl FileIndex {
         found.sort_unstable_by(better);
         found.iter().filter_map(|(_, place)| self.paths.get(*place).cloned()).collect()
     }
+
+    /// The scores of all paths that match, with their places.
+    fn score(&self, pattern: &Pattern) -> Vec<(u32, usize)> {
+        let threads = self.paths.len().div_ceil(SHARE).clamp(1, THREADS_MAX);
+        let share = self.paths.len().div_ceil(threads).max(1);
+        let mut shares = self.paths.chunks(share).enumerate();
+        let first = shares.next();
+        let score = |(number, paths): (usize, &[String])| score_all(pattern, paths, number * share);
+        std::thread::scope(|scope| {
+            let others: Vec<_> = shares.map(|share| scope.spawn(move || score(share))).collect();
+            let mut found = first.map(score).unwrap_or_default();
+            for other in others {
+                // A thread that panics, as none does, costs its share of the answer only.
+                found.extend(other.join().unwrap_or_default());
+            }
+            found
+        })
+    }
+}
+
+fn score_all(pattern: &Pattern, paths: &[String], first: usize) -> Vec<(u32, usize)> {
+    let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
+    let mut characters = Vec::new();
+    let scored = paths.iter().enumerate().filter_map(|(place, path)| {
+        let haystack = Utf32Str::new(path, &mut characters);
+        Some((pattern.score(haystack, &mut matcher)?, first + place))
+    });
+    scored.collect()
 }
 
 /// How many folders a path is inside of.
@@ -154,6 +179,17 @@ mod tests {
         assert_eq!(index.search("user", 2), ["docs/user-guide.md", "src/model/user.rs"]);
         assert_eq!(index.search("model/", 1), ["src/model/"]);
         assert_eq!(index.search("nothing-like-it", 5), Vec::<String>::new());
+    }
+
+    #[test]
+    fn l2_threads_that_share_a_large_project_find_what_one_finds() {
+        let name = |number: usize| format!("source/part{}/module{number}.rs", number % 7);
+        let index = FileIndex { paths: (0..SHARE * 3 + 7).map(name).collect() };
+        for typed in ["m", "module59999", "part3/mod400", "nothing-like-it"] {
+            let pattern = Pattern::parse(typed, CaseMatching::Smart, Normalization::Smart);
+            assert_eq!(index.score(&pattern), score_all(&pattern, &index.paths, 0), "{typed}");
+        }
+        assert_eq!(index.search("module60006", 1), [name(60_006)]);
     }
 
     #[test]

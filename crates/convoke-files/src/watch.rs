@@ -3,6 +3,8 @@
 //! Linux gives a user 128 inotify instances, so all watchers made from one [`Watches`] share a single instance. When
 //! none is left, a watcher polls slowly and says so in the log.
 
+mod whole;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,6 +15,8 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
 
 use crate::{Error, Result};
+
+pub use whole::WholeFileWatcher;
 
 /// The pause before the first look at a folder that is polled, and before every look at a network file system.
 const POLL: Duration = Duration::from_millis(200);

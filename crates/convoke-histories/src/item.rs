@@ -84,6 +84,9 @@ pub struct Identity {
     /// The session from which this one was forked; its turns are not repeated here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<String>,
+    /// The session of an earlier version of the agent that this one continues; its entries are repeated here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<String>,
     /// The model that answered last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

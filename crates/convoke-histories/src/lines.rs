@@ -7,8 +7,10 @@ use memchr::memchr;
 /// The longest line that is parsed. Longer ones are pictures and whole archives in base64; they are counted, named and
 /// passed by.
 pub(crate) const LINE_BYTES_MAX: usize = 8 << 20;
-/// Bytes that are read at once.
-const CHUNK: usize = 256 << 10;
+/// Bytes by which the buffer grows. Most conversations are short, and a larger buffer costs more than reading one of them.
+const CHUNK: usize = 64 << 10;
+/// Room for which the system is asked without more.
+const ROOM_MIN: usize = 16 << 10;
 
 /// Reads lines and knows where each of them is.
 #[derive(Debug)]
@@ -134,7 +136,7 @@ impl<R: Read> Lines<R> {
             self.end -= self.start;
             self.start = 0;
         }
-        if self.buffer.len() < self.end + CHUNK {
+        if self.buffer.len() < self.end + ROOM_MIN {
             self.buffer.resize(self.end + CHUNK, 0);
         }
         let room = self.buffer.get_mut(self.end..).unwrap_or_default();

@@ -188,6 +188,11 @@ impl Reader {
         Self { agent: history.agent, file: history.file(), source, assembly, is_over: false }
     }
 
+    /// Leaves out the entries of the session that this one continues, from the beginning on.
+    pub(crate) const fn leave_out_copied(&mut self) {
+        self.assembly.state.vibe.leave_out_copied();
+    }
+
     /// The next messages; `None` when all of them were read.
     pub fn next_batch(&mut self) -> Result<Option<Batch>> {
         while !self.is_over && !self.assembly.is_full() {

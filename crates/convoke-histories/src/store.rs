@@ -78,6 +78,11 @@ impl Stamp {
 }
 
 impl History {
+    /// Whether it may continue a conversation of another file, which is then to be read first.
+    pub fn may_continue(&self) -> bool {
+        self.path.ends_with(POINTER)
+    }
+
     /// The file, with its root.
     pub fn file(&self) -> PathBuf {
         self.root.join(&self.path)
@@ -163,6 +168,13 @@ impl Store {
         let mut beside = self.beside();
         let form = beside.importer.form_of(&history.path);
         Reader::resume(form, &mut beside, history, cursor)
+    }
+
+    /// Opens a conversation that continues one of which all was read (`Identity::continues`): its own messages only.
+    pub fn read_continuation(&mut self, history: &History) -> Result<Reader> {
+        let mut reader = self.start(history)?;
+        reader.leave_out_copied();
+        Ok(reader)
     }
 
     fn start(&mut self, history: &History) -> Result<Reader> {

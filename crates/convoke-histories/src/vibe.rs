@@ -29,6 +29,7 @@ pub(crate) static IMPORTER: Importer = Importer {
         "logs/session/unified/*/meta.json",
         "logs/session/unified/*/generations/*/manifest.json",
         "logs/session/unified/*/generations/*/projection-state.json",
+        "logs/session/unified/*/generations/*/runtime-state.json",
         "logs/session/unified/*/chunks/*.json",
         "logs/session/unified/*/journal/*.jsonl",
     ],

@@ -15,7 +15,9 @@ use crate::error::{Error, Fault, Result};
 use crate::row;
 use crate::store::Store;
 use crate::write::Durability;
-use crate::write::histories::{AddConsents, ImportHistories, MarkHistory, RecordHistory};
+use crate::write::histories::{
+    AddConsents, ContinueHistory, ImportHistories, MarkHistory, RecordHistory,
+};
 use crate::write::record::Record;
 use crate::write::sessions::number;
 
@@ -133,6 +135,16 @@ pub struct FoundProject {
     pub found_at: Timestamp,
 }
 
+/// When messages are put into the search index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Indexing {
+    /// Together with what is stored.
+    Now,
+    /// In the background, after [`Store::index_imported`] or at the next start. Until then, searches say that they are
+    /// incomplete.
+    Later,
+}
+
 /// What became of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HistoryOutcome {
@@ -198,6 +210,16 @@ impl Store {
         .await
     }
 
+    /// Records that a conversation continues another one, of whose session it is from now on.
+    pub async fn continue_history(
+        &self,
+        mark: HistoryMark,
+        before: KnownHistory,
+        at: Timestamp,
+    ) -> Result<()> {
+        self.make(ContinueHistory { mark, before, at }).await
+    }
+
     /// Where a conversation is to be read on.
     pub async fn history_cursor(&self, key: HistoryKey) -> Result<Option<String>> {
         self.read(move |db| {
@@ -213,8 +235,12 @@ impl Store {
     }
 
     /// Makes sessions of conversations, in one transaction; says what became of each, in the same order.
-    pub async fn import_histories(&self, records: &[HistoryRecord]) -> Result<Vec<HistoryOutcome>> {
-        self.make(ImportHistories::new(records)?).await
+    pub async fn import_histories(
+        &self,
+        records: &[HistoryRecord],
+        indexing: Indexing,
+    ) -> Result<Vec<HistoryOutcome>> {
+        self.make(ImportHistories::new(records, indexing)?).await
     }
 
     /// Records what was read of a conversation since, together with how far that is.
@@ -347,10 +373,12 @@ fn session_history(db: Db<'_>, id: SessionId) -> Result<Option<SessionHistory>, 
     }
     let mut children = db.prepare_cached(
         "SELECT s.id FROM histories AS h JOIN agent_sessions AS s ON s.n = h.session
-         WHERE h.agent = ?1 AND h.parent = ?2 ORDER BY s.created_at, s.n LIMIT 1000",
+         WHERE h.agent = ?1 AND h.parent IN (
+             SELECT agent_session_id FROM histories WHERE session = ?2
+         ) ORDER BY s.created_at, s.n LIMIT 1000",
     )?;
-    let of = [history.key.agent.as_str(), history.agent_session_id.as_str()];
-    let rows = children.query_map(of, |row| row::text(row, 0))?;
+    let rows =
+        children.query_map(params![history.key.agent.as_str(), n], |row| row::text(row, 0))?;
     history.children = rows.collect::<SqlResult<_>>()?;
     Ok(Some(history))
 }

@@ -16,6 +16,7 @@ pub mod nodes;
 mod pairs;
 mod postgres;
 mod projects;
+mod refilling;
 mod requests;
 mod row;
 mod rules;
@@ -33,7 +34,7 @@ pub use analytics::{PairActivity, PairUsage};
 pub use error::{Cause, Error, Result};
 pub use histories::{
     Consent, FoundProject, HistoryKey, HistoryMark, HistoryOutcome, HistoryRecord, HistoryStanding,
-    KnownHistory, NewHistorySession, SessionHistory,
+    Indexing, KnownHistory, NewHistorySession, SessionHistory,
 };
 pub use messages::{MessagePage, Snapshot, UpdatePage};
 pub use pairs::{Asker, PairChange, PairCreation, PairFilter, PairId, PairStats, StoredPair};

@@ -12,13 +12,14 @@ use crate::error::{Error, Fault, Result};
 use crate::location::Location;
 use crate::nodes::Lease;
 use crate::postgres::{Pool, Server, Writers};
+use crate::refilling::Refilling;
 use crate::schema::{self, Checked};
 use crate::sqlite::guard::{Guard, Trouble};
 use crate::sqlite::open::{Found, Place, beside, denied};
 use crate::sqlite::readers::Readers;
 use crate::sqlite::writer::{WAL_BYTES_MAX, Writer};
 use crate::write::Change;
-use crate::write::refill::{Refill, RefillSearch};
+use crate::write::refill::Refill;
 
 /// Entries that are read, or passed over, in less time than it takes to hand the work to another thread and back.
 const READ_HERE_MAX: u32 = 100;
@@ -34,6 +35,7 @@ const CHECK_MAX: Duration = Duration::from_millis(500);
 #[derive(Debug, Clone)]
 pub struct Store {
     backend: Backend,
+    pub(crate) refilling: Refilling,
 }
 
 /// Where a store keeps everything.
@@ -106,8 +108,9 @@ impl Store {
                 }
             }));
         }
-        let store = Self { backend: Backend::Sqlite { writer: Arc::new(writer), readers, guard } };
-        store.refill_search(refill, runtime);
+        let backend = Backend::Sqlite { writer: Arc::new(writer), readers, guard };
+        let store = Self { backend, refilling: Refilling::default() };
+        store.refill_at_start(refill, runtime);
         Ok(store)
     }
 
@@ -124,31 +127,10 @@ impl Store {
             tracing::info!(database = %server, "applied migration {}", migration.version);
         }
         let writers = Arc::new(Writers::start(Arc::clone(&server))?);
-        let store = Self { backend: Backend::Postgres { writers, pool: Pool::new(server) } };
-        store.refill_search(store.read(Refill::read).await?, &Handle::current());
+        let backend = Backend::Postgres { writers, pool: Pool::new(server) };
+        let store = Self { backend, refilling: Refilling::default() };
+        store.refill_at_start(store.read(Refill::read).await?, &Handle::current());
         Ok(store)
-    }
-
-    /// Fills the search index in the background if a migration has emptied it; ends when the store is closed.
-    fn refill_search(&self, refill: Refill, runtime: &Handle) {
-        let Refill::Unfinished { rows } = refill else { return };
-        tracing::info!(rows, "the search index is being rebuilt; until then, searches find less");
-        let store = self.clone();
-        drop(runtime.spawn(async move {
-            loop {
-                match store.make(RefillSearch).await {
-                    Ok(Refill::Unfinished { .. }) => {}
-                    Ok(Refill::Finished) => {
-                        return tracing::info!("the search index has been rebuilt");
-                    }
-                    // The next start goes on.
-                    Err(Error::Closed) => return,
-                    Err(error) => {
-                        return tracing::warn!(%error, "the search index could not be rebuilt");
-                    }
-                }
-            }
-        }));
     }
 
     /// Why nothing is written any more, if that is so. Looks for the files first.

@@ -43,6 +43,8 @@ pub(crate) trait Change: Send + 'static {
 /// When a change must be on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Durability {
+    /// Some seconds later is enough, or whenever something else is synced: it is made again if a power cut undoes it.
+    Repeatable,
     /// May be synced a little later. It survives a crash of Convoke, but not a power cut before that sync.
     Soon,
     /// Before it is acknowledged: people said it, or it cannot be had again.

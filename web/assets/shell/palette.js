@@ -93,7 +93,7 @@ export function openPalette({ store, line, may, commands, slash, onslash, open, 
 
 	const search = makeTypeahead((query) => line.query("search", { query, limit: HITS_MAX }), (answer, error) => {
 		hits = answer?.hits ?? [];
-		state = error ? problem(error) : answer?.incomplete ? "The search index is being rebuilt: messages may be missing." : "";
+		state = error ? problem(error) : answer?.incomplete ? "The search index is still being filled: messages may be missing." : "";
 		paint();
 	}, { later: (action, ms) => setTimeout(action, ms), cancel: (timer) => clearTimeout(timer) });
 

@@ -15,7 +15,7 @@ pub struct Hits {
     /// What to say as `before` for those that follow, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
-    /// Whether the search index is still being rebuilt, after an update, so that hits may be missing.
+    /// Whether the search index is still being filled, after an update or a large import, so that hits may be missing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
 }

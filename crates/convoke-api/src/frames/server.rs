@@ -330,7 +330,7 @@ pub enum ServerFrame {
         /// What to say as `before` for those that follow, if there are any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<u64>,
-        /// Whether the search index is still being rebuilt, after an update, so that hits may be missing.
+        /// Whether the search index is still being filled, after an update or a large import, so that hits may be missing.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         incomplete: bool,
     },

@@ -21,7 +21,7 @@ use super::{GrownItem, HistoryGrowth};
 use crate::sessions::import::fingerprint;
 
 /// Batches of the reader, of a mebibyte each, that are stored in one change. More would take more memory.
-const BATCHES_MAX: usize = 2;
+const BATCHES_MAX: usize = 1;
 /// A conversation that has not changed for this long is not waiting for the result of a tool.
 const TOOL_PATIENCE_MS: i64 = 5 * 60 * 1000;
 

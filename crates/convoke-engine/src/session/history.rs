@@ -1,7 +1,5 @@
 //! Adds what another program wrote of the session's conversation, together with how far it was read.
 
-use std::collections::HashMap;
-
 use convoke_core::id::MessageId;
 use convoke_core::message::Seq;
 use convoke_core::session::{Change, Status};
@@ -13,6 +11,8 @@ use crate::histories::{GrownItem, HistoryGrowth};
 
 /// The newest messages among which an item is looked for that may replace one. Agents replace what they wrote last.
 const WINDOW: u32 = 20_000;
+/// How many of them are remembered before the oldest are forgotten, which takes a pass over all.
+const REMEMBERED_MAX: usize = 28_000;
 
 impl Task {
     /// Adds items, and replaces those that are there; says how many changed.
@@ -25,13 +25,19 @@ impl Task {
             self.shared.store.mark_history(mark).await?;
             return Ok(0);
         }
-        let ids = self.shared.store.message_ids(self.id, WINDOW).await?;
-        let known: HashMap<MessageId, Seq> = ids.into_iter().collect();
+        // Given back after the commit; if that fails, they are read again. Messages that began otherwise do not matter: their
+        // ids are no file's.
+        let mut known = match self.grown.take() {
+            Some(known) => known,
+            None => self.shared.store.message_ids(self.id, WINDOW).await?.into_iter().collect(),
+        };
         let mut undone = self.undone();
+        let mut begun: Vec<(MessageId, Seq)> = Vec::new();
         let mut changed = 0;
         for GrownItem { draft, at } in items {
             let at = at.unwrap_or(undone.session.summary().updated_at);
-            let place = draft.id.and_then(|id| known.get(&id).copied());
+            let id = draft.id;
+            let place = id.and_then(|id| known.get(&id).copied());
             let change = match place {
                 None => Change::Begin(draft),
                 Some(seq) => {
@@ -47,6 +53,10 @@ impl Task {
             };
             self.change(&mut undone, change, at);
             changed += 1;
+            if place.is_none() {
+                let last = undone.session.summary().last_seq;
+                begun.extend(id.map(|id| (id, last)));
+            }
         }
         if let Some(usage) = usage {
             let at = undone.session.summary().updated_at;
@@ -56,6 +66,12 @@ impl Task {
         self.change(&mut undone, Change::Described { title, active_at }, at);
         undone.mark = Some(mark);
         let effects = self.commit(undone).await?;
+        known.extend(begun);
+        if known.len() > REMEMBERED_MAX {
+            let oldest = self.session.summary().last_seq.get().saturating_sub(u64::from(WINDOW));
+            known.retain(|_, seq| seq.get() > oldest);
+        }
+        self.grown = Some(known);
         self.carry_out(effects).await;
         Ok(changed)
     }

@@ -89,6 +89,8 @@ pub(super) struct Task {
     pub(super) hold: Hold,
     /// The project's folder, in which the session works unless it has a work tree of its own.
     pub(super) project: PathBuf,
+    /// The newest messages of a conversation that another program writes, once that has grown.
+    pub(super) grown: Option<HashMap<MessageId, Seq>>,
     /// Why the task cannot go on.
     pub(super) broken: Option<Error>,
 }
@@ -248,6 +250,7 @@ impl Task {
             capture: Capture::default(),
             hold: Hold::default(),
             project,
+            grown: None,
             broken: None,
         };
         if let Some(cut) = cut {

@@ -168,6 +168,7 @@ impl JournalSource {
         read: (u64, u64),
     ) -> Result<Self> {
         unified::begin(assembly, &history.path, beside);
+        unified::continues(assembly, &history.path, &generation.name, beside);
         unified::envelope(assembly, &generation.snapshot);
         let file = open(beside, &generation.journal)?;
         let journal = LineSource::open(file, unified::record, Order::File);

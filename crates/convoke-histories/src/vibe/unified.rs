@@ -18,7 +18,8 @@ use crate::store::Beside;
 
 /// The file that names the generation; a conversation is known by its path.
 pub(crate) const POINTER: &str = "/CURRENT";
-/// Ids of messages that a fork took over from the session that it was forked from.
+/// Ids of entries that were copied from another session: the one that this one was forked from, or the session of Vibe 2
+/// that it continues.
 const INHERITED: &str = "imported-";
 
 /// What is remembered of what was read.
@@ -30,9 +31,17 @@ pub(crate) struct Notes {
     seen: Vec<u64>,
     /// Those of the generation before. What its last chunk and its journal say is in the chunks of this one again.
     before: Vec<u64>,
+    /// Whether entries that were copied from the session of Vibe 2 are left out, since they were read from its file.
+    #[serde(default)]
+    is_rest: bool,
 }
 
 impl Notes {
+    /// Leaves out what was copied from the session of Vibe 2.
+    pub(crate) const fn leave_out_copied(&mut self) {
+        self.is_rest = true;
+    }
+
     /// Another generation is about to be read; returns the prompts that must be in it.
     pub(crate) fn begin_generation(&mut self) -> Vec<u64> {
         self.before.append(&mut self.seen);
@@ -77,6 +86,31 @@ pub(crate) fn begin(assembly: &mut Assembly, file: &str, beside: &mut Beside<'_>
         // Whether it is a subagent or a fork is said by its first entry.
         identity.parent = text(&meta, "parent_session_id");
     }
+}
+
+/// The part of `runtime-state.json` that names the session from which this one was copied. Nothing else of it is read.
+#[derive(Debug, Default, Deserialize)]
+struct Runtime {
+    #[serde(default)]
+    import_provenance: Value,
+}
+
+/// Which session of Vibe 2 this one continues. Vibe 3 copies it when it is resumed, early versions under the same id,
+/// later ones under a new one.
+pub(crate) fn continues(
+    assembly: &mut Assembly,
+    file: &str,
+    generation: &str,
+    beside: &Beside<'_>,
+) {
+    let folder = file.trim_end_matches("CURRENT");
+    let state = beside.read(&format!("{folder}generations/{generation}/runtime-state.json"));
+    let state: Runtime =
+        state.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let source = field(&state.import_provenance, "source");
+    let copied = (word(source, "backend") == "legacy").then(|| text(source, "session_id"));
+    let identity = &mut assembly.state.identity;
+    identity.continues = copied.flatten().or_else(|| Some(identity.id.clone()));
 }
 
 fn title(assembly: &mut Assembly, title: &str, source: &str) {
@@ -236,11 +270,15 @@ fn show(assembly: &mut Assembly, entry: &Value) {
     }
 }
 
-/// Whether an entry is one of the session that this one was forked from.
+/// Whether an entry is one of the session that this one was forked from, or continues.
 fn is_inherited(assembly: &mut Assembly, key: &str) -> bool {
+    let is_rest = assembly.state.vibe.is_rest;
     let identity = &mut assembly.state.identity;
     if !key.starts_with(INHERITED) {
         return false;
+    }
+    if is_rest {
+        return true;
     }
     if identity.forked_from.is_none() {
         identity.forked_from = identity.parent.take();

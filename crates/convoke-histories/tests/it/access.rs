@@ -57,8 +57,14 @@ fn allowed(agent: Agent) -> &'static [&'static str] {
 }
 
 /// What a session of Vibe 3 is read from, besides its chunks.
-const UNIFIED: [&str; 5] =
-    ["CURRENT", "meta.json", "manifest.json", "projection-state.json", "0000000000000001.jsonl"];
+const UNIFIED: [&str; 6] = [
+    "CURRENT",
+    "meta.json",
+    "manifest.json",
+    "projection-state.json",
+    "runtime-state.json",
+    "0000000000000001.jsonl",
+];
 
 /// All folders of a store, with a neighbour of each name in every one of them.
 fn surrounded(scene: &Scene) -> Vec<PathBuf> {

@@ -70,6 +70,15 @@ impl Scene {
         let [history] = found.as_slice() else { panic!("{found:?}") };
         store.read(history, cursor).unwrap()
     }
+
+    /// The only conversation, without what it repeats of the one that it continues.
+    pub(crate) fn continuation(&self) -> Reader {
+        let mut store = self.store();
+        let found = store.scan().unwrap();
+        let [history] = found.as_slice() else { panic!("{found:?}") };
+        assert!(history.may_continue());
+        store.read_continuation(history).unwrap()
+    }
 }
 
 /// A conversation as an engine has it: what was read so far, and from where to go on.

@@ -379,3 +379,28 @@ fn h3_what_is_said_to_vibe_3_changes_the_stamp() {
     assert_eq!(stamps.iter().map(|it| it.folder()).collect::<Vec<_>>(), vec![folder; 3]);
     assert_eq!(stamps[0].file(), unified.scene.path(&Unified::path("CURRENT")));
 }
+
+#[test]
+fn h2_a_session_of_vibe_2_is_left_out_where_its_own_file_was_read() {
+    let unified = Unified::new();
+    let copied =
+        [said("user", "imported-1", 1, "fix it"), said("assistant", "imported-2", 1, "Done")];
+    unified.publish(1, &[copied.to_vec(), vec![said("user", "u1", 2, "and that")]]);
+    assert_eq!(unified.read().conversation.identity.continues.as_deref(), Some(ID));
+    let source = json!({"backend": "legacy", "session_id": "old", "store_revision": "-"});
+    let state = json!({"import_provenance": {"source": source, "imported_at": "-"}});
+    let path = Unified::path("generations/0000000000000001/runtime-state.json");
+    unified.scene.write(&path, state.to_string());
+    let imported = Imported::new(unified.scene.continuation());
+    assert_eq!(imported.conversation.identity.continues.as_deref(), Some("old"));
+    let keys = |imported: &Imported| -> Vec<String> {
+        imported.conversation.items.iter().map(|item| item.key.clone()).collect()
+    };
+    assert_eq!(keys(&imported), ["u1"]);
+    // That it is left out is part of the cursor, also when everything is written anew.
+    unified.publish(
+        2,
+        &[copied.to_vec(), vec![said("user", "u1", 2, "and that"), said("user", "u2", 3, "on")]],
+    );
+    assert_eq!(keys(&unified.rest(imported)), ["u1", "u2"]);
+}

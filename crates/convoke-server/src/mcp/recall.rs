@@ -40,7 +40,7 @@ pub(super) async fn search(
         text: hit.excerpt.into_iter().map(|fragment| fragment.text).collect(),
     };
     let note = if page.incomplete {
-        "The search index is being rebuilt, so that messages may be missing."
+        "The search index is still being filled, so that messages may be missing."
     } else {
         ""
     };

@@ -66,6 +66,12 @@ pub(crate) const fn following(key: i64) -> i64 {
     (key | SIZE_BITS) + 1
 }
 
+/// The first key of the message after this one, unless that is one of the next millisecond.
+pub(crate) const fn key_after(key: i64) -> Option<i64> {
+    let next = following(key);
+    if next % KEYS == 0 { None } else { Some(next) }
+}
+
 /// The first key of this time or later.
 pub(super) fn first_key(time: Timestamp) -> i64 {
     match time.as_millis() {
@@ -96,5 +102,7 @@ mod tests {
             let key = size.mark(4 * KEYS + 7);
             assert_eq!((Size::of_key(key), following(key)), (size, 4 * KEYS + 8));
         }
+        assert_eq!(key_after(*keys_of(MILLIS_MIN + 7).start()), Some(7 * KEYS + 4));
+        assert_eq!(key_after(*keys_of(MILLIS_MIN + 7).end()), None);
     }
 }

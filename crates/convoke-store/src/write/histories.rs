@@ -10,18 +10,21 @@ use super::record::{Encoded, Record, store_state};
 use super::search::{self, Searched};
 use super::sessions::number;
 use super::work::WorkRow;
-use super::{Change, Durability};
+use super::{Change, Durability, refill};
 use crate::db::{Db, Optional as _, params};
 use crate::error::{Error, Fault, Result};
 use crate::histories::{
-    Consent, HistoryKey, HistoryMark, HistoryOutcome, HistoryRecord, HistoryStanding,
-    NewHistorySession,
+    Consent, HistoryKey, HistoryMark, HistoryOutcome, HistoryRecord, HistoryStanding, Indexing,
+    KnownHistory, NewHistorySession,
 };
 use crate::search::scope::Scope;
 
 /// Conversations that become sessions. Encoded by the caller.
 #[derive(Debug)]
-pub(crate) struct ImportHistories(Vec<EncodedHistory>);
+pub(crate) struct ImportHistories {
+    histories: Vec<EncodedHistory>,
+    indexing: Indexing,
+}
 
 #[derive(Debug)]
 struct EncodedHistory {
@@ -32,12 +35,14 @@ struct EncodedHistory {
 }
 
 impl ImportHistories {
-    pub(crate) fn new(records: &[HistoryRecord]) -> Result<Self> {
+    pub(crate) fn new(records: &[HistoryRecord], indexing: Indexing) -> Result<Self> {
         let encode = |record: &HistoryRecord| {
             let session = &record.session;
             let path = session.project.path.to_str();
             let path = path.ok_or(Error::Misuse { what: "a project's path must be UTF-8" })?;
-            let updates = session.updates.iter().map(Encoded::of).collect::<Result<_>>()?;
+            let updates = session.updates.iter();
+            let updates =
+                updates.map(|update| Encoded::of(update, indexing)).collect::<Result<_>>()?;
             let work = WorkRow::encode(&session.summary.work)?;
             // The updates are encoded now, and take no memory twice.
             let session = NewHistorySession { updates: Vec::new(), ..session.clone_head() };
@@ -45,7 +50,8 @@ impl ImportHistories {
                 HistoryRecord { mark: record.mark.clone(), session, replaces: record.replaces };
             Ok(EncodedHistory { record, path: path.to_owned(), updates, work })
         };
-        Ok(Self(records.iter().map(encode).collect::<Result<_>>()?))
+        let histories = records.iter().map(encode).collect::<Result<_>>()?;
+        Ok(Self { histories, indexing })
     }
 }
 
@@ -67,25 +73,33 @@ impl Change for ImportHistories {
 
     // Another program still has all of it.
     fn durability(&self) -> Durability {
-        Durability::Soon
+        Durability::Repeatable
     }
 
     fn apply(&self, db: Db<'_>) -> Result<Vec<HistoryOutcome>, Fault> {
-        let mut searched = Vec::new();
-        let outcomes = self.0.iter().map(|history| history.apply(db, &mut searched));
+        let mut stored = Stored::default();
+        let outcomes = self.histories.iter().map(|history| history.apply(db, &mut stored));
         let outcomes = outcomes.collect::<Result<_, Fault>>()?;
-        search::add_all(db, &mut searched)?;
+        match (self.indexing, stored.rows) {
+            (Indexing::Now, _) => search::add_all(db, &mut stored.searched)?,
+            (Indexing::Later, Some((first, last))) => refill::postpone(db, first, last)?,
+            (Indexing::Later, None) => {}
+        }
         Ok(outcomes)
     }
 }
 
+/// The messages that a change has stored.
+#[derive(Default)]
+struct Stored<'a> {
+    /// Those that are to be put into the search index with it.
+    searched: Vec<(Rc<Scope>, Searched<'a>)>,
+    /// The numbers of the first and the last.
+    rows: Option<(i64, i64)>,
+}
+
 impl EncodedHistory {
-    /// Stores a conversation; adds its messages to those that are to be put into the search index.
-    fn apply<'a>(
-        &'a self,
-        db: Db<'_>,
-        searched: &mut Vec<(Rc<Scope>, Searched<'a>)>,
-    ) -> Result<HistoryOutcome, Fault> {
+    fn apply<'a>(&'a self, db: Db<'_>, stored: &mut Stored<'a>) -> Result<HistoryOutcome, Fault> {
         let HistoryRecord { mark, session, replaces } = &self.record;
         match (find(db, &mark.key)?, replaces) {
             (Some((_, HistoryStanding::Erased)), _) => {
@@ -100,7 +114,7 @@ impl EncodedHistory {
             (None, Some(_)) => {}
             (None, None) => {
                 if let Some((n, id)) = driven_here(db, mark)? {
-                    insert(db, mark, n, HistoryStanding::Own)?;
+                    insert(db, mark, Some(n), HistoryStanding::Own)?;
                     return Ok(HistoryOutcome::Own(id));
                 }
             }
@@ -112,8 +126,10 @@ impl EncodedHistory {
             match update {
                 Encoded::Message(message) => {
                     let message_n = message.insert_row(db, n)?;
+                    let (first, _) = stored.rows.unwrap_or((message_n, message_n));
+                    stored.rows = Some((first.min(message_n), message_n));
                     let message = message.searched(message_n);
-                    searched.extend(message.map(|message| (Rc::clone(&scope), message)));
+                    stored.searched.extend(message.map(|message| (Rc::clone(&scope), message)));
                 }
                 Encoded::State { kind, body, rev, .. } => store_state(db, n, kind, body, *rev)?,
                 Encoded::Delta(_) => {
@@ -122,17 +138,9 @@ impl EncodedHistory {
             }
         }
         if mark.parent.is_none() {
-            db.prepare_cached(
-                "INSERT INTO agent_session_ids (session, agent_session_id, why, recorded_at)
-                 VALUES (?1, ?2, 'imported', ?3)",
-            )?
-            .execute(params![
-                n,
-                mark.agent_session_id,
-                session.project.found_at.as_millis()
-            ])?;
+            name(db, n, mark, session.project.found_at)?;
         }
-        insert(db, mark, n, HistoryStanding::Imported)?;
+        insert(db, mark, Some(n), HistoryStanding::Imported)?;
         Ok(HistoryOutcome::Added(session.id))
     }
 
@@ -269,6 +277,50 @@ impl Change for MarkHistory {
     }
 }
 
+/// A conversation that continues another one, whose session it is from now on, too. Nothing of it is stored yet.
+#[derive(Debug)]
+pub(crate) struct ContinueHistory {
+    pub(crate) mark: HistoryMark,
+    /// The conversation that it continues.
+    pub(crate) before: KnownHistory,
+    pub(crate) at: Timestamp,
+}
+
+impl Change for ContinueHistory {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        Durability::Soon
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
+        let Self { mark, before, at } = self;
+        if find(db, &mark.key)?.is_some() {
+            return Ok(());
+        }
+        let session = match before.session {
+            Some(id) => Some(number(db, id)?.ok_or(Error::UnknownSession { id })?),
+            None => None,
+        };
+        insert(db, mark, session, before.standing)?;
+        // The agent resumes it by the new id from now on. An agent of Convoke's own has told its id itself.
+        match session.filter(|_| before.standing == HistoryStanding::Imported) {
+            Some(n) if mark.agent_session_id != before.agent_session_id => name(db, n, mark, *at),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// Records the id by which the agent knows a session.
+fn name(db: Db<'_>, session: i64, mark: &HistoryMark, at: Timestamp) -> Result<(), Fault> {
+    db.prepare_cached(
+        "INSERT INTO agent_session_ids (session, agent_session_id, why, recorded_at)
+         VALUES (?1, ?2, 'imported', ?3)",
+    )?
+    .execute(params![session, mark.agent_session_id, at.as_millis()])?;
+    Ok(())
+}
+
 /// What the user agreed to have imported.
 #[derive(Debug)]
 pub(crate) struct AddConsents {
@@ -344,7 +396,7 @@ fn driven_here(db: Db<'_>, mark: &HistoryMark) -> Result<Option<(i64, SessionId)
 fn insert(
     db: Db<'_>,
     mark: &HistoryMark,
-    session: i64,
+    session: Option<i64>,
     standing: HistoryStanding,
 ) -> Result<(), Fault> {
     let key = &mark.key;

@@ -17,6 +17,7 @@ use super::work::WorkRow;
 use super::{Change, Durability, search};
 use crate::db::{Db, Optional as _, Row, SqlResult, params};
 use crate::error::{Error, Fault, Result};
+use crate::histories::Indexing;
 use crate::row;
 
 /// Updates of a session, and what lists show after them.
@@ -81,7 +82,8 @@ impl Record {
         if summary.rev < last || summary.settled_seq > summary.last_seq {
             return Err(Error::Misuse { what: "the summary does not fit the updates" });
         }
-        let updates = updates.iter().map(Encoded::of).collect::<Result<_>>()?;
+        let encode = |update| Encoded::of(update, Indexing::Now);
+        let updates = updates.iter().map(encode).collect::<Result<_>>()?;
         let work = WorkRow::encode(&summary.work)?;
         Ok(Self { session, updates, summary, work, durability })
     }
@@ -183,9 +185,9 @@ impl Change for Record {
 }
 
 impl Encoded {
-    pub(super) fn of(update: &Update) -> Result<Self> {
+    pub(super) fn of(update: &Update, indexing: Indexing) -> Result<Self> {
         Ok(match update {
-            Update::Message(message) => Self::Message(MessageRow::encode(message)?),
+            Update::Message(message) => Self::Message(MessageRow::encode(message, indexing)?),
             Update::Delta(delta) => Self::Delta(delta.clone()),
             Update::State { rev, state } => {
                 let body = serde_json::to_string(&**state)
@@ -209,7 +211,7 @@ fn tokens(usage: &Usage) -> (i64, i64) {
 }
 
 impl MessageRow {
-    fn encode(message: &Message) -> Result<Self> {
+    fn encode(message: &Message, indexing: Indexing) -> Result<Self> {
         let unwritable = |_| Error::Misuse { what: "the message cannot be written as JSON" };
         let content = serde_json::to_string(&message.content).map_err(unwritable)?;
         let turn = message.turn.as_ref().map(serde_json::to_string).transpose();
@@ -233,7 +235,10 @@ impl MessageRow {
             updated_at: message.updated_at,
             has_deltas: is_words && message.role != Role::User,
             request: RequestRow::of(&message.content)?,
-            searchable: search::text_of(&message.content).filter(|_| !is_partial),
+            searchable: match indexing {
+                Indexing::Now => search::text_of(&message.content).filter(|_| !is_partial),
+                Indexing::Later => None,
+            },
         })
     }
 

@@ -1,4 +1,5 @@
-//! Fills the search index from stored messages, after a migration has emptied it.
+//! Fills the search index from stored messages in the background: after a migration has emptied it, and after an import
+//! of many conversations. `search_refill` has the ranges of messages that are missing.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -9,8 +10,8 @@ use crate::db::{Db, Optional as _, params};
 use crate::error::Fault;
 use crate::search::scope::Scope;
 
-/// Messages of one transaction. Other changes wait for it some milliseconds.
-const BATCH: u32 = 200;
+/// Bytes of content that are read for one transaction at most.
+const BATCH_BYTES_MAX: usize = 4 << 20;
 
 /// A stored message that is not in the index yet.
 #[derive(Debug)]
@@ -23,9 +24,12 @@ pub(crate) struct Unsearched {
     pub(crate) text: Option<String>,
 }
 
-/// The next messages that go into the index.
+/// The next messages that go into the index. Other changes wait while they do.
 #[derive(Debug)]
-pub(crate) struct RefillSearch;
+pub(crate) struct RefillSearch {
+    /// How many at most.
+    pub(crate) messages: u32,
+}
 
 /// Whether the index is filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,10 +44,10 @@ pub(crate) enum Refill {
 impl Refill {
     /// How far it is.
     pub(crate) fn read(db: Db<'_>) -> Result<Self, Fault> {
-        Ok(match range(db, "")? {
-            Some((next, last)) => Self::Unfinished { rows: last - next + 1 },
-            None => Self::Finished,
-        })
+        let rows: Option<i64> = db
+            .prepare_cached("SELECT CAST(sum(last - next + 1) AS BIGINT) FROM search_refill")?
+            .query_row(params![], |row| row.get(0))?;
+        Ok(rows.map_or(Self::Finished, |rows| Self::Unfinished { rows }))
     }
 }
 
@@ -52,45 +56,62 @@ impl Change for RefillSearch {
 
     // It is repeated from where the last one that is on disk ended.
     fn durability(&self) -> Durability {
-        Durability::Soon
+        Durability::Repeatable
     }
 
     fn apply(&self, db: Db<'_>) -> Result<Refill, Fault> {
-        // Daemons that share a database take turns.
-        let locked = match db {
-            Db::Sqlite(_) => "",
-            Db::Postgres(_) => "FOR UPDATE",
-        };
-        let Some((next, last)) = range(db, locked)? else { return Ok(Refill::Finished) };
-        let mut messages = read(db, next, last, BATCH)?;
+        let Some((from, last)) = first_range(db)? else { return Ok(Refill::Finished) };
+        let mut messages = read(db, from, last, self.messages)?;
         let next = messages.last().map_or(last, |message| message.n) + 1;
         let mut known = db.prepare_cached("SELECT 1 FROM searched_messages WHERE message = ?1")?;
         let mut missing = Vec::new();
         for message in messages.drain(..) {
-            // One that was changed since the migration is there already.
+            // One that was changed since its range was noted is there already.
             if message.text.is_some() && !known.exists([message.n])? {
                 missing.push(message);
             }
         }
         add(db, &missing)?;
         if next > last {
-            db.prepare_cached("DELETE FROM search_refill")?.execute(params![])?;
-            return Ok(Refill::Finished);
+            db.prepare_cached("DELETE FROM search_refill WHERE next = ?1 AND last = ?2")?
+                .execute([from, last])?;
+        } else {
+            db.prepare_cached("UPDATE search_refill SET next = ?3 WHERE next = ?1 AND last = ?2")?
+                .execute([from, last, next])?;
         }
-        db.prepare_cached("UPDATE search_refill SET next = ?1")?.execute([next])?;
-        Ok(Refill::Unfinished { rows: last - next + 1 })
+        Refill::read(db)
     }
 }
 
-fn range(db: Db<'_>, locked: &str) -> Result<Option<(i64, i64)>, Fault> {
+/// Notes that messages are to be put into the index in the background; those among them that are there already stay as
+/// they are.
+pub(crate) fn postpone(db: Db<'_>, first: i64, last: i64) -> Result<(), Fault> {
+    let extended = db
+        .prepare_cached("UPDATE search_refill SET last = ?2 WHERE last = ?1")?
+        .execute([first - 1, last])?;
+    if extended == 0 {
+        db.prepare_cached("INSERT INTO search_refill (next, last) VALUES (?1, ?2)")?
+            .execute([first, last])?;
+    }
+    Ok(())
+}
+
+fn first_range(db: Db<'_>) -> Result<Option<(i64, i64)>, Fault> {
+    // Daemons that share a database take turns.
+    let locked = match db {
+        Db::Sqlite(_) => "",
+        Db::Postgres(_) => "FOR UPDATE",
+    };
     let range = db
-        .prepare_cached(&format!("SELECT next, last FROM search_refill {locked}"))?
+        .prepare_cached(&format!(
+            "SELECT next, last FROM search_refill ORDER BY next LIMIT 1 {locked}"
+        ))?
         .query_row(params![], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     Ok(range)
 }
 
-/// Messages in the order of their numbers, from one to another.
+/// Messages in the order of their numbers, from one to another; fewer than the limit if they are long.
 pub(crate) fn read(db: Db<'_>, next: i64, last: i64, limit: u32) -> Result<Vec<Unsearched>, Fault> {
     let mut statement = db.prepare_cached(
         "SELECT n, session, role, created_at, content FROM messages
@@ -98,14 +119,20 @@ pub(crate) fn read(db: Db<'_>, next: i64, last: i64, limit: u32) -> Result<Vec<U
     )?;
     let mut rows = statement.query(params![next, last, limit])?;
     let mut messages = Vec::new();
+    let mut bytes = 0;
     while let Some(row) = rows.next()? {
+        let content = row.str(4)?;
+        bytes += content.len();
         messages.push(Unsearched {
             n: row.get(0)?,
             session: row.get(1)?,
             role: row.get(2)?,
             created_at: row.get(3)?,
-            text: search::stored_text(row.str(4)?),
+            text: search::stored_text(content),
         });
+        if bytes >= BATCH_BYTES_MAX {
+            break;
+        }
     }
     Ok(messages)
 }

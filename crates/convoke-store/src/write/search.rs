@@ -11,7 +11,7 @@ use convoke_core::review::ReviewComment;
 use crate::db::{Db, Optional as _, PostgresSession, params};
 use crate::error::Fault;
 use crate::search::frequent::{Measured, measure};
-use crate::search::key::{Size, following, keys_of};
+use crate::search::key::{following, key_after, keys_of};
 use crate::search::scope::{Scope, frequent_word};
 use crate::search::{MATCH_END, MATCH_START};
 
@@ -58,6 +58,11 @@ pub(crate) fn text_of(content: &Content) -> Option<String> {
 
 /// The text by which a stored message is found. What goes on is not searched yet; what cannot be read never is.
 pub(crate) fn stored_text(content: &str) -> Option<String> {
+    // Most of what is stored are tools and thoughts; their type is enough to pass them by.
+    let kind = content.strip_prefix(r#"{"type":""#).and_then(|rest| rest.split_once('"'));
+    if kind.is_some_and(|(kind, _)| kind != "text" && kind != "question") {
+        return None;
+    }
     let content = serde_json::from_str(content).ok()?;
     let is_partial = matches!(content, Content::Text { partial: true, .. });
     text_of(&content).filter(|_| !is_partial)
@@ -91,42 +96,62 @@ pub(crate) fn put(db: Db<'_>, session: i64, message: &Searched<'_>) -> Result<()
 
 /// Puts a message that was just stored into the index.
 pub(crate) fn add_new(db: Db<'_>, session: i64, message: &Searched<'_>) -> Result<(), Fault> {
-    add(db, &scope_of(db, session)?, message)
+    let key = free_key(db, message.created_at)?;
+    add(db, key, &scope_of(db, session)?, message, &measure(message.text))
 }
 
 /// Puts messages that are new into the index. In the order of their times, because the index writes what it has
 /// gathered to the database whenever a key is not greater than the one before it.
 pub(crate) fn add_all(db: Db<'_>, messages: &mut [(Rc<Scope>, Searched<'_>)]) -> Result<(), Fault> {
     messages.sort_by_key(|(_, message)| (message.created_at, message.n));
-    messages.iter().try_for_each(|(scope, message)| add(db, scope, message))
+    let mut last: Option<(i64, i64)> = None;
+    for (scope, message) in messages {
+        // A free key is the first one after those of its millisecond, so the one after it is free, too. On a server, others
+        // may take it meanwhile.
+        let is_only_writer = matches!(db, Db::Sqlite(_));
+        let before = last.filter(|(at, _)| is_only_writer && *at == message.created_at);
+        let key = match before.and_then(|(_, key)| key_after(key)) {
+            Some(key) => key,
+            None => free_key(db, message.created_at)?,
+        };
+        add(db, key, scope, message, &measure(message.text))?;
+        last = Some((message.created_at, key));
+    }
+    Ok(())
 }
 
 /// Puts a message that is not there yet into the index.
-fn add(db: Db<'_>, scope: &Scope, message: &Searched<'_>) -> Result<(), Fault> {
-    let measured = measure(message.text);
-    let key = free_key(db, message.created_at, measured.size)?;
+fn add(
+    db: Db<'_>,
+    key: i64,
+    scope: &Scope,
+    message: &Searched<'_>,
+    measured: &Measured<'_>,
+) -> Result<(), Fault> {
+    let key = measured.size.mark(key);
     db.prepare_cached("INSERT INTO searched_messages (key, message) VALUES (?1, ?2)")?
         .execute([key, message.n])?;
-    insert(db, key, scope, message, &measured)
+    insert(db, key, scope, message, measured)
 }
 
 /// The first key after those of all messages of the same millisecond. When all of its keys are taken, which only
 /// conversations without times do, the message counts as one of those that follow; of twice as many each time, so that few
 /// are looked at in a conversation of any length.
-fn free_key(db: Db<'_>, created_at: i64, size: Size) -> Result<i64, Fault> {
+fn free_key(db: Db<'_>, created_at: i64) -> Result<i64, Fault> {
     let mut keys = keys_of(created_at);
+    // Always whole milliseconds: `add_all` goes on to the end of one without asking.
+    let mut count = keys.end() - keys.start() + 1;
     loop {
         let newest: Option<i64> = db
             .prepare_cached("SELECT max(key) FROM searched_messages WHERE key BETWEEN ?1 AND ?2")?
             .query_row([*keys.start(), *keys.end()], |row| row.get(0))?;
         match newest {
-            None => return Ok(size.mark(*keys.start())),
-            Some(newest) if following(newest) < *keys.end() => {
-                return Ok(size.mark(following(newest)));
-            }
+            None => return Ok(*keys.start()),
+            Some(newest) if following(newest) < *keys.end() => return Ok(following(newest)),
             Some(newest) => {
                 let first = following(newest);
-                keys = first..=first + 2 * (keys.end() - keys.start()) + 1;
+                count *= 2;
+                keys = first..=first + count - 1;
             }
         }
     }

@@ -31,6 +31,8 @@ mod schema;
 #[cfg(test)]
 mod search;
 #[cfg(test)]
+mod search_later;
+#[cfg(test)]
 mod search_many;
 #[cfg(test)]
 mod search_order;

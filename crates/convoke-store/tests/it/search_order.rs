@@ -6,7 +6,7 @@ use convoke_core::message::Role;
 use convoke_core::session::Change;
 use convoke_core::time::Timestamp;
 use convoke_store::{
-    FoundProject, HistoryKey, HistoryMark, HistoryOutcome, HistoryRecord, HitPage,
+    FoundProject, HistoryKey, HistoryMark, HistoryOutcome, HistoryRecord, HitPage, Indexing,
     NewHistorySession, NewSession, SearchOrder, SearchQuery, Store,
 };
 
@@ -17,7 +17,7 @@ pub(crate) fn words(text: &str) -> SearchQuery {
 }
 
 /// What a search finds once the index is filled.
-async fn search(store: &Store, query: &SearchQuery) -> HitPage {
+pub(crate) async fn search(store: &Store, query: &SearchQuery) -> HitPage {
     loop {
         let page = store.search(query.clone(), None, 100).await.unwrap();
         if !page.incomplete {
@@ -27,13 +27,13 @@ async fn search(store: &Store, query: &SearchQuery) -> HitPage {
 }
 
 /// The texts of all hits, in order.
-async fn texts(store: &Store, query: &SearchQuery) -> Vec<String> {
+pub(crate) async fn texts(store: &Store, query: &SearchQuery) -> Vec<String> {
     let text = |hit: &convoke_store::Hit| hit.excerpt.iter().map(|it| it.text.as_str()).collect();
     search(store, query).await.hits.iter().map(text).collect()
 }
 
 /// A conversation of another program, said at once.
-fn history(
+pub(crate) fn history(
     path: &str,
     said_at: Timestamp,
     changes: impl IntoIterator<Item = Change>,
@@ -76,7 +76,7 @@ async fn h7_an_imported_conversation_is_as_old_as_it_is() {
         history("new", at(1000), [prompt("roof of tomorrow"), answer("roof of tomorrow, too")]),
         history("old", at(-1000), [prompt("roof of yesterday")]),
     ];
-    let outcomes = world.store.import_histories(&records).await.unwrap();
+    let outcomes = world.store.import_histories(&records, Indexing::Now).await.unwrap();
     assert!(outcomes.iter().all(|outcome| matches!(outcome, HistoryOutcome::Added(_))));
     talk.say(&world.store, [prompt("roof of now")]).await;
     let expected = [
@@ -289,7 +289,7 @@ async fn s11_h7_a_database_of_the_schema_before_is_searched_by_time_and_can_go_b
     let mut talk = world.talk().await;
     talk.turn(&world.store, "mend the roof", &["The ro", "of is tight"]).await;
     let old = history("old", at(-1000), [prompt("an old roof")]);
-    world.store.import_histories(&[old]).await.unwrap();
+    world.store.import_histories(&[old], Indexing::Now).await.unwrap();
     let expected = texts(&world.store, &words("roof")).await;
     assert_eq!(expected, ["The roof is tight", "mend the roof", "an old roof"]);
     world.store.close().await;

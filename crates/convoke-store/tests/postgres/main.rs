@@ -36,6 +36,9 @@ mod rules;
 #[path = "../it/search.rs"]
 mod search;
 #[cfg(test)]
+#[path = "../it/search_later.rs"]
+mod search_later;
+#[cfg(test)]
 #[path = "../it/search_order.rs"]
 mod search_order;
 #[cfg(test)]

@@ -118,7 +118,9 @@ pub(crate) fn run(
         let hits = client.search(&query).await?;
         output.show(&hits, listed)?;
         if hits.incomplete {
-            aside_on_terminal("the search index is being rebuilt, so that hits may be missing");
+            aside_on_terminal(
+                "the search index is still being filled, so that hits may be missing",
+            );
         }
         if let Some(next) = hits.next {
             aside_on_terminal(&format!("more with --before {next}"));

@@ -10,7 +10,7 @@ use crate::daemon_scene::Scene;
 use crate::histories::{ID, Store, import, line, sessions, until};
 use crate::serve_scene::Daemon;
 
-/// Messages of a conversation that is stored in several changes, each of which takes two mebibytes of its file.
+/// Messages of a conversation that is stored in several changes, each of which takes a mebibyte of its file.
 const MESSAGES: usize = 6000;
 
 /// A machine with one long conversation.

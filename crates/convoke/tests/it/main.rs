@@ -77,6 +77,8 @@ mod import_cli;
 #[cfg(test)]
 mod importing;
 #[cfg(test)]
+mod importing_vibe;
+#[cfg(test)]
 mod inbox_cli;
 #[cfg(test)]
 mod interrupted;

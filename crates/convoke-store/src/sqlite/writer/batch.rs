@@ -163,7 +163,7 @@ impl Batch {
 /// Must be called outside of a transaction; inside, the database would ignore it.
 fn set_durability(db: &Connection, durability: Durability) -> rusqlite::Result<()> {
     db.execute_batch(match durability {
-        Durability::Soon => "PRAGMA synchronous = NORMAL",
+        Durability::Repeatable | Durability::Soon => "PRAGMA synchronous = NORMAL",
         Durability::Acknowledged => "PRAGMA synchronous = FULL",
     })
 }

@@ -7,6 +7,9 @@ use crate::write::Durability;
 /// How long an agent's output may stay unsynced, where a power cut would lose it.
 const UNSYNCED_MAX: Duration = Duration::from_millis(200);
 
+/// How long what can be made again may stay unsynced. Imports write so much that a sync makes all others wait.
+const REPEATABLE_MAX: Duration = Duration::from_secs(5);
+
 /// How long a sync that failed is left alone; the disk may be full, and trying harder makes no room.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
 
@@ -14,6 +17,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     due: Option<Instant>,
+    /// Whether all that is unsynced can be made again.
+    is_repeatable: bool,
 }
 
 impl Pace {
@@ -33,7 +38,13 @@ impl Pace {
     /// A commit was made. One that was synced has synced all before it.
     pub(super) fn committed(&mut self, how: Durability, now: Instant) {
         match how {
-            Durability::Soon => self.due = self.due.or(Some(now + UNSYNCED_MAX)),
+            Durability::Repeatable if self.due.is_none() => {
+                (self.due, self.is_repeatable) = (Some(now + REPEATABLE_MAX), true);
+            }
+            Durability::Soon if self.due.is_none() || self.is_repeatable => {
+                (self.due, self.is_repeatable) = (Some(now + UNSYNCED_MAX), false);
+            }
+            Durability::Repeatable | Durability::Soon => {}
             Durability::Acknowledged => self.due = None,
         }
     }
@@ -45,14 +56,14 @@ impl Pace {
 
     /// A sync failed; the next try is not at once.
     pub(super) fn tried(&mut self, now: Instant) {
-        self.due = Some(now + RETRY_AFTER);
+        (self.due, self.is_repeatable) = (Some(now + RETRY_AFTER), false);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Durability::{Acknowledged, Soon};
+    use Durability::{Acknowledged, Repeatable, Soon};
 
     const MOMENT: Duration = Duration::from_millis(1);
 
@@ -73,6 +84,18 @@ mod tests {
         assert_eq!(pace.durability(Soon, start + UNSYNCED_MAX - MOMENT), Soon);
         assert_eq!(pace.patience(start + UNSYNCED_MAX * 2), Some(Duration::ZERO));
         assert_eq!(pace.durability(Soon, start + UNSYNCED_MAX), Acknowledged);
+    }
+
+    #[test]
+    fn what_can_be_made_again_is_synced_later_or_with_other_words() {
+        let (mut pace, start) = (Pace::default(), Instant::now());
+        pace.committed(Repeatable, start);
+        pace.committed(Repeatable, start + UNSYNCED_MAX);
+        assert_eq!(pace.patience(start), Some(REPEATABLE_MAX));
+        pace.committed(Soon, start);
+        assert_eq!(pace.patience(start), Some(UNSYNCED_MAX));
+        pace.committed(Repeatable, start + MOMENT);
+        assert_eq!(pace.patience(start), Some(UNSYNCED_MAX));
     }
 
     #[test]

@@ -95,7 +95,8 @@ async fn wait(client: &Client, begun: HistoryImport) -> anyhow::Result<HistoryIm
     let (mut import, mut pause) = (begun, FIRST_LOOK);
     while import.running {
         tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LOOK_EVERY);
+        // An import that finds nothing new ends within some of these, and is not waited for in longer ones.
+        pause = (pause * 6 / 5).min(LOOK_EVERY);
         import = client.history_import().await?;
         if is_watched {
             // Progress that cannot be printed is not needed.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_engine::{TeamProgress, TeamSettings};
-use convoke_files::watch::Watcher;
+use convoke_files::watch::WholeFileWatcher;
 use convoke_server::{ReadTeams, Reloader, Serving, TeamLoadError};
 use tokio::task::AbortHandle;
 
@@ -101,7 +101,8 @@ impl Drop for Watching {
 impl Watching {
     /// Reloads the teams whenever their file has changed. Errors are logged.
     pub(super) fn start(reloader: Reloader, path: &Path, before: Content) -> Self {
-        let mut watcher = Watcher::new();
+        // The database is in the same folder as a rule, and nothing is to wake for its pages.
+        let mut watcher = WholeFileWatcher::new();
         // A link may lead to a file in another folder.
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let mut folders: Vec<&Path> = [path, &real].into_iter().filter_map(Path::parent).collect();
@@ -121,7 +122,7 @@ impl Watching {
     }
 }
 
-async fn follow(watcher: Watcher, reloader: Reloader, path: PathBuf, before: Content) {
+async fn follow(watcher: WholeFileWatcher, reloader: Reloader, path: PathBuf, before: Content) {
     let mut seen = before;
     loop {
         // The first check finds changes from before the watch began.
