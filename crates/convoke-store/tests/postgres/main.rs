@@ -18,6 +18,8 @@ mod interleaving;
 #[path = "../it/messages.rs"]
 mod messages;
 #[cfg(test)]
+mod moves;
+#[cfg(test)]
 mod nodes;
 #[cfg(test)]
 #[path = "../it/pairs.rs"]
