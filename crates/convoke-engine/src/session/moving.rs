@@ -1,9 +1,11 @@
 //! A session that leaves for another machine, or arrives from one.
 
+use convoke_core::notice::MovedMemory;
 use convoke_core::session::{Command, Cut, QueueChoice};
 use convoke_store::{HandOver, Owner};
 
 use super::Answer;
+use super::start::LEFT_BEHIND;
 use super::task::Task;
 use crate::error::{Error, Result};
 use crate::moving::{Departure, MoveError, MoveRunning, Unpacked, pack};
@@ -120,6 +122,12 @@ impl Task {
     /// Records that the session is here, and sends the prompts that were held for the move, in one commit.
     pub(super) async fn arrive(&mut self, unpacked: Unpacked) -> Result<()> {
         let Unpacked { moved, release_queue } = unpacked;
+        if let (MovedMemory::Transcript { .. }, Some(id)) =
+            (&moved.memory, self.stored.agent_session_id.clone())
+        {
+            let (why, at) = (LEFT_BEHIND.to_owned(), self.shared.now());
+            self.shared.store.record_agent_session(self.id, id, why, at).await?;
+        }
         let mut commands = vec![Command::Arrive(Box::new(moved))];
         let first = self.session.queue().next().map(|prompt| prompt.id);
         let first = first.filter(|_| release_queue && self.session.is_held());

@@ -381,6 +381,25 @@ fn n8_the_record_of_claude_code_goes_along() {
 }
 
 #[test]
+fn n8_an_older_record_of_the_conversation_does_not_make_the_agent_forget() {
+    let database = postgres::database();
+    let (here, there) = clones(&database);
+    let session = begin(&here, "demo");
+    here.say(&session, "remember the walnut");
+    // What an earlier stay there would have left.
+    let state = |scene: &Scene| scene.machine.path().join(".local/state/convoke-demo");
+    fs::create_dir_all(state(&there)).unwrap();
+    for entry in fs::read_dir(state(&here)).unwrap().flatten() {
+        fs::copy(entry.path(), state(&there).join(entry.file_name())).unwrap();
+    }
+    here.say(&session, "and the hazelnut");
+    let moved = move_to(&here, &session, "workstation");
+    assert!(moved.contains("given the transcript"), "{moved}");
+    let told = there.say(&session, "what did I say?");
+    assert!(told.contains("and the hazelnut") && told.contains("what did I say?**"), "{told}");
+}
+
+#[test]
 fn n8_targets_name_the_fitting_projects_and_roles_hold_in_both() {
     let database = postgres::database();
     let (here, there) = clones(&database);
