@@ -878,6 +878,44 @@ declare namespace Api {
       event: "continued_in";
       /** The one after. */
       session: string;
+    }
+    /** The session is on another machine now. */
+    | SessionMove & { event: "moved" };
+
+  /** What became of the files of a session that moved. */
+  type MovedFiles =
+    /** They were written into the project's folder, after a checkpoint of what was there. */
+    | {
+      outcome: "written";
+      /** Files that were written. */
+      written: number;
+      /** Files that were removed. */
+      removed: number;
+    }
+    /** The project's folder had the same files. */
+    | { outcome: "same" }
+    /** They are in a checkpoint, and the project's folder is as it was. */
+    | {
+      outcome: "kept";
+      /** Why they were not written. */
+      why: string;
+    }
+    /** They did not go along. */
+    | {
+      outcome: "left";
+      /** Why. */
+      why: string;
+    };
+
+  /** What the agent of a session that moved will remember. */
+  type MovedMemory =
+    /** The agent's own record of the conversation went along. */
+    | { by: "record" }
+    /** It is given the transcript with the next prompt. */
+    | {
+      by: "transcript";
+      /** Why its own record did not go along. */
+      why: string;
     };
 
   /** A work tree that a new session is to have for itself. */
@@ -1680,6 +1718,20 @@ declare namespace Api {
     step?: string;
     /** The work tree that it has for itself. */
     worktree?: OwnWorktree;
+  };
+
+  /** From which machine to which a session moved, and what went along. */
+  type SessionMove = {
+    /** The name of the machine that it was on. */
+    from: string;
+    /** The name of the machine that it is on. */
+    to: string;
+    /** What became of the files. */
+    files: MovedFiles;
+    /** What the agent will remember of the conversation. */
+    memory: MovedMemory;
+    /** The user who moved it; absent for the owner of the daemon. */
+    by?: string;
   };
 
   /** The state of a session; `cancelled` is final. */

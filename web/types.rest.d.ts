@@ -214,6 +214,22 @@ declare namespace Api {
     own: boolean;
   };
 
+  /** The nodes to which a session may move. */
+  type MoveTargets = { targets: MoveTarget[] };
+
+  /** A node to which a session may move, or why it may not. */
+  type MoveTarget = {
+    node: string;
+    name: string;
+    away: boolean;
+    /** The projects there with the same git remote. */
+    repos: Repo[];
+    /** The other projects there. */
+    others: Repo[];
+    /** Why it cannot move there without naming a project, or at all. */
+    reason?: string;
+  };
+
   /** How a work tree ends. */
   type FinishWay = "merge" | "squash" | "rebase" | "pr" | "keep" | "discard";
 

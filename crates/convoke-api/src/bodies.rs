@@ -14,6 +14,7 @@ mod histories;
 mod home;
 mod imports;
 mod inbox;
+mod moves;
 mod nodes;
 mod problem;
 mod repos;
@@ -51,6 +52,7 @@ pub use histories::{
 pub use home::Home;
 pub use imports::{Import, ImportOutcome, ImportTurn, Imported, TurnRole};
 pub use inbox::{Answer, Inbox, InboxItem, InboxKind, Rejection};
+pub use moves::{MoveFiles, MoveSession, MoveTarget, MoveTargets, MovedSession};
 pub use nodes::{Node, Nodes};
 pub use problem::{Candidate, Problem, code};
 pub use repos::{NewRepo, Repo, Repos};

@@ -13,14 +13,14 @@ use crate::bodies::{
     Agents, Answer, Audit, Backups, BrowserLink, BrowserSessions, CancelTurn, ChosenMode,
     ChosenSetting, Compacted, Comparison, Comparisons, Config, ConfigPatch, CreatedSession,
     FileDiff, FileMatches, FinishWorktree, FinishedWorktree, Fork, Health, Histories,
-    HistoryImport, Hits, Home, Import, Imported, Inbox, KeepEntry, KeptEntry, Me, NewBackup,
-    NewBrowserLink, NewComparison, NewHistoryImport, NewRepo, NewRule, NewSession, NewToken,
-    NewUser, Nodes, Problem, Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Restore,
-    Restored, Revert, RoleChange, Rule, Rules, Session, SessionChanges, SessionDetail,
-    SessionPatch, Sessions, SignIn, SignedIn, StateOfSession, Status, StoppedAgents,
-    StoredAttachment, TeamAnalytics, TeamAnswer, TeamCancel, TeamMessage, TeamQuestion, TeamReport,
-    TeamSession, TeamSessions, TeamStats, TeamStatus, Teams, TokenMade, Undo, User, UserLink,
-    Users, Worktrees,
+    HistoryImport, Hits, Home, Import, Imported, Inbox, KeepEntry, KeptEntry, Me, MoveSession,
+    MoveTargets, MovedSession, NewBackup, NewBrowserLink, NewComparison, NewHistoryImport, NewRepo,
+    NewRule, NewSession, NewToken, NewUser, Nodes, Problem, Prompt, Prompted, QueuePatch,
+    Rejection, Repo, Repos, Restore, Restored, Revert, RoleChange, Rule, Rules, Session,
+    SessionChanges, SessionDetail, SessionPatch, Sessions, SignIn, SignedIn, StateOfSession,
+    Status, StoppedAgents, StoredAttachment, TeamAnalytics, TeamAnswer, TeamCancel, TeamMessage,
+    TeamQuestion, TeamReport, TeamSession, TeamSessions, TeamStats, TeamStatus, Teams, TokenMade,
+    Undo, User, UserLink, Users, Worktrees,
 };
 
 /// Messages of a session. The server streams them, so that no value of this type is ever built.
@@ -75,11 +75,11 @@ const PATH: &str = "/components/schemas";
 
 bodies! {
     requests:
-        Answer CancelTurn ChosenMode ChosenSetting ConfigPatch FinishWorktree Fork Import KeepEntry NewBackup NewBrowserLink NewHistoryImport NewRepo NewRule
+        Answer CancelTurn ChosenMode ChosenSetting ConfigPatch FinishWorktree Fork Import KeepEntry MoveSession NewBackup NewBrowserLink NewHistoryImport NewRepo NewRule
         NewComparison NewSession NewToken NewUser Prompt QueuePatch Rejection Restore Revert RoleChange SessionPatch SignIn TeamCancel TeamMessage TeamQuestion Undo;
     responses:
         Agents Audit Backups BrowserLink BrowserSessions Compacted Comparison Comparisons Config CreatedSession FileDiff FileMatches FinishedWorktree Health Histories HistoryImport
-        Hits Home Imported Inbox KeptEntry Me Messages Problem Prompted Repo Repos Restored Rule Rules Session SessionChanges Sessions SignedIn
+        Hits Home Imported Inbox KeptEntry Me Messages MoveTargets MovedSession Problem Prompted Repo Repos Restored Rule Rules Session SessionChanges Sessions SignedIn
         Nodes TokenMade User UserLink Users StateOfSession Status StoppedAgents StoredAttachment
         TeamAnalytics TeamAnswer TeamReport TeamSession TeamSessions TeamStats TeamStatus Teams
         WholeSession Worktrees;

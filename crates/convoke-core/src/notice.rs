@@ -3,6 +3,7 @@
 //! Events are grouped by what they are about. On disk and on the wire there are no groups: `event` alone tells them
 //! apart, so a word may be used in one group only.
 
+mod moved;
 mod sentence;
 
 use schemars::JsonSchema;
@@ -16,6 +17,8 @@ use crate::process::Exit;
 use crate::session::EndReason;
 use crate::time::Timestamp;
 use crate::turn::Stop;
+
+pub use moved::{MovedFiles, MovedMemory, SessionMove};
 
 /// A fact about the session, with a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -197,6 +200,8 @@ pub enum LifecycleEvent {
         /// The one after.
         session: SessionId,
     },
+    /// The session is on another machine now.
+    Moved(SessionMove),
 }
 
 /// What happened to a rule.

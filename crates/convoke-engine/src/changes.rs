@@ -4,7 +4,7 @@
 //! through the session's task.
 
 mod error;
-mod numbers;
+pub(crate) mod numbers;
 mod range;
 mod restore;
 mod upkeep;
@@ -25,6 +25,7 @@ use crate::settings::Checkpointing;
 pub use error::ChangesError;
 pub use range::DiffRange;
 use range::Range;
+pub(crate) use restore::to_checkpoint;
 pub use restore::{Restoration, RestoreGuard};
 
 /// Files that are listed; a longer list is cut off.

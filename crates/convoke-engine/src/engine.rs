@@ -22,6 +22,7 @@ use crate::comparisons::Comparisons;
 use crate::error::{Error, Result};
 use crate::histories::Histories;
 use crate::inbox::{self, Inbox};
+use crate::moving::{self, Moves};
 use crate::nodes::{Incoming, Nodes};
 use crate::processes::{ListedAgent, Processes};
 use crate::project_files::ProjectFiles;
@@ -57,6 +58,7 @@ pub struct Engine {
     worktrees: Worktrees,
     comparisons: Comparisons,
     nodes: Arc<Nodes>,
+    moves: Moves,
     commands: Arc<Mutex<Option<mpsc::Receiver<Incoming>>>>,
 }
 
@@ -125,7 +127,7 @@ impl Engine {
         let inbox = Inbox {
             sessions: Arc::clone(&sessions),
             rules: rules.clone(),
-            store,
+            store: store.clone(),
             questions,
             reserve,
             settings,
@@ -137,6 +139,7 @@ impl Engine {
         let worktrees = Worktrees::new(&sessions);
         let recovered = worktrees.recover().await;
         let histories = Histories::new(&sessions);
+        store.abandon_moves(None).await?;
         sessions.recover().await?;
         sessions.start_active().await?;
         sessions.attachments.start_collection();
@@ -148,10 +151,13 @@ impl Engine {
         histories.start_following();
         let comparisons = Comparisons::new(&sessions, &worktrees);
         let nodes = Nodes::new(&sessions);
+        let moves = Moves::new(&sessions, &projects, &nodes);
+        moving::remotes::start(&sessions);
         let commands = Arc::new(Mutex::new(Some(nodes.start())));
         let users = Users { store: sessions.store.clone(), around: Arc::clone(&sessions.around) };
         Ok(Self {
             nodes,
+            moves,
             commands,
             users,
             sessions,
@@ -239,6 +245,11 @@ impl Engine {
     /// The daemons that share the database.
     pub const fn nodes(&self) -> &Arc<Nodes> {
         &self.nodes
+    }
+
+    /// The moves of sessions to other machines.
+    pub const fn moves(&self) -> &Moves {
+        &self.moves
     }
 
     /// What other daemons ask of this one; can be taken once.

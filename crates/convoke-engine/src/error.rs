@@ -363,6 +363,9 @@ pub enum Error {
     /// The work tree of a session cannot be made, finished, removed or restored.
     #[error(transparent)]
     Worktree(#[from] crate::worktrees::WorktreeError),
+    /// The session cannot move to another machine.
+    #[error(transparent)]
+    Move(#[from] crate::moving::MoveError),
     /// The daemon is stopping.
     #[error("the daemon is stopping")]
     Stopping,
@@ -435,6 +438,7 @@ impl Error {
             Self::Shared(error) => error.kind(),
             Self::Changes(error) => error.kind(),
             Self::Worktree(error) => error.kind(),
+            Self::Move(error) => error.kind(),
             Self::Stopping
             | Self::OtherNode { .. }
             | Self::NodeAway { .. }
@@ -458,6 +462,7 @@ impl From<convoke_store::Error> for Error {
             convoke_store::Error::UnknownProject { id } => {
                 Self::UnknownProject { text: id.to_string() }
             }
+            convoke_store::Error::OtherNode { id } => Self::OtherNode { session: id },
             convoke_store::Error::ProjectExists { project_path, .. } => {
                 Self::ProjectExists { path: project_path }
             }

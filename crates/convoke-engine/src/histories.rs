@@ -27,6 +27,7 @@ use tokio::sync::{Notify, Semaphore};
 use crate::asking::blocking;
 use crate::error::{Error, Result};
 use crate::sessions::Sessions;
+use crate::settings::Around;
 use crate::view::Change;
 
 pub use convoke_histories::Agent as HistoryAgent;
@@ -220,17 +221,9 @@ struct Shared {
 impl Histories {
     /// Finds no store yet.
     pub(crate) fn new(sessions: &Arc<Sessions>) -> Self {
-        let variables = &sessions.around.environment;
-        let variable = |name: &str| variables.get(std::ffi::OsStr::new(name)).cloned();
-        let mut environment = Environment::new(variable("HOME").unwrap_or_default());
-        for name in Environment::VARIABLES {
-            if let Some(value) = variable(name) {
-                environment = environment.with(name, value);
-            }
-        }
         let shared = Shared {
             sessions: Arc::clone(sessions),
-            environment,
+            environment: environment_of(&sessions.around),
             watches: Watches::default(),
             run: Mutex::default(),
             turns: HistoryAgent::ALL.map(|agent| (agent, Semaphore::new(1))).into(),
@@ -334,6 +327,18 @@ impl Shared {
             ImportMode::Ask => Ok(self.sessions.store.history_consents().await?),
         }
     }
+}
+
+/// Where the stores of other programs are.
+pub(crate) fn environment_of(around: &Around) -> Environment {
+    let variable = |name: &str| around.environment.get(std::ffi::OsStr::new(name)).cloned();
+    let mut environment = Environment::new(variable("HOME").unwrap_or_default());
+    for name in Environment::VARIABLES {
+        if let Some(value) = variable(name) {
+            environment = environment.with(name, value);
+        }
+    }
+    environment
 }
 
 /// The name of an agent in the catalogue.

@@ -15,6 +15,7 @@ mod histories;
 mod home;
 mod inbox;
 mod keys;
+mod moving;
 mod nodes;
 mod prefix;
 mod processes;
@@ -48,7 +49,7 @@ pub use convoke_git::{
     Line, LineKind, Status as FileStatus, word_marks,
 };
 pub use convoke_store::Error as StoreError;
-pub use convoke_store::nodes::Node;
+pub use convoke_store::nodes::{Beginning, Node};
 pub use convoke_store::{
     Act, Archived, Asker as PairAsker, AuditEntry, AuditFilter, FoundProject, Fragment, Hit,
     HitPage, HitPlace, HitSession, MessagePage, PairActivity, PairFilter, PairId, PairStats,
@@ -65,6 +66,9 @@ pub use histories::{
 pub use home::{Counts, Home};
 pub use inbox::{Inbox, Item, Remember};
 pub use keys::{IssuedKey, Keys};
+pub use moving::{
+    Destination, MoveError, MoveFiles, MoveOrder, MoveRunning, MoveSource, MoveTarget, Moved, Moves,
+};
 pub use nodes::{Called, Delivery, Incoming, Nodes, Patience};
 pub use processes::{ListedAgent, Offered};
 pub use projects::Projects;

@@ -11,12 +11,13 @@ use convoke_core::id::{NodeId, ProjectId, SessionId};
 use convoke_core::message::Seq;
 use convoke_core::notice::{Notice, TurnEvent};
 use convoke_core::session::{Command, Report};
-use convoke_store::nodes::{LEASE, Node, NodeCommand, Notice as Announced};
+use convoke_store::nodes::{Beginning, LEASE, Node, NodeCommand, Notice as Announced};
 use convoke_store::{Error as StoreError, Store, StoredSession};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::error::{Error, Result};
+use crate::moving;
 use crate::sessions::Sessions;
 use crate::view::{Change, SessionChange, SessionView};
 
@@ -75,9 +76,14 @@ impl Incoming {
         self.command.age + self.read_at.elapsed() >= RESPONSE_MAX
     }
 
-    /// Records that it is about to be carried out.
-    pub async fn begin(&self) -> Result<()> {
+    /// Records that it is about to be carried out, if it is still for this node.
+    pub async fn begin(&self) -> Result<Beginning> {
         Ok(self.store.begin_command(self.command.id).await?)
+    }
+
+    /// Gives it to the node that its session has moved to; nothing of it was done here.
+    pub async fn pass_on(&self) -> Result<()> {
+        Ok(self.store.pass_on_command(self.command.id).await?)
     }
 
     /// Answers it.
@@ -97,6 +103,7 @@ impl Nodes {
         let (to_executor, commands) = mpsc::channel(1);
         if let Some(notices) = self.store.listen() {
             tokio::spawn(Arc::clone(self).keep_lease());
+            tokio::spawn(moving::follow_arrivals(Arc::clone(&self.sessions)));
             tokio::spawn(Arc::clone(self).follow(notices, to_executor));
         }
         commands
@@ -156,13 +163,25 @@ impl Nodes {
         patience: Patience,
         request: impl FnOnce(Delivery) -> String,
     ) -> Result<Called> {
+        self.call_about(None, to, patience, request).await
+    }
+
+    /// The same about a session, which fails with `OtherNode` if the session belongs to another node, and goes with it if it
+    /// moves.
+    pub async fn call_about(
+        &self,
+        session: Option<SessionId>,
+        to: NodeId,
+        patience: Patience,
+        request: impl FnOnce(Delivery) -> String,
+    ) -> Result<Called> {
         let node = self.list().await?.into_iter().find(|node| node.id == to);
         let node = node.ok_or(StoreError::UnknownNode { id: to })?;
         if node.is_away && patience == Patience::Now {
             return Err(Error::NodeAway { name: node.name, since: node.quiet_for });
         }
         let delivery = if node.is_away { Delivery::Later } else { Delivery::Now };
-        let id = self.store.post_command(to, request(delivery)).await?;
+        let id = self.store.post_command(to, session, request(delivery)).await?;
         if node.is_away {
             return Ok(Called::Queued { node });
         }
@@ -231,6 +250,8 @@ impl Nodes {
                 Some(Announced::Connected) => {
                     self.begin_generation().await;
                     taker.notify_one();
+                    tokio::spawn(moving::leave_moved(Arc::clone(&self.sessions)));
+                    self.sessions.arrival_announced.notify_one();
                     self.sessions.registry.announce_all();
                     self.sessions.inbox_changed.notify_one();
                 }
@@ -305,7 +326,18 @@ impl Nodes {
     async fn announce(&self, id: SessionId) {
         self.sessions.registry.announce(id);
         let now = match self.store.session(id).await {
-            Ok(Some(stored)) => seen_from_afar(stored),
+            Ok(Some(stored)) if stored.node == self.own() => {
+                // Another node gave it to this one.
+                self.known().sessions.remove(&id);
+                return self.sessions.arrival_announced.notify_one();
+            }
+            Ok(Some(stored)) => {
+                if self.sessions.registry.has_task(id) {
+                    let sessions = Arc::clone(&self.sessions);
+                    tokio::spawn(async move { moving::leave_if_moved(&sessions, id).await });
+                }
+                seen_from_afar(stored)
+            }
             Ok(None) => {
                 if let Some(before) = self.known().sessions.remove(&id) {
                     self.sessions.tell(Change::SessionErased(Box::new(before.stored)));

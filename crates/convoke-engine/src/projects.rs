@@ -8,6 +8,7 @@ use convoke_store::{NewProject, Project, Store, Window};
 use tokio::sync::broadcast;
 
 use crate::error::{Error, Result};
+use crate::moving::remotes;
 use crate::prefix::only;
 use crate::project_files::ProjectFiles;
 use crate::settings::{Around, Settings};
@@ -56,6 +57,10 @@ impl Projects {
         let id = ProjectId::from_random((self.around.random)());
         let new = NewProject { id, name, path, added_at: self.around.now() };
         let project = self.store.add_project(new).await?;
+        if let Err(error) = remotes::record(&self.store, &project).await {
+            // It is looked at again and again.
+            tracing::warn!("the remote of {} cannot be recorded: {error}", project.name);
+        }
         self.announce(Change::ProjectAdded(project.clone()));
         Ok(project)
     }

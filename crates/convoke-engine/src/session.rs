@@ -12,8 +12,10 @@ mod history;
 mod holding;
 mod import;
 mod load;
+mod moving;
 mod progress;
 mod quota;
+mod refusing;
 pub(crate) mod registry;
 mod replay;
 mod ruling;
@@ -37,6 +39,7 @@ use tokio::time::Instant;
 
 use crate::error::{Error, Result};
 use crate::histories::HistoryGrowth;
+use crate::moving::{self as moves, Departure, Unpacked};
 use crate::sessions::Sessions;
 use crate::sessions::{Import, ImportedInto, Prompted};
 use crate::view::{Live, SessionView};
@@ -81,6 +84,10 @@ pub(crate) enum Request {
     Hold { until: oneshot::Receiver<()>, process: HeldProcess, reply: Answer<()> },
     /// Record what became of the session's work tree.
     SetWorktree { worktree: Box<OwnWorktree>, reply: Answer<()> },
+    /// Give the session to another machine, and end the task.
+    Move { departure: Box<Departure>, reply: Answer<()> },
+    /// Stop the agent, and end the task: the session belongs to another machine.
+    Leave { _done: oneshot::Sender<()> },
     /// Erase the session, and end the task.
     Erase { reply: Answer<()> },
     /// Reply when all earlier requests are done.
@@ -106,9 +113,10 @@ impl Request {
             | Self::Withdraw { reply, .. }
             | Self::ShowChanges { reply, .. }
             | Self::Captured { reply }
+            | Self::Move { reply, .. }
             | Self::Erase { reply }
             | Self::Settle { reply } => drop(reply.send(Err(error))),
-            Self::Stop { .. } => {}
+            Self::Stop { .. } | Self::Leave { .. } => {}
         }
     }
 }
@@ -138,6 +146,8 @@ pub(crate) enum Begin {
     Stored,
     /// Load the stored session and recover it.
     Cut(Cut),
+    /// Load the stored session, which has moved here with its files.
+    Arrived(Unpacked),
     /// A new session whose agent is already running.
     New {
         /// The session.
@@ -200,19 +210,23 @@ pub(crate) async fn hold(
 /// Waits for the checkpoint that a session is making. A session without a task makes none.
 pub(crate) async fn captured(shared: &Sessions, id: SessionId) -> Result<()> {
     let (reply, answer) = oneshot::channel();
-    let mut request = Request::Captured { reply };
+    post_if_running(shared, id, Request::Captured { reply }).await;
+    // The task drops the request when it ends, and its session makes no other checkpoint then.
+    answer.await.unwrap_or(Ok(()))
+}
+
+/// Posts a request to the task of a session; without a task the request is dropped.
+async fn post_if_running(shared: &Sessions, id: SessionId, request: Request) {
+    let mut request = request;
     loop {
         request = match shared.registry.post(id, request) {
-            Posted::Yes => break,
-            Posted::NoTask(_) => return Ok(()),
+            Posted::Yes | Posted::NoTask(_) => return,
             Posted::Full(request, mailbox) => {
                 drop(mailbox.reserve().await);
                 request
             }
         };
     }
-    // The task drops the request when it ends, and its session makes no other checkpoint then.
-    answer.await.unwrap_or(Ok(()))
 }
 
 /// Starts the task of a session, if it is not running.
@@ -222,7 +236,30 @@ pub(crate) async fn start_task(shared: &Arc<Sessions>, id: SessionId) -> Result<
     if found.node != shared.store.node() {
         return Err(Error::OtherNode { session: id });
     }
-    begin(shared, id, Begin::Stored)
+    if shared.store.arrival(id).await?.is_none() {
+        return begin(shared, id, Begin::Stored);
+    }
+    // One at a time, so that files are written once.
+    let _arriving = shared.arriving.lock().await;
+    if shared.registry.has_task(id) {
+        return Ok(());
+    }
+    let Some(unpacked) = moves::arrival(shared, &found).await? else {
+        return begin(shared, id, Begin::Stored);
+    };
+    begin(shared, id, Begin::Arrived(unpacked))?;
+    let (reply, settled) = oneshot::channel();
+    post_if_running(shared, id, Request::Settle { reply }).await;
+    // The task drops it when it ends, and the next request finds out why.
+    settled.await.unwrap_or(Ok(()))
+}
+
+/// Ends the task of a session that does not belong to this machine any more, and waits until it has ended.
+pub(crate) async fn leave(shared: &Sessions, id: SessionId) {
+    let (done, end) = oneshot::channel();
+    post_if_running(shared, id, Request::Leave { _done: done }).await;
+    // The sender is dropped when the task ends.
+    end.await.ok();
 }
 
 /// Restores a session that was interrupted when the daemon ended, and waits until that is stored.
@@ -284,7 +321,7 @@ impl Place {
             match cut {
                 // A session that fails again at once is left alone until the next request for it.
                 Cut::Broken if was_broken && since.elapsed() < LIFE_MIN => return,
-                Cut::Broken | Cut::Ended => {}
+                Cut::Broken | Cut::Ended | Cut::Moved => {}
                 // Recovered without waiting for a request, so that its turn ends as soon as that can be stored.
                 Cut::Unstored { .. } => tokio::time::sleep(UNSTORED_PAUSE).await,
             }

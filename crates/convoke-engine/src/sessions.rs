@@ -61,6 +61,10 @@ pub struct Sessions {
     pub(crate) attachments: Attachments,
     /// The checkpoints of the projects.
     pub(crate) snapshots: Arc<Snapshots>,
+    /// Held while the task of a session is started, which may write files that came along from another machine.
+    pub(crate) arriving: tokio::sync::Mutex<()>,
+    /// Wakes the task that completes the moves of sessions to this machine.
+    pub(crate) arrival_announced: Notify,
     admission: Admission,
     spare: SparePlace,
 }
@@ -151,6 +155,8 @@ impl Sessions {
             chains: Chains::default(),
             counted: Counted::default(),
             attachments,
+            arriving: tokio::sync::Mutex::default(),
+            arrival_announced: Notify::new(),
             admission: Admission::default(),
             spare: SparePlace::default(),
         })

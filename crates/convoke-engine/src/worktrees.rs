@@ -11,7 +11,7 @@ pub(crate) mod make;
 mod note;
 mod pull_request;
 mod recover;
-mod repository;
+pub(crate) mod repository;
 pub(crate) mod set_up;
 
 use std::path::PathBuf;

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::git::{Command, Git};
 use crate::{Error, Limits, ObjectId, Result};
 
+mod carry;
 mod excludes;
 mod index;
 mod keep;
@@ -25,7 +26,8 @@ mod snapshot;
 mod state;
 mod tree;
 
-pub(crate) use excludes::GitFolder;
+pub use carry::Carried;
+pub(crate) use excludes::{GitFolder, read as read_bounded};
 pub use left_out::{LeftOut, LeftOutReason};
 pub(crate) use left_out::{decode, encode};
 pub use lock::remove_stale_locks;

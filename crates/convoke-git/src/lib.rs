@@ -15,7 +15,7 @@ mod root;
 mod worktree;
 
 pub use checkpoint::{
-    Checkpoint, Checkpoints, LeftOut, LeftOutReason, Name, Options, Place, Snapshot,
+    Carried, Checkpoint, Checkpoints, LeftOut, LeftOutReason, Name, Options, Place, Snapshot,
     remove_stale_locks,
 };
 pub use diff::{
@@ -26,7 +26,7 @@ pub use error::{Error, Result};
 pub use git::{Git, Launcher, Version};
 pub use id::ObjectId;
 pub use limits::{Cancel, Limits};
-pub use project::{Base, Dirt, Facts, Filters, Head, Operation, Project, Upstream};
+pub use project::{Base, Dirt, Facts, Filters, Head, Operation, Project, Upstream, remote_of};
 pub use restore::{Blocked, Guard, Recovered, Restored, Scope};
 pub use worktree::{
     Access, Branch, Conflict, Copied, Discard, Finish, FinishRequest, Finished, NewPullRequest,

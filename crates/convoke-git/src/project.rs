@@ -14,9 +14,11 @@ use crate::{Error, Limits, ObjectId, Result};
 mod drivers;
 mod facts;
 mod operation;
+mod remote;
 
 pub use facts::{Base, Dirt, Facts, Head, Upstream};
 pub use operation::Operation;
+pub use remote::remote_of;
 
 /// Whether programs run that the project's configuration names for reading and writing files (such as Git LFS).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

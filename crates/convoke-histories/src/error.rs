@@ -23,6 +23,14 @@ pub enum Error {
         /// Which rule forbids it.
         why: &'static str,
     },
+    /// A file could not be written.
+    #[error("cannot write {path}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// A database could not be read.
     #[error("cannot read the database {path}")]
     Database {

@@ -60,6 +60,7 @@ pub(crate) fn of_route(method: &Method, path: &str) -> Need {
             | "/api/sessions/{id}/changes/file"
             | "/api/sessions/{id}/events"
             | "/api/sessions/{id}/messages"
+            | "/api/sessions/{id}/move"
             | "/api/sessions/{id}/state"
             | "/api/status"
             | "/api/teams"
@@ -89,6 +90,7 @@ pub(crate) fn of_route(method: &Method, path: &str) -> Need {
         ("POST", "/api/sessions/{id}/undo") => member("undo restore"),
         ("POST", "/api/sessions/{id}/revert") => member("revert changes"),
         ("POST", "/api/sessions/{id}/fork") => member("fork session"),
+        ("POST", "/api/sessions/{id}/move") => member("move session"),
         ("POST", "/api/sessions/{id}/finish") => member("finish work tree"),
         ("POST", "/api/worktrees/{id}/restore") => member("restore work tree"),
         ("DELETE", "/api/worktrees/{id}") => member("remove work tree"),

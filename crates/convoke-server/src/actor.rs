@@ -21,6 +21,7 @@ use crate::app::App;
 use crate::auth::Visit;
 use crate::failure::Failure;
 use crate::json;
+use crate::rest::moving;
 
 /// The largest body that is read to find out what a request is about.
 pub(crate) const BODY_MAX: usize = 4 << 20;
@@ -207,6 +208,14 @@ impl Subject {
         let (what, id) = (parts.next().unwrap_or_default(), parts.next());
         let id = id.map(|id| percent_encoding::percent_decode_str(id).decode_utf8_lossy());
         let subject = match (what, id.as_deref()) {
+            ("sessions", Some(id))
+                if path.ends_with("/move") && request.method() == Method::POST =>
+            {
+                let subject = Self::of_session(app, id).await?;
+                let (request, body) = with_body(request).await?;
+                let text = moving::audited(&subject.text, &body);
+                return Ok((request, Self { text, ..subject }));
+            }
             ("sessions" | "worktrees", Some(id)) => Self::of_session(app, id).await?,
             ("repos", Some(id)) => Self::of_project(app, id).await?,
             ("inbox", Some(id)) => Self::of_decision(app, id).await?,

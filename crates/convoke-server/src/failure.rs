@@ -42,7 +42,16 @@ struct LoggedFailure {
     chain: String,
 }
 
+/// In the extensions of a response: the session belongs to another node, and nothing was done.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MovedAway;
+
 impl Failure {
+    /// Whether the session belongs to another node, and nothing was done.
+    pub(crate) fn is_moved_away(&self) -> bool {
+        self.problem.code == code::SESSION_MOVED
+    }
+
     /// An error that the client caused.
     pub(crate) fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
         let title = status.canonical_reason().unwrap_or("Problem");
@@ -134,6 +143,9 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let Self { problem, chain } = self;
         let mut response = to_response(&problem);
+        if problem.code == code::SESSION_MOVED {
+            response.extensions_mut().insert(MovedAway);
+        }
         if let Some(chain) = chain {
             response.extensions_mut().insert(LoggedFailure { problem, chain });
         }
@@ -278,6 +290,8 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::Changes(error) if error.is_git_missing() => "install git 2.30 or newer".to_owned(),
         Error::Worktree(error) => return error.hint().map(str::to_owned),
+        Error::Move(error) => return error.hint(),
+        Error::OtherNode { .. } => "it has just moved there; try again".to_owned(),
         Error::Changes(ChangesError::Git(error)) if git_hint(error).is_some() => {
             return git_hint(error).map(str::to_owned);
         }
@@ -355,9 +369,8 @@ fn code_of(error: &Error) -> &'static str {
         Error::Changes(ChangesError::Git(GitError::NotCaptured { .. })) => code::FILES_NOT_CAPTURED,
         Error::Changes(error) if !error.files().is_empty() => code::FILES_CHANGED,
         Error::Stopping => code::STOPPING,
-        Error::NodeAway { .. } | Error::NodeSilent { .. } | Error::OtherNode { .. } => {
-            code::NODE_AWAY
-        }
+        Error::NodeAway { .. } | Error::NodeSilent { .. } => code::NODE_AWAY,
+        Error::OtherNode { .. } => code::SESSION_MOVED,
         Error::Shared(error) => code_of(error),
         error => kind_code(error.kind()),
     }

@@ -1,6 +1,9 @@
 //! Requests for sessions and projects of other nodes are handed to their node, which carries them out as if they had come
 //! to itself, and returns what it would have answered.
 
+mod owner;
+mod rerouting;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,9 +17,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use convoke_api::bodies::{Problem, Prompted, code};
 use convoke_api::frames::{ClientFrame, ServerFrame};
-use convoke_core::id::{MessageId, NodeId};
+use convoke_core::id::MessageId;
 use convoke_core::user::UserName;
-use convoke_engine::{Called, Delivery, Error, Incoming, Kind, Patience};
+use convoke_engine::{Beginning, Called, Error, Incoming, Kind, Patience};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -25,7 +28,9 @@ use tower::ServiceExt as _;
 use crate::actor::{Actor, BODY_MAX, with_body};
 use crate::app::App;
 use crate::failure::Failure;
+use crate::rest::moving;
 use crate::{view, ws};
+use owner::{Owner, of_project, of_request, of_session};
 
 /// How often a command is tried while this daemon is not ready for it, and when again.
 const TRIES: u32 = 20;
@@ -139,8 +144,8 @@ pub(crate) async fn forward(State(app): State<Arc<App>>, request: Request, next:
         return next.run(request).await;
     }
     match target(&app, request).await {
-        Ok(Target::Here(request)) => next.run(*request).await,
-        Ok(Target::There(node, asked)) => match ask(&app, node, asked).await {
+        Ok(Target::Here(request)) => rerouting::here_or_there(&app, *request, next).await,
+        Ok(Target::There(owner, asked)) => match ask(&app, owner, asked).await {
             Ok(answered) => answered.into_response(),
             Err(failure) => failure.into_response(),
         },
@@ -150,11 +155,11 @@ pub(crate) async fn forward(State(app): State<Arc<App>>, request: Request, next:
 
 enum Target {
     Here(Box<Request>),
-    There(NodeId, Asked),
+    There(Owner, Asked),
 }
 
 /// Whose request it is. What the database alone can answer is answered here.
-async fn target(app: &App, request: Request) -> Result<Target, Failure> {
+async fn target(app: &Arc<App>, request: Request) -> Result<Target, Failure> {
     let path = request.uri().path().to_owned();
     let mut parts = path.split('/').skip(1);
     let (api, what, id, rest) = (parts.next(), parts.next(), parts.next(), parts.next());
@@ -163,17 +168,25 @@ async fn target(app: &App, request: Request) -> Result<Target, Failure> {
     }
     let is_read = request.method() == Method::GET;
     let node = match (what, id, rest) {
-        (Some("sessions"), Some(_), None | Some("messages" | "events" | "state")) if is_read => {
+        (Some("sessions"), Some(_), None | Some("messages" | "events" | "state" | "move"))
+            if is_read =>
+        {
             None
         }
-        (Some("sessions"), Some(id), _) => node_of_session(app, id).await?,
-        (Some("repos"), Some(id), _) => node_of_project(app, id).await?,
-        (Some("inbox"), Some(id), Some(_)) => node_of_request(app, id).await?,
+        (Some("sessions"), Some(id), Some("move")) => {
+            // Its node gives it away; what is asked stays there when the session goes.
+            let (request, node) = moving::mover(app, request, id).await?;
+            let owner = node.map(|node| Owner { node, session: None });
+            return there(app, request, owner).await;
+        }
+        (Some("sessions"), Some(id), _) => of_session(app, id).await?,
+        (Some("repos"), Some(id), _) => of_project(app, id).await?,
+        (Some("inbox"), Some(id), Some(_)) => of_request(app, id).await?,
         (Some("sessions"), None, None) if request.method() == Method::POST => {
             let (request, body) = with_body(request).await?;
             let project = body.get("repoId").and_then(Value::as_str);
             let node = match project {
-                Some(project) => node_of_project(app, project).await?,
+                Some(project) => of_project(app, project).await?,
                 None => None,
             };
             return there(app, request, node).await;
@@ -183,8 +196,8 @@ async fn target(app: &App, request: Request) -> Result<Target, Failure> {
     there(app, request, node).await
 }
 
-async fn there(app: &App, request: Request, node: Option<NodeId>) -> Result<Target, Failure> {
-    let Some(node) = node else { return Ok(Target::Here(Box::new(request))) };
+async fn there(app: &App, request: Request, owner: Option<Owner>) -> Result<Target, Failure> {
+    let Some(owner) = owner else { return Ok(Target::Here(Box::new(request))) };
     let (request, mut body) = with_body(request).await?;
     let (method, uri) = (request.method().to_string(), request.uri().to_string());
     // So that it can be repeated.
@@ -197,30 +210,7 @@ async fn there(app: &App, request: Request, node: Option<NodeId>) -> Result<Targ
     }
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let by = request.extensions().get::<Actor>().and_then(|actor| actor.name.clone());
-    Ok(Target::There(node, Asked::Request { method, uri, body, by }))
-}
-
-async fn node_of_session(app: &App, text: &str) -> Result<Option<NodeId>, Error> {
-    let text = percent_encoding::percent_decode_str(text).decode_utf8_lossy();
-    match app.engine.sessions().find(&text).await {
-        Ok(id) => app.engine.nodes().of_session(id).await,
-        // The route itself says what is wrong.
-        Err(_) => Ok(None),
-    }
-}
-
-async fn node_of_project(app: &App, text: &str) -> Result<Option<NodeId>, Error> {
-    match app.engine.projects().find(text).await {
-        Ok(id) => app.engine.nodes().of_project(id).await,
-        Err(_) => Ok(None),
-    }
-}
-
-async fn node_of_request(app: &App, text: &str) -> Result<Option<NodeId>, Error> {
-    match app.engine.inbox().request(text).await? {
-        Some((_, Some(session))) => app.engine.nodes().of_session(session).await,
-        Some((_, None)) | None => Ok(None),
-    }
+    Ok(Target::There(owner, Asked::Request { method, uri, body, by }))
 }
 
 /// Hands a frame on if it is for another node; `None` if it is for this one.
@@ -240,18 +230,18 @@ pub(crate) async fn forward_frame(
     let field = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
     let requests = [field("permissionId"), field("questionId")];
     let node = if let Some(session) = field("sessionId") {
-        node_of_session(app, &session).await?
+        of_session(app, &session).await?
     } else if let Some(request) = requests.into_iter().flatten().next() {
-        node_of_request(app, &request).await?
+        of_request(app, &request).await?
     } else if let F::SessionCreate { project_id, .. }
     | F::FileComplete { project_id, .. }
     | F::ProjectRemove { project_id } = frame
     {
-        node_of_project(app, project_id).await?
+        of_project(app, project_id).await?
     } else {
         None
     };
-    let Some(node) = node else { return Ok(None) };
+    let Some(owner) = node else { return Ok(None) };
     if let (F::SessionSend { message_id: None, .. }, Some(fields)) = (frame, fields.as_object_mut())
     {
         let id = MessageId::from_random((app.random)());
@@ -259,7 +249,7 @@ pub(crate) async fn forward_frame(
     }
     let frame =
         serde_json::from_value(fields).map_err(|error| Failure::internal(error.to_string()))?;
-    match ask(app, node, Asked::Frame { frame, by }).await? {
+    match ask(app, owner, Asked::Frame { frame, by }).await? {
         Answered::Frames { frames } => Ok(Some(frames)),
         Answered::Problem { problem } => Err(Failure::from_problem(*problem)),
         Answered::Response { .. } => {
@@ -268,14 +258,9 @@ pub(crate) async fn forward_frame(
     }
 }
 
-async fn ask(app: &App, node: NodeId, asked: Asked) -> Result<Answered, Failure> {
-    let patience = asked.patience();
+async fn ask(app: &App, owner: Owner, asked: Asked) -> Result<Answered, Failure> {
     let mut letter = Letter { queued: false, asked };
-    let worded = |delivery: Delivery| {
-        letter.queued = delivery == Delivery::Later;
-        serde_json::to_string(&letter).unwrap_or_default()
-    };
-    match app.engine.nodes().call(node, patience, worded).await? {
+    match rerouting::call(app, owner, &mut letter).await? {
         Called::Answered(response) => serde_json::from_str(&response)
             .map_err(|error| Failure::internal(format!("a node answered {error}"))),
         Called::Queued { node } => queued(app, &letter.asked, node.name).await,
@@ -345,7 +330,7 @@ pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
             let answered = match letter {
                 Ok(Letter { asked, queued }) if asked.is_allowed() => {
                     let answered = answer_at_last(&app, &router, &incoming, &asked).await;
-                    // Left for the next start of this daemon.
+                    // Left for the next start of this daemon, or for the node that its session has moved to.
                     let Some(answered) = answered else { return };
                     let is_prompt = asked.patience() == Patience::MayWait;
                     if is_prompt && (queued || incoming.is_forgotten()) {
@@ -414,7 +399,7 @@ async fn tell_refused(app: &App, asked: &Asked, answered: &Answered) {
 }
 
 /// Carries it out, again and again as long as this daemon is not ready for it. `None` for a prompt that was accepted and
-/// could not be carried out before the daemon stopped.
+/// could not be carried out before the daemon stopped, and for what is not for this node any more.
 async fn answer_at_last(
     app: &Arc<App>,
     router: &Router,
@@ -423,7 +408,14 @@ async fn answer_at_last(
 ) -> Option<Answered> {
     let mut tries = 0;
     loop {
-        let answered = answer(app, router, incoming, asked).await;
+        let answered = answer(app, router, incoming, asked).await?;
+        if rerouting::is_moved_away(&answered) {
+            // Nothing was done here.
+            if let Err(error) = incoming.pass_on().await {
+                tracing::warn!("a command is not passed on: {error}");
+            }
+            return None;
+        }
         let is_unavailable = match &answered {
             Answered::Response { status, .. } => *status == UNAVAILABLE,
             Answered::Problem { problem } => problem.status == UNAVAILABLE,
@@ -441,16 +433,23 @@ async fn answer_at_last(
     }
 }
 
-async fn answer(app: &Arc<App>, router: &Router, incoming: &Incoming, asked: &Asked) -> Answered {
+async fn answer(
+    app: &Arc<App>,
+    router: &Router,
+    incoming: &Incoming,
+    asked: &Asked,
+) -> Option<Answered> {
     if incoming.command.was_begun && asked.patience() == Patience::Now {
         let detail = "the node was restarted while it carried this out; look whether it is done";
         // Not one of the 4xx, which say that nothing was done.
-        return problem(Failure::new(StatusCode::BAD_GATEWAY, code::NODE_AWAY, detail));
+        return Some(problem(Failure::new(StatusCode::BAD_GATEWAY, code::NODE_AWAY, detail)));
     }
-    if let Err(error) = incoming.begin().await {
-        return problem(error.into());
+    match incoming.begin().await {
+        Ok(Beginning::Ours) => {}
+        Ok(Beginning::NotOurs) => return None,
+        Err(error) => return Some(problem(error.into())),
     }
-    match asked {
+    Some(match asked {
         Asked::Request { method, uri, body, by } => {
             let request = Request::builder().method(&**method).uri(uri);
             let request = request.extension(Forwarded(by.clone()));
@@ -466,7 +465,7 @@ async fn answer(app: &Arc<App>, router: &Router, incoming: &Incoming, asked: &As
                 Err(failure) => problem(failure),
             }
         }
-    }
+    })
 }
 
 async fn respond(router: Router, request: Request) -> Answered {

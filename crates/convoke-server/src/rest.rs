@@ -14,6 +14,7 @@ mod imports;
 mod inbox;
 mod long_list;
 mod messages;
+pub(crate) mod moving;
 mod nodes;
 pub(crate) mod repos;
 pub(crate) mod rules;
@@ -64,6 +65,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(session::resume))
         .routes(routes!(session::mode))
         .routes(routes!(session::setting))
+        .routes(routes!(moving::targets, moving::go))
         .routes(routes!(changes::list))
         .routes(routes!(changes::file))
         .routes(routes!(changes::restore))

@@ -12,6 +12,7 @@ mod histories;
 mod job;
 pub mod location;
 mod messages;
+mod moves;
 pub mod nodes;
 mod pairs;
 mod postgres;
@@ -37,6 +38,7 @@ pub use histories::{
     Indexing, KnownHistory, NewHistorySession, SessionHistory,
 };
 pub use messages::{MessagePage, Snapshot, UpdatePage};
+pub use moves::{HandOver, MovePart, Moving, Owner};
 pub use pairs::{Asker, PairChange, PairCreation, PairFilter, PairId, PairStats, StoredPair};
 pub use projects::{NewProject, Project};
 pub use requests::StoredRequest;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use convoke_core::id::NodeId;
+use convoke_core::id::{NodeId, SessionId};
 use convoke_core::time::Timestamp;
 use tokio::sync::mpsc;
 
@@ -10,7 +10,9 @@ use crate::db::{Db, Optional as _, Row, SqlResult, params};
 use crate::error::{Error, Fault, Result};
 use crate::row;
 use crate::store::Store;
-use crate::write::nodes::{BeginCommand, FinishCommand, JoinNodes, LeaveNodes, PostCommand};
+use crate::write::nodes::{
+    BeginCommand, FinishCommand, JoinNodes, LeaveNodes, PassOnCommand, PostCommand,
+};
 
 pub use crate::postgres::Notice;
 
@@ -49,6 +51,15 @@ pub struct NodeCommand {
     pub was_begun: bool,
     /// How long ago it was asked, by the clock of the server.
     pub age: Duration,
+}
+
+/// Whether a command may be carried out here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beginning {
+    /// It is for this daemon.
+    Ours,
+    /// Its session has moved since it was read, and it went along; or it is finished.
+    NotOurs,
 }
 
 impl Store {
@@ -100,9 +111,16 @@ impl Store {
     }
 
     /// Asks another daemon to do something; returns the number under which the response will be.
-    pub async fn post_command(&self, to: NodeId, request: String) -> Result<u64> {
+    ///
+    /// What is asked about a session goes with it if it moves. Fails with `OtherNode` if it belongs to another daemon.
+    pub async fn post_command(
+        &self,
+        to: NodeId,
+        session: Option<SessionId>,
+        request: String,
+    ) -> Result<u64> {
         let asker = self.node().ok_or(Error::Misuse { what: "there are no other nodes" })?;
-        self.make(PostCommand { to, asker, request }).await
+        self.make(PostCommand { to, asker, session, request }).await
     }
 
     /// What this daemon is asked to do and has not done, in order.
@@ -129,9 +147,14 @@ impl Store {
         .await
     }
 
-    /// Records that a command is about to be carried out.
-    pub async fn begin_command(&self, id: u64) -> Result<()> {
+    /// Records that a command is about to be carried out, if it is still for this daemon.
+    pub async fn begin_command(&self, id: u64) -> Result<Beginning> {
         self.make(BeginCommand(id)).await
+    }
+
+    /// Gives a command that was begun here, and of which nothing was done, to the daemon that its session belongs to.
+    pub async fn pass_on_command(&self, id: u64) -> Result<()> {
+        self.make(PassOnCommand(id)).await
     }
 
     /// Records the response to a command.

@@ -4,6 +4,7 @@ pub(crate) mod changes;
 pub(crate) mod erase;
 pub(crate) mod generation;
 pub(crate) mod histories;
+pub(crate) mod moves;
 pub(crate) mod nodes;
 pub(crate) mod pairs;
 pub(crate) mod projects;

@@ -5,7 +5,7 @@ import { me } from "../ui/me.js";
 import { dialogs, toast } from "../ui/parts.js";
 
 /** @param {Session} session @param {SessionMenuWishes} wishes @returns {MenuItem[]} */
-export function menuOf({ id, uid, projectId, archived, title }, { isEmbedded, hasTree, ask, rename, finish, tellShell }) {
+export function menuOf({ id, uid, projectId, archived, title, node }, { isEmbedded, hasTree, ask, rename, finish, move, tellShell }) {
 	const may = me.may("member", projectId);
 	const link = `${location.origin}/?open=${encodeURIComponent(uid)}`;
 	const erase = () => dialogs.confirm(`Delete “${title}”?`, "Its messages, requests and search entries are deleted for good. The files of the project stay as they are.", "Delete", () => ask("session:erase"));
@@ -13,6 +13,8 @@ export function menuOf({ id, uid, projectId, archived, title }, { isEmbedded, ha
 	const items = [
 		[may, "Rename", "edit", rename],
 		[may && hasTree, "Finish the work tree…", "branch", finish],
+		// With a database that is a file there is no other machine.
+		[may && node && !hasTree, "Move to another machine…", "open", move],
 		[true, "Copy id", "copy", () => copy(id).then(() => toast("Copied."))],
 		[true, "Copy link", "link", () => copy(link).then(() => toast("Link copied."))],
 		[isEmbedded, "Open in a new page", "open", () => window.open(`/s/${uid}`, "_blank", "noopener")],

@@ -74,3 +74,25 @@ test("n4 a prompt for a machine that is away waits for it, and the page says so"
   await idle(chat(page));
   assert.deepEqual(page.problems, []);
 });
+
+test("n8 a session is moved to another machine from its menu", async () => {
+  const [laptop, workstation] = await start("laptop", "workstation");
+  await laptop.createSession(await laptop.addProject(), "scripted");
+  await workstation.addProject();
+  const page = await openPage(browser, laptop, { reducedMotion: "reduce" });
+  const conversation = await openSession(page, "New Session");
+  await say(conversation, "say I am here.");
+  await idle(conversation);
+  await conversation.locator(".chat-head").getByRole("button", { name: "Session menu" }).click();
+  await conversation.getByRole("menuitem", { name: "Move to another machine…" }).click();
+  const dialog = conversation.getByRole("dialog");
+  await dialog.getByText("no git remote").waitFor();
+  await dialog.getByRole("radio").check();
+  await dialog.getByRole("button", { name: "Move" }).click();
+  await conversation.getByText("Moved from laptop to workstation.").first().waitFor();
+  await conversation.locator(".chat-head .node", { hasText: "workstation" }).waitFor();
+  await say(conversation, "say I am there.");
+  await conversation.getByText("I am there.", { exact: true }).waitFor();
+  await idle(conversation);
+  assert.deepEqual(page.problems, []);
+});

@@ -11,6 +11,8 @@ pub mod code {
     pub const CONFLICT: &str = "conflict";
     /// The node that must be asked is away.
     pub const NODE_AWAY: &str = "node_away";
+    /// The session has just moved to another node; nothing was done, and it can be tried again.
+    pub const SESSION_MOVED: &str = "session_moved";
     /// An id that is no id, or too little of one.
     pub const INVALID_ID: &str = "invalid_id";
     /// The beginning of an id fits several; `candidates` lists them.

@@ -179,6 +179,8 @@ fn the_limits_of_bodies_are_in_their_schemas() {
     ImportTurn.tokens maximum=9007199254740991
     KeepEntry.message pattern="\\S"
     KeepEntry.sessionId minLength=4
+    MoveSession.project pattern="\\S"
+    MoveSession.to pattern="\\S"
     NewBackup.keep minimum=1 maximum=1000000
     NewBackup.to pattern="^/[^\\x00]*$"
     NewComparison.entries minItems=1 maxItems=10

@@ -85,6 +85,7 @@ fn lifecycle(event: &LifecycleEvent) -> String {
         LifecycleEvent::ContinuedIn { session } => {
             format!("This conversation continues in session {session}, with a summary of this one.")
         }
+        LifecycleEvent::Moved(moved) => moved.sentence(),
     }
 }
 

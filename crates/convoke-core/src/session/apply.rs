@@ -172,7 +172,9 @@ impl Session {
             LifecycleEvent::Renamed { title } => self.summary.title = Some(title.clone()),
             LifecycleEvent::Archived => self.summary.archived = true,
             LifecycleEvent::Unarchived => self.summary.archived = false,
-            LifecycleEvent::Continues { .. } | LifecycleEvent::ContinuedIn { .. } => {}
+            LifecycleEvent::Continues { .. }
+            | LifecycleEvent::ContinuedIn { .. }
+            | LifecycleEvent::Moved(_) => {}
         }
     }
 

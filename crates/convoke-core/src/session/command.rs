@@ -8,7 +8,7 @@ use crate::bounds::{PROMPT_BYTES_MAX, json_bytes};
 use crate::content::{Content, PlanStep, ToolResult, ToolStatus};
 use crate::id::{MessageId, RequestId};
 use crate::message::{Draft, Seq};
-use crate::notice::{Notice, Resumed};
+use crate::notice::{Notice, Resumed, SessionMove};
 use crate::process::Exit;
 use crate::prompt::{ATTACHMENTS_MAX, FILES_MAX, Prompt};
 use crate::question::Answer;
@@ -107,6 +107,8 @@ pub enum Command {
     },
     /// Recover an interrupted session.
     Recover(Cut),
+    /// Record that the session is on this machine now, whatever its status.
+    Arrive(Box<SessionMove>),
     /// Handle a report of the agent.
     Agent(Report),
 }
@@ -140,6 +142,8 @@ pub enum Cut {
     Ended,
     /// The session's task failed.
     Broken,
+    /// The session was taken from a machine that was away.
+    Moved,
     /// The agent's output could not be stored.
     Unstored {
         /// The error.
@@ -156,6 +160,10 @@ impl Cut {
             Self::Broken => Stop::failed(
                 FailureKind::Internal,
                 "an internal error in Convoke interrupted the turn",
+            ),
+            Self::Moved => Stop::failed(
+                FailureKind::Interrupted,
+                "the session was moved to another machine during the turn",
             ),
             Self::Unstored { error } => {
                 let detail = format!("the agent's output could not be stored: {error}");

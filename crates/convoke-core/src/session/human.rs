@@ -53,6 +53,11 @@ impl Session {
                 self.settle_late(&asked, Verdicted { verdict, by }, stamp, decision)
             }
             Command::Recover(cut) => Ok(self.recover(&cut, decision)),
+            Command::Arrive(moved) => {
+                let mut decision = decision;
+                decision.notice(LifecycleEvent::Moved(*moved));
+                Ok(decision)
+            }
             Command::Agent(report) => self.report(report, decision),
         }
     }

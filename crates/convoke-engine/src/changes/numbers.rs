@@ -10,15 +10,15 @@ const PER_TURN: u64 = 1_000;
 
 /// The two checkpoints of a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Restore {
+pub(crate) struct Restore {
     /// The files before it.
-    pub(super) before: Place,
+    pub(crate) before: Place,
     /// The files after it.
-    pub(super) after: Place,
+    pub(crate) after: Place,
 }
 
 /// The numbers of the next restore.
-pub(super) fn next(names: &[Name]) -> Restore {
+pub(crate) fn next(names: &[Name]) -> Restore {
     let turn = names.iter().filter_map(turn_of).max().unwrap_or_default();
     let taken = names.iter().filter_map(|name| match name.place() {
         Place::Restore(number) if number / PER_TURN == turn => Some(number % PER_TURN),

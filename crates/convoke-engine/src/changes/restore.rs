@@ -187,7 +187,7 @@ impl Changes {
 }
 
 /// Restores files to a checkpoint, between two checkpoints that make it undoable and show what follows.
-fn to_checkpoint(
+pub(crate) fn to_checkpoint(
     checkpoints: &Checkpoints,
     names: &[Name],
     to: &Checkpoint,

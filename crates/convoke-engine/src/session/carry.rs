@@ -48,6 +48,15 @@ pub(super) struct Undone {
     effects: Vec<Effect>,
     /// How far the conversation was read of which this is a part.
     pub(super) mark: Option<HistoryMark>,
+    /// Whether the session's move to this machine is complete with it.
+    move_end: MoveEnd,
+}
+
+/// Whether the first update after a move is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MoveEnd {
+    No,
+    Complete,
 }
 
 /// Whether a command may use the space that is set aside for a full disk.
@@ -79,6 +88,7 @@ impl Priority {
             | Command::Archive
             | Command::Unarchive
             | Command::Recover(_)
+            | Command::Arrive(_)
             | Command::Agent(_) => Self::Ordinary,
         }
     }
@@ -111,6 +121,20 @@ impl Task {
         }
         self.carry_out(effects).await;
         Ok(Carried { view: self.view(), prompt })
+    }
+
+    /// Follows the first commands at a new machine; the session has arrived with them.
+    pub(super) async fn carry_arrival(&mut self, commands: Vec<Command>) -> Result<()> {
+        let mut undone = self.undone();
+        for command in commands {
+            let decision =
+                undone.session.handle(command).map_err(|refusal| self.explain(refusal))?;
+            self.decided(&mut undone, decision);
+        }
+        undone.move_end = MoveEnd::Complete;
+        let effects = self.commit(undone).await?;
+        self.carry_out(effects).await;
+        Ok(())
     }
 
     /// Handles reports of the agent. They have no caller that could try again, so a store that fails is retried.
@@ -229,6 +253,7 @@ impl Task {
             sync: Sync::Soon,
             effects: Vec::new(),
             mark: None,
+            move_end: MoveEnd::No,
         }
     }
 
@@ -311,6 +336,9 @@ impl Task {
         let (updates, summary) = (undone.updates.as_slice(), undone.session.summary().clone());
         if let Some(mark) = undone.mark.clone() {
             return Ok(self.shared.store.record_history(self.id, updates, summary, mark).await?);
+        }
+        if undone.move_end == MoveEnd::Complete {
+            return Ok(self.shared.store.record_arrival(self.id, updates, summary).await?);
         }
         if updates.is_empty() {
             return match undone.changes.contains(&Change::Seen) {

@@ -112,6 +112,18 @@ impl Registry {
         Entered::Yes(entry.published.clone())
     }
 
+    /// Whether a session has a task.
+    pub(crate) fn has_task(&self, id: SessionId) -> bool {
+        self.mailbox(id).is_some()
+    }
+
+    /// The sessions that have a task.
+    pub(crate) fn tasks(&self) -> Vec<SessionId> {
+        let entries = self.entries();
+        let tasks = entries.sessions.iter().filter(|(_, entry)| entry.mailbox.is_some());
+        tasks.map(|(id, _)| *id).collect()
+    }
+
     /// Posts a request to the mailbox of a session's task.
     ///
     /// A task leaves under the same lock, so that it never leaves with an unread request.

@@ -33,6 +33,9 @@ use crate::view::AgentStatus;
 
 /// Recorded with an agent session that replaces one that is gone.
 pub(crate) const REMADE: &str = "remade";
+/// Recorded with an agent session whose record did not go along to this machine: one with the same id that is here from
+/// an earlier stay does not have all that was said.
+pub(crate) const LEFT_BEHIND: &str = "left behind";
 /// The most messages that are searched for a later prompt.
 const PROMPTS_LOOK: u32 = 1000;
 
@@ -160,6 +163,10 @@ async fn known(processes: &Processes, spec: &ProcessSpec) -> Known {
     let Some(id) = id else { return Known::Nothing };
     if processes.pool.keys().await.contains(&spec.key) {
         return Known::Session(id);
+    }
+    let records = processes.store.agent_session_records(spec.session, Window::first(1)).await;
+    if records.is_ok_and(|records| records.first().is_some_and(|it| it.why == LEFT_BEHIND)) {
+        return Known::Nothing;
     }
     match live::is_open_elsewhere(processes, spec.session, &id).await {
         Ok(true) => Known::OpenElsewhere(id),

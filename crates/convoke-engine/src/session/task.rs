@@ -23,11 +23,13 @@ use tokio::time::Instant;
 use super::capture::Capture;
 use super::holding::{Hold, workspace_of};
 use super::load::{Loaded, load};
+use super::moving::{Leaving, Left as Leave};
 use super::progress::Progress;
 use super::quota::Quota;
+use super::refusing::{cut_by, refuse_all, turn_away};
 use super::registry::Left;
 use super::seating::Waiting;
-use super::start::{ProcessSpec, ProcessUpdate, explain};
+use super::start::{ProcessSpec, ProcessUpdate};
 use super::{Begin, Carried, Completed, Reports, Request};
 use crate::error::{Error, Result};
 use crate::sessions::Sessions;
@@ -87,6 +89,8 @@ pub(super) struct Task {
     pub(super) quota: Quota,
     pub(super) capture: Capture,
     pub(super) hold: Hold,
+    /// The machine that the session is about to leave for.
+    pub(super) leaving: Option<Leaving>,
     /// The project's folder, in which the session works unless it has a work tree of its own.
     pub(super) project: PathBuf,
     /// The newest messages of a conversation that another program writes, once that has grown.
@@ -124,7 +128,7 @@ pub(super) async fn run(
             refuse_all(&shared, id, requests, error);
             return match cut {
                 Some(cut @ Cut::Unstored { .. }) => Err(cut),
-                Some(Cut::Broken | Cut::Ended) | None => Ok(()),
+                Some(Cut::Broken | Cut::Ended | Cut::Moved) | None => Ok(()),
             };
         }
     };
@@ -134,7 +138,8 @@ pub(super) async fn run(
         let (idle_at, cancel_at) = (task.idle_at(), task.cancelling.map(|(_, until)| until));
         let (progress_at, close_at) = (task.progress.due(), task.close_at());
         tokio::select! {
-            request = requests.recv() => match request {
+            // One that is about to leave answers nothing: what is asked meanwhile is asked of its new machine.
+            request = requests.recv(), if task.leaving.is_none() => match request {
                 None => break,
                 // Reports that have arrived are still stored.
                 Some(stop @ Request::Stop { .. }) => {
@@ -152,6 +157,15 @@ pub(super) async fn run(
                     }
                     Err(error) => drop(reply.send(Err(error))),
                 },
+                Some(Request::Move { departure, reply }) => {
+                    task.prepare_to_leave(*departure, reply).await;
+                }
+                Some(leave @ Request::Leave { .. }) => {
+                    task.stop_process().await;
+                    turn_away(&shared, id, requests);
+                    drop(leave);
+                    break;
+                }
                 Some(request) => task.attend(request).await,
             },
             _ = task.reports.recv_many(&mut batch, BATCH), if task.progress.held.len() < BATCH => {
@@ -175,6 +189,10 @@ pub(super) async fn run(
             shared.registry.remove(id);
             return Err(cut_by(&error));
         }
+        if task.is_ready_to_leave() && task.leave().await == Leave::Gone {
+            turn_away(&shared, id, requests);
+            break;
+        }
         if task.is_over() && shared.registry.leave(id, &requests) == Left::Yes {
             break;
         }
@@ -190,7 +208,7 @@ impl Task {
     ) -> Result<(Self, mpsc::Receiver<ProcessUpdate>)> {
         let Parts { id, published, live } = parts;
         let channel = || -> Reports { mpsc::channel(REPORTS_MAX) };
-        let mut set_up = None;
+        let (mut set_up, mut arrived) = (None, None);
         let (loaded, cut, (reports_to, reports), first) = match begin {
             Begin::New { stored, reports, first, set_up: command } => {
                 let session = Session::restore(stored.summary.clone(), &[], Vec::new());
@@ -205,6 +223,13 @@ impl Task {
                 (loaded, cut, channel(), Vec::new())
             }
             Begin::Cut(cut) => (load(&shared.store, id).await?, Some(cut), channel(), Vec::new()),
+            Begin::Arrived(unpacked) => {
+                let loaded = load(&shared.store, id).await?;
+                // It was taken from a machine that was away in the middle of something.
+                let cut = loaded.session.is_under_way().then_some(Cut::Moved);
+                arrived = Some(unpacked);
+                (loaded, cut, channel(), Vec::new())
+            }
         };
         let Loaded { stored, mut session, open } = loaded;
         if cut.is_some() {
@@ -249,6 +274,7 @@ impl Task {
             quota: Quota::default(),
             capture: Capture::default(),
             hold: Hold::default(),
+            leaving: None,
             project,
             grown: None,
             broken: None,
@@ -261,6 +287,9 @@ impl Task {
                 task.stop_process().await;
             }
             task.carry(Command::Recover(cut)).await?;
+        }
+        if let Some(unpacked) = arrived {
+            task.arrive(unpacked).await?;
         }
         task.hear(first).await;
         if let Some(command) = set_up {
@@ -324,7 +353,10 @@ impl Task {
             Request::Settle { reply } => {
                 reply.send(Ok(())).ok();
             }
-            Request::Erase { .. } | Request::Stop { .. } => {}
+            Request::Erase { .. }
+            | Request::Stop { .. }
+            | Request::Move { .. }
+            | Request::Leave { .. } => {}
         }
     }
 
@@ -405,7 +437,7 @@ impl Task {
 
     /// Whether the task may end. An active session of a human keeps its task for the idle timeout.
     fn is_over(&mut self) -> bool {
-        if self.hold.is_on() {
+        if self.hold.is_on() || self.leaving.is_some() {
             return false;
         }
         let is_kept = self.stored.kind == SessionKind::Session
@@ -462,29 +494,5 @@ async fn at(due: Option<Instant>) {
     match due {
         Some(due) => tokio::time::sleep_until(due).await,
         None => std::future::pending().await,
-    }
-}
-
-/// What an error means for the session that it ends.
-fn cut_by(error: &Error) -> Cut {
-    if error.may_pass() { Cut::Unstored { error: explain(error) } } else { Cut::Broken }
-}
-
-/// Fails all requests, because the session cannot be restored; the first of them with the cause.
-fn refuse_all(
-    shared: &Sessions,
-    id: SessionId,
-    mut requests: mpsc::Receiver<Request>,
-    error: Error,
-) {
-    let mut error = Some(error);
-    loop {
-        while let Ok(request) = requests.try_recv() {
-            let error = error.take().unwrap_or_else(|| shared.broken(id));
-            request.refuse(error);
-        }
-        if shared.registry.leave(id, &requests) == Left::Yes {
-            return;
-        }
     }
 }

@@ -37,6 +37,10 @@ impl Sessions {
     }
 
     async fn recover_one(self: &Arc<Self>, session: SessionId) -> Result<()> {
+        if self.store.arrival(session).await?.is_some() {
+            // What came along from another machine is written first.
+            return Ok(());
+        }
         match session::recover(self, session).await {
             Err(error) if error.kind() != Kind::Unavailable => {
                 // One failed session must not prevent the recovery of the others.
@@ -66,7 +70,9 @@ impl Sessions {
             active.extend(page.sessions.into_iter().map(|session| session.id));
             window.offset += PAGE;
         }
-        for session in active {
+        // What came along from another machine may take long to write, and is not waited for.
+        let arriving = self.store.arriving().await?;
+        for session in active.into_iter().filter(|session| !arriving.contains(session)) {
             session::start_task(self, session).await?;
         }
         Ok(())

@@ -10,7 +10,7 @@ use crate::sessions::Sessions;
 
 /// How the work trees of a repository are opened.
 #[derive(Debug, Clone)]
-pub(super) struct Repository {
+pub(crate) struct Repository {
     launcher: Launcher,
     filters: Filters,
 }
@@ -23,7 +23,7 @@ impl Repository {
     ///
     /// Its configuration may name programs. They run inside of a sandbox that lets them write the repository and its
     /// work trees, or not at all.
-    pub(super) fn of(
+    pub(crate) fn of(
         sessions: &Sessions,
         project: &Path,
         work_trees: &Path,
@@ -71,7 +71,7 @@ impl Repository {
     }
 
     /// Opens one of its work trees.
-    pub(super) fn open(
+    pub(crate) fn open(
         &self,
         git: &Git,
         work_tree: &Path,

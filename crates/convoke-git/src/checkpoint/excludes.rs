@@ -71,7 +71,7 @@ fn pointer(file: &Path, prefix: &[u8]) -> Option<PathBuf> {
 }
 
 /// Reads a regular file up to a size; a pipe would block and a link may lead anywhere, so neither is read.
-fn read(path: &Path, bytes_max: u64) -> Option<Vec<u8>> {
+pub(crate) fn read(path: &Path, bytes_max: u64) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(openat(CWD, path, flags, Mode::empty()).ok()?);
     let found = file.metadata().ok().filter(|found| found.is_file() && found.len() <= bytes_max)?;

@@ -60,6 +60,8 @@ const ENVIRONMENT: [(&str, &str); 10] = [
 pub(crate) enum Input<'a> {
     Nothing,
     Bytes(&'a [u8]),
+    /// From where it stands to its end.
+    File(&'a File),
 }
 
 /// What a command wrote.
@@ -133,6 +135,12 @@ impl<'a> Command<'a> {
 
     pub(crate) fn input(mut self, bytes: &'a [u8]) -> Self {
         self.input = Input::Bytes(bytes);
+        self
+    }
+
+    /// Lets it read a file.
+    pub(crate) fn input_file(mut self, file: &'a File) -> Self {
+        self.input = Input::File(file);
         self
     }
 

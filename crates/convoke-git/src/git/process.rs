@@ -47,6 +47,8 @@ pub(super) fn run(
         (Input::Nothing, Some(lock)) => (share(lock)?, Stdio::piped()),
         (Input::Bytes(_), None) => (Stdio::piped(), Stdio::piped()),
         (Input::Bytes(_), Some(lock)) => (Stdio::piped(), share(lock)?),
+        (Input::File(file), None) => (share(file)?, Stdio::piped()),
+        (Input::File(file), Some(lock)) => (share(file)?, share(lock)?),
     };
     command.stdin(stdin).stdout(stdout).stderr(Stdio::piped()).process_group(0);
     let child = command.spawn().map_err(|source| {
@@ -55,7 +57,7 @@ pub(super) fn run(
     })?;
     let mut running = Running::new(child, words)?;
     let unsent = match input {
-        Input::Nothing => &[],
+        Input::Nothing | Input::File(_) => &[],
         Input::Bytes(bytes) => bytes,
     };
     running.serve(unsent, limits, sink)

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod bad_cases;
 #[cfg(test)]
+mod carrying;
+#[cfg(test)]
 mod crash;
 #[cfg(test)]
 mod diffs;

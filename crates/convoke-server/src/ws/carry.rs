@@ -98,7 +98,17 @@ pub(super) async fn carry(
     let by = actor.name.clone();
     let reply = match nodes::forward_frame(&app, &frame, by.clone()).await? {
         Some(frames) => Reply::Say(frames),
-        None => carry_here(Arc::clone(&app), frame, request_id, by).await?,
+        None => {
+            let again = frame.clone();
+            match carry_here(Arc::clone(&app), frame, request_id, by.clone()).await {
+                // The session moved away meanwhile, and nothing was done.
+                Err(failure) if failure.is_moved_away() => {
+                    let there = nodes::forward_frame(&app, &again, by).await?;
+                    Reply::Say(there.ok_or(failure)?)
+                }
+                carried => carried?,
+            }
+        }
     };
     if let Some(action) = need.action {
         app.record(actor, action, about);

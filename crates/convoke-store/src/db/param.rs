@@ -72,6 +72,12 @@ impl ToParam for String {
     }
 }
 
+impl ToParam for Vec<u8> {
+    fn to_param(&self) -> Param<'_> {
+        Param::Blob(self)
+    }
+}
+
 impl ToParam for [u8; 16] {
     fn to_param(&self) -> Param<'_> {
         Param::Blob(self)

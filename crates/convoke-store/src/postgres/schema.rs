@@ -38,6 +38,13 @@ const STEPS: &[Step] = &[
         down: include_str!("../../migrations/postgres/0004_users.down.sql"),
         code: None,
     },
+    Step {
+        version: 5,
+        name: "moves",
+        up: include_str!("../../migrations/postgres/0005_moves.up.sql"),
+        down: include_str!("../../migrations/postgres/0005_moves.down.sql"),
+        code: None,
+    },
 ];
 
 /// An advisory lock around migrations, so that two daemons that start at once do not both apply them.

@@ -96,7 +96,12 @@ fn quote(word: &str) -> String {
 
 /// No word of a text has such a letter.
 pub(super) fn scope_lexeme(word: &str) -> String {
-    format!("'@{word}'")
+    format!("'{}'", bare_scope_lexeme(word))
+}
+
+/// The same without quotes.
+pub(crate) fn bare_scope_lexeme(word: &str) -> String {
+    format!("@{word}")
 }
 
 #[cfg(test)]

@@ -41,6 +41,17 @@ impl Scope {
     }
 }
 
+/// The words of a message that change when its session goes to another project.
+pub(crate) fn project_words(project: &str, agent: &str, role: &str) -> [String; 4] {
+    let (project, agent, role) = (project_part(project), agent_part(agent), role_part(role));
+    [
+        format!("{MARK}{project}"),
+        format!("{MARK}{project}{agent}"),
+        format!("{MARK}{project}{role}"),
+        format!("{MARK}{project}{agent}{role}"),
+    ]
+}
+
 /// The word that stands for a session.
 pub(super) fn session_word(n: i64) -> String {
     format!("{MARK}s{n}")
@@ -97,6 +108,8 @@ mod tests {
         }
         assert_eq!(filter_word(None, None, None), None);
         assert!(!words.contains(&filter_word(None, None, Some(Role::User)).unwrap()));
+        let of_project = project_words(&project.to_string(), agent.as_str(), "agent");
+        assert!(of_project.iter().all(|word| words.contains(word)));
         assert!(words.contains(&session_word(3)));
         assert!(words.iter().all(|word| word.chars().all(|c| c.is_ascii_alphanumeric())));
     }

@@ -3,11 +3,11 @@
 use convoke_core::files::{ChangeTotals, OwnWorktree};
 use convoke_core::id::SessionId;
 
-use super::sessions::number;
+use super::sessions::own_number;
 use super::work::json;
 use super::{Change, Durability};
 use crate::db::{Db, params};
-use crate::error::{Error, Fault, Result};
+use crate::error::{Fault, Result};
 
 /// What a session changed in its project.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Change for SetChanges {
     }
 
     fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
-        let n = number(db, self.session)?.ok_or(Error::UnknownSession { id: self.session })?;
+        let n = own_number(db, self.session)?;
         db.prepare_cached("UPDATE agent_sessions SET changes = ?2 WHERE n = ?1")?
             .execute(params![n, self.changes])?;
         Ok(())
@@ -67,7 +67,7 @@ impl Change for SetWorktree {
     }
 
     fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
-        let n = number(db, self.session)?.ok_or(Error::UnknownSession { id: self.session })?;
+        let n = own_number(db, self.session)?;
         db.prepare_cached("UPDATE agent_sessions SET worktree = ?2 WHERE n = ?1")?
             .execute(params![n, self.worktree])?;
         Ok(())

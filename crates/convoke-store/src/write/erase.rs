@@ -2,10 +2,10 @@
 
 use convoke_core::id::SessionId;
 
-use super::sessions::number;
+use super::sessions::own_number;
 use super::{Change, Durability};
 use crate::db::Db;
-use crate::error::{Error, Fault};
+use crate::error::Fault;
 
 /// A session that goes with its messages, requests, search entries and agent session ids.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl Change for EraseSession {
     }
 
     fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
-        let n = number(db, self.0)?.ok_or(Error::UnknownSession { id: self.0 })?;
+        let n = own_number(db, self.0)?;
         // The row goes first: a trigger protects the agent session ids of sessions that exist. What refers to the row is
         // gone before the commit, when the references are checked.
         db.defer_references()?;
@@ -45,6 +45,7 @@ impl Change for EraseSession {
         ] {
             db.prepare_cached(sql)?.execute([n])?;
         }
+        super::moves::forget(db, self.0)?;
         Ok(())
     }
 }

@@ -1,11 +1,11 @@
 //! Records daemons that share the database, and what they ask of each other.
 
-use convoke_core::id::NodeId;
+use convoke_core::id::{NodeId, SessionId};
 
 use super::{Change, Durability};
-use crate::db::{Db, params};
+use crate::db::{Db, Optional as _, params};
 use crate::error::{Error, Fault};
-use crate::nodes::{LEASE, f64_of};
+use crate::nodes::{Beginning, LEASE, f64_of};
 
 /// A daemon that starts; its outcome is its epoch.
 #[derive(Debug)]
@@ -70,6 +70,8 @@ impl Change for LeaveNodes {
 pub(crate) struct PostCommand {
     pub(crate) to: NodeId,
     pub(crate) asker: NodeId,
+    /// The session that it is about, which must belong to that daemon.
+    pub(crate) session: Option<SessionId>,
     pub(crate) request: String,
 }
 
@@ -85,9 +87,20 @@ impl Change for PostCommand {
         if !db.prepare_cached(known)?.exists([self.to.to_string()])? {
             return Err(Error::UnknownNode { id: self.to }.into());
         }
-        let sql =
-            "INSERT INTO node_commands (node, asker, request) VALUES (?1, ?2, ?3) RETURNING id";
-        let of = [&self.to.to_string(), &self.asker.to_string(), &self.request];
+        let (to, asker) = (self.to.to_string(), self.asker.to_string());
+        if let Some(id) = self.session {
+            // Until the commit no other transaction moves the session, so that none leaves this command behind.
+            let owner = "SELECT coalesce(node, '') FROM agent_sessions WHERE id = ?1 FOR KEY SHARE";
+            let owner = db.prepare_cached(owner)?.query_row([id.to_string()], |row| row.get(0));
+            let owner: String = owner.optional()?.ok_or(Error::UnknownSession { id })?;
+            if owner != to {
+                return Err(Error::OtherNode { id }.into());
+            }
+        }
+        let sql = "INSERT INTO node_commands (node, asker, request, session_id)
+             VALUES (?1, ?2, ?3, ?4) RETURNING id";
+        let session = self.session.map(|id| id.to_string());
+        let of = params![to, asker, self.request, session];
         let id = db.prepare_cached(sql)?.query_row(of, |row| row.get(0))?;
         db.notify(&format!("command {}", self.to))?;
         Ok(id)
@@ -99,6 +112,28 @@ impl Change for PostCommand {
 pub(crate) struct BeginCommand(pub(crate) u64);
 
 impl Change for BeginCommand {
+    type Outcome = Beginning;
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<Beginning, Fault> {
+        let own = db.own("node_commands");
+        let sql = format!(
+            "UPDATE node_commands SET begun_at = clock_timestamp()
+             WHERE id = ?1 AND finished_at IS NULL{own}"
+        );
+        let begun = db.prepare_cached(&sql)?.execute([self.0])?;
+        Ok(if begun == 0 { Beginning::NotOurs } else { Beginning::Ours })
+    }
+}
+
+/// A command that was begun here, and of which nothing was done since its session has moved away.
+#[derive(Debug)]
+pub(crate) struct PassOnCommand(pub(crate) u64);
+
+impl Change for PassOnCommand {
     type Outcome = ();
 
     fn durability(&self) -> Durability {
@@ -106,8 +141,17 @@ impl Change for BeginCommand {
     }
 
     fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
-        let sql = "UPDATE node_commands SET begun_at = clock_timestamp() WHERE id = ?1";
-        db.prepare_cached(sql)?.execute([self.0])?;
+        let own = db.own("node_commands");
+        let sql = format!(
+            "UPDATE node_commands SET begun_at = NULL, node = s.node FROM agent_sessions AS s
+             WHERE node_commands.id = ?1 AND s.id = node_commands.session_id
+                 AND node_commands.finished_at IS NULL{own} RETURNING s.node"
+        );
+        let to = db.prepare_cached(&sql)?.query_row([self.0], |row| row.get(0)).optional()?;
+        let to: Option<Option<String>> = to;
+        if let Some(to) = to.flatten() {
+            db.notify(&format!("command {to}"))?;
+        }
         Ok(())
     }
 }

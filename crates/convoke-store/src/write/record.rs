@@ -12,9 +12,9 @@ use convoke_core::update::{Delta, Update};
 
 use super::requests::RequestRow;
 use super::search::Searched;
-use super::sessions::number;
+use super::sessions::not_own;
 use super::work::WorkRow;
-use super::{Change, Durability, search};
+use super::{Change, Durability, moves, search};
 use crate::db::{Db, Optional as _, Row, SqlResult, params};
 use crate::error::{Error, Fault, Result};
 use crate::histories::Indexing;
@@ -28,6 +28,15 @@ pub(crate) struct Record {
     summary: Summary,
     work: WorkRow,
     durability: Durability,
+    arrival: Arrival,
+}
+
+/// Whether the updates are the first that a session's new daemon stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arrival {
+    No,
+    /// Its move is complete with them.
+    Complete,
 }
 
 /// An update as it is stored. Encoded by the caller, so that the writer thread encodes no JSON.
@@ -85,7 +94,12 @@ impl Record {
         let encode = |update| Encoded::of(update, Indexing::Now);
         let updates = updates.iter().map(encode).collect::<Result<_>>()?;
         let work = WorkRow::encode(&summary.work)?;
-        Ok(Self { session, updates, summary, work, durability })
+        Ok(Self { session, updates, summary, work, durability, arrival: Arrival::No })
+    }
+
+    /// The same, with which the session has arrived at this daemon.
+    pub(crate) fn arriving(self) -> Self {
+        Self { arrival: Arrival::Complete, ..self }
     }
 
     /// The same without its usage added to the session's sums, since the caller knows them.
@@ -137,10 +151,7 @@ impl Change for Record {
     fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         let (session, summary, work) = (self.session, &self.summary, &self.work);
         let Some(standing) = standing(db, session, summary, work)? else {
-            return Err(match number(db, session)? {
-                Some(_) => Error::OtherNode { id: session }.into(),
-                None => Error::UnknownSession { id: session }.into(),
-            });
+            return Err(not_own(db, session)?);
         };
         if self.first_rev().is_some_and(|first| first <= standing.rev) {
             let (expected, got) = (standing.rev.next(), self.first_rev().unwrap_or_default());
@@ -180,7 +191,10 @@ impl Change for Record {
                 store_shown(db, n, summary)?;
             }
         }
-        Ok(())
+        match self.arrival {
+            Arrival::No => Ok(()),
+            Arrival::Complete => moves::forget(db, session),
+        }
     }
 }
 
@@ -397,8 +411,10 @@ fn standing(
 ) -> SqlResult<Option<Standing>> {
     let sql = match db {
         Db::Sqlite(_) => Cow::Borrowed(STANDING),
-        // Others wait until this transaction is over.
-        Db::Postgres(_) => Cow::Owned(format!("{STANDING}{} FOR UPDATE", db.own("agent_sessions"))),
+        // Others wait until this transaction is over, but not those that only make sure that the row stays.
+        Db::Postgres(_) => {
+            Cow::Owned(format!("{STANDING}{} FOR NO KEY UPDATE", db.own("agent_sessions")))
+        }
     };
     db.prepare_cached(&sql)?
         .query_row([session.to_string()], |row| {

@@ -1,5 +1,7 @@
 //! Begins sessions, and records the ids by which agents know them.
 
+use std::borrow::Cow;
+
 use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::session::{EndReason, Summary};
 use convoke_core::time::Timestamp;
@@ -74,6 +76,30 @@ pub(crate) fn number(db: Db<'_>, id: SessionId) -> SqlResult<Option<i64>> {
         .optional()
 }
 
+/// The number of a session that belongs to this daemon, which keeps it until the transaction is over.
+pub(super) fn own_number(db: Db<'_>, id: SessionId) -> Result<i64, Fault> {
+    let sql = match db {
+        Db::Sqlite(_) => Cow::Borrowed("SELECT n FROM agent_sessions WHERE id = ?1"),
+        Db::Postgres(_) => Cow::Owned(format!(
+            "SELECT n FROM agent_sessions WHERE id = ?1{} FOR NO KEY UPDATE",
+            db.own("agent_sessions")
+        )),
+    };
+    let found = db.prepare_cached(&sql)?.query_row([id.to_string()], |row| row.get(0));
+    match found.optional()? {
+        Some(n) => Ok(n),
+        None => Err(not_own(db, id)?),
+    }
+}
+
+/// Why a session that this daemon wanted to change is not its own.
+pub(super) fn not_own(db: Db<'_>, id: SessionId) -> SqlResult<Fault> {
+    Ok(match number(db, id)? {
+        Some(_) => Error::OtherNode { id }.into(),
+        None => Error::UnknownSession { id }.into(),
+    })
+}
+
 /// An id by which the agent knows a session from now on.
 #[derive(Debug)]
 pub(crate) struct RecordAgentSession {
@@ -95,7 +121,7 @@ impl Change for RecordAgentSession {
     }
 
     fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
-        let n = number(db, self.session)?.ok_or(Error::UnknownSession { id: self.session })?;
+        let n = own_number(db, self.session)?;
         db.prepare_cached(
             "INSERT INTO agent_session_ids (session, agent_session_id, why, recorded_at)
              VALUES (?1, ?2, ?3, ?4)",

@@ -6,7 +6,7 @@ use convoke_core::session::Work;
 use convoke_core::time::Timestamp;
 use serde::Serialize;
 
-use super::sessions::number;
+use super::sessions::own_number;
 use super::{Change, Durability};
 use crate::db::{Db, Row, SqlResult, params};
 use crate::error::{Error, Fault, Result};
@@ -76,7 +76,7 @@ impl Change for MarkSeen {
     }
 
     fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
-        let n = number(db, self.session)?.ok_or(Error::UnknownSession { id: self.session })?;
+        let n = own_number(db, self.session)?;
         db.prepare_cached("UPDATE agent_sessions SET seen_rev = ?2 WHERE n = ?1")?
             .execute(params![n, self.rev.get()])?;
         Ok(())

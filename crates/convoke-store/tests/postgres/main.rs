@@ -19,6 +19,8 @@ mod interleaving;
 #[path = "../it/messages.rs"]
 mod messages;
 #[cfg(test)]
+mod moves;
+#[cfg(test)]
 mod nodes;
 #[cfg(test)]
 #[path = "../it/pairs.rs"]

@@ -12,13 +12,13 @@ use crate::database::Database;
 use crate::world::{Talk, add_project, at, bytes, new_session, prompts, says};
 
 /// One of several daemons.
-struct Daemon {
-    id: NodeId,
-    store: Store,
+pub(crate) struct Daemon {
+    pub(crate) id: NodeId,
+    pub(crate) store: Store,
 }
 
 impl Daemon {
-    async fn start(database: &Database, name: &str) -> Self {
+    pub(crate) async fn start(database: &Database, name: &str) -> Self {
         Self::start_as(database, NodeId::from_random(bytes()), name).await.unwrap()
     }
 
@@ -28,7 +28,7 @@ impl Daemon {
         Ok(Self { id, store })
     }
 
-    async fn talk(&self, path: &str) -> Talk {
+    pub(crate) async fn talk(&self, path: &str) -> Talk {
         let project = add_project(&self.store, path).await;
         let new = new_session(project);
         let id = new.id;
@@ -82,7 +82,7 @@ async fn n2_an_older_process_with_the_same_id_writes_nothing() {
     talk.record(&newer.store, &batch).await.unwrap();
 }
 
-async fn talk_project(daemon: &Daemon) -> convoke_core::id::ProjectId {
+pub(crate) async fn talk_project(daemon: &Daemon) -> convoke_core::id::ProjectId {
     daemon.store.projects(Window::first(1)).await.unwrap().remove(0).id
 }
 
@@ -178,7 +178,7 @@ async fn n3_commands_wait_in_order_and_are_answered_once() {
     wait_for(&mut to_one, |notice| *notice == Notice::Connected).await;
     let mut asked = Vec::new();
     for number in 0..20 {
-        asked.push(one.store.post_command(two.id, format!("{number}")).await.unwrap());
+        asked.push(one.store.post_command(two.id, None, format!("{number}")).await.unwrap());
     }
     assert!(asked.is_sorted());
     wait_for(&mut to_two, |notice| *notice == Notice::Command(two.id)).await;
@@ -198,6 +198,6 @@ async fn n3_commands_wait_in_order_and_are_answered_once() {
     again.store.finish_command(first, "twice".to_owned()).await.unwrap();
     assert_eq!(one.store.command_response(first).await.unwrap().as_deref(), Some("done"));
     assert_eq!(again.store.waiting_commands(100).await.unwrap().len(), 19);
-    let unknown = one.store.post_command(NodeId::from_random(bytes()), String::new()).await;
+    let unknown = one.store.post_command(NodeId::from_random(bytes()), None, String::new()).await;
     assert!(matches!(unknown, Err(Error::UnknownNode { .. })));
 }

@@ -8,6 +8,7 @@ mod finish;
 mod follow;
 mod lines;
 mod list;
+mod moving;
 mod new;
 mod print;
 mod queue;
@@ -57,6 +58,7 @@ enum SessionCommand {
     Undo(restore::UndoArgs),
     Fork(restore::ForkArgs),
     Finish(finish::FinishArgs),
+    Move(moving::MoveArgs),
     Export(export::ExportArgs),
     Cancel(change::CancelArgs),
     Complete(change::CompleteArgs),
@@ -85,6 +87,7 @@ pub(crate) fn run(
         SessionCommand::Undo(args) => restore::undo(client, args, output).await,
         SessionCommand::Fork(args) => restore::fork(client, args, output).await,
         SessionCommand::Finish(args) => finish::run(client, args, output).await,
+        SessionCommand::Move(args) => moving::run(client, args, output).await,
         SessionCommand::Export(args) => export::run(client, args, output).await,
         SessionCommand::Cancel(args) => change::cancel(client, args, output).await,
         SessionCommand::Complete(args) => change::complete(client, args, output).await,

@@ -92,6 +92,8 @@ mod mcp_proxy;
 #[cfg(test)]
 mod mentions;
 #[cfg(test)]
+mod moving;
+#[cfg(test)]
 mod network;
 #[cfg(test)]
 mod nodes;

@@ -6,6 +6,7 @@
 
 mod audit;
 mod load;
+mod moving;
 mod proxy;
 
 use std::fmt;
@@ -48,13 +49,24 @@ enum Fault {
     Sleep,
     /// All connections of a daemon to PostgreSQL are cut, and new ones refused for a while.
     Cut,
+    /// The same, with its sessions moved to another node meanwhile.
+    SleepMoved,
+    /// Sessions are moved from one node that runs to another.
+    Move,
     /// A second home with the name of a node.
     SecondHome,
 }
 
 impl Fault {
-    const ALL: [Self; 5] =
-        [Self::KillNode, Self::KillDatabase, Self::Sleep, Self::Cut, Self::SecondHome];
+    const ALL: [Self; 7] = [
+        Self::KillNode,
+        Self::KillDatabase,
+        Self::Sleep,
+        Self::Cut,
+        Self::SleepMoved,
+        Self::Move,
+        Self::SecondHome,
+    ];
 }
 
 impl fmt::Display for Fault {
@@ -64,6 +76,8 @@ impl fmt::Display for Fault {
             Self::KillDatabase => "kill PostgreSQL",
             Self::Sleep => "stop a node past its lease and wake it",
             Self::Cut => "cut a node's connections",
+            Self::SleepMoved => "stop a node past its lease, move its sessions and wake it",
+            Self::Move => "move sessions to another node",
             Self::SecondHome => "start a second home with a node's name",
         })
     }
@@ -133,17 +147,22 @@ impl Nodes {
             Fault::Sleep => {
                 let Some(pid) = machine.pid() else { return Ok(Made::No) };
                 signal_process(pid, Signal::STOP);
-                if around.length >= LONG {
-                    thread::sleep(PAST_LEASE);
-                } else {
-                    let over = format!(
-                        "UPDATE nodes SET lease_until = clock_timestamp() - interval '1 second'
-                         WHERE name = 'node-{drawn}'"
-                    );
-                    self.database.execute(&over).map_err(anyhow::Error::msg)?;
-                    thread::sleep(Duration::from_millis(1500));
-                }
+                self.end_lease(drawn, around)?;
                 signal_process(pid, Signal::CONT);
+            }
+            Fault::SleepMoved => {
+                let Some(pid) = machine.pid() else { return Ok(Made::No) };
+                signal_process(pid, Signal::STOP);
+                let made = self.end_lease(drawn, around).and_then(|()| {
+                    let from = moving::From::Away;
+                    moving::move_sessions(self, drawn, from, random, around.ledger)
+                });
+                signal_process(pid, Signal::CONT);
+                return made;
+            }
+            Fault::Move => {
+                let from = moving::From::Running;
+                return moving::move_sessions(self, drawn, from, random, around.ledger);
             }
             Fault::Cut => {
                 machine.turn_disk();
@@ -155,6 +174,21 @@ impl Nodes {
             Fault::SecondHome => return self.second_home(drawn, around),
         }
         Ok(Made::Yes)
+    }
+
+    /// Waits until the lease of a stopped node is over.
+    fn end_lease(&self, number: usize, around: &Around<'_>) -> Result<()> {
+        if around.length >= LONG {
+            thread::sleep(PAST_LEASE);
+            return Ok(());
+        }
+        let over = format!(
+            "UPDATE nodes SET lease_until = clock_timestamp() - interval '1 second'
+             WHERE name = 'node-{number}'"
+        );
+        self.database.execute(&over).map_err(anyhow::Error::msg)?;
+        thread::sleep(Duration::from_millis(1500));
+        Ok(())
     }
 
     fn second_home(&self, number: usize, around: &Around<'_>) -> Result<Made> {

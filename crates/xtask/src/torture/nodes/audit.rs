@@ -17,7 +17,7 @@ use super::Nodes;
 const SETTLE_MAX: Duration = Duration::from_secs(120);
 
 /// What the database alone can say, as questions whose answer must be 0.
-const QUESTIONS: [(&str, &str); 5] = [
+const QUESTIONS: [(&str, &str); 7] = [
     (
         "two messages of a session have the same revision",
         "SELECT count(*) FROM (SELECT 1 FROM messages GROUP BY session, rev HAVING count(*) > 1) AS t",
@@ -42,6 +42,8 @@ const QUESTIONS: [(&str, &str); 5] = [
         "SELECT count(*) FROM agent_sessions AS s JOIN projects AS p ON p.id = s.project_id
          WHERE s.node IS DISTINCT FROM p.node",
     ),
+    ("a session has not arrived where it was moved", "SELECT count(*) FROM session_moves"),
+    ("files of a move are left", "SELECT count(*) FROM session_move_parts"),
 ];
 
 /// Lets everything come to rest, and compares.
@@ -56,6 +58,7 @@ pub(super) fn examine(nodes: &Nodes, ledger: &Ledger, total: &mut Totals) -> Res
     }
     let mut book = ledger.book();
     let mut findings = std::mem::take(&mut book.findings);
+    moves_end(nodes);
     commands_end(nodes, &mut findings);
     let doors = nodes.machines.iter().map(Machine::door).collect::<Option<Vec<_>>>();
     let doors = doors.context("a node does not say where it is")?;
@@ -75,9 +78,24 @@ pub(super) fn examine(nodes: &Nodes, ledger: &Ledger, total: &mut Totals) -> Res
     total.add(&book, &stored);
     let renamed = book.renames.values().filter(|(_, ack)| *ack == Ack::Done).count();
     total.counts.insert("titles given", renamed as u64);
+    let arrived = "SELECT count(*) FROM messages WHERE content LIKE '%\"event\":\"moved\"%'";
+    let arrived = nodes.database.value(arrived).and_then(|count| count.parse().ok());
+    total.counts.insert("sessions moved", arrived.unwrap_or_default());
     let starts: u64 = nodes.machines.iter().map(Machine::starts).sum();
     total.counts.insert("starts of nodes", starts);
     Ok(findings)
+}
+
+/// Waits until every session has arrived where it was moved; the questions to the database find one that has not.
+fn moves_end(nodes: &Nodes) {
+    let deadline = Instant::now() + SETTLE_MAX;
+    let moving = "SELECT count(*) FROM session_moves";
+    while nodes.database.value(moving).is_some_and(|count| count != "0") {
+        if Instant::now() > deadline {
+            return;
+        }
+        thread::sleep(Duration::from_millis(200));
+    }
 }
 
 /// Waits until every node has done what the others asked.

@@ -1,0 +1,99 @@
+//! A session that moved to another machine: what went along. A contract, see `message`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::user::UserName;
+
+/// From which machine to which a session moved, and what went along.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionMove {
+    /// The name of the machine that it was on.
+    pub from: String,
+    /// The name of the machine that it is on.
+    pub to: String,
+    /// The user who moved it; absent for the owner of the daemon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<UserName>,
+    /// What became of the files.
+    pub files: MovedFiles,
+    /// What the agent will remember of the conversation.
+    pub memory: MovedMemory,
+}
+
+/// What became of the files of a session that moved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum MovedFiles {
+    /// They were written into the project's folder, after a checkpoint of what was there.
+    Written {
+        /// Files that were written.
+        written: u64,
+        /// Files that were removed.
+        removed: u64,
+    },
+    /// The project's folder had the same files.
+    Same,
+    /// They are in a checkpoint, and the project's folder is as it was.
+    Kept {
+        /// Why they were not written.
+        why: String,
+    },
+    /// They did not go along.
+    Left {
+        /// Why.
+        why: String,
+    },
+}
+
+/// What the agent of a session that moved will remember.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum MovedMemory {
+    /// The agent's own record of the conversation went along.
+    Record,
+    /// It is given the transcript with the next prompt.
+    Transcript {
+        /// Why its own record did not go along.
+        why: String,
+    },
+}
+
+impl SessionMove {
+    pub(super) fn sentence(&self) -> String {
+        let Self { from, to, by, .. } = self;
+        let by = by.as_ref().map(|name| format!(" by {name}")).unwrap_or_default();
+        format!(
+            "Moved from {from} to {to}{by}. {} {}",
+            self.files.sentence(),
+            self.memory.sentence()
+        )
+    }
+}
+
+impl MovedFiles {
+    fn sentence(&self) -> String {
+        match self {
+            Self::Written { written, removed } => format!(
+                "The files were brought along: {written} written, {removed} removed; `convoke session undo` takes that back."
+            ),
+            Self::Same => "The project has the same files here.".to_owned(),
+            Self::Kept { why } => format!(
+                "The files were brought along as a checkpoint and not written, because {why}; \
+                 `convoke session undo --force` writes them."
+            ),
+            Self::Left { why } => format!("No files were brought along: {why}."),
+        }
+    }
+}
+
+impl MovedMemory {
+    fn sentence(&self) -> String {
+        match self {
+            Self::Record => "The agent resumes its own session.".to_owned(),
+            Self::Transcript { why } => {
+                format!("The agent is given the transcript with the next prompt, because {why}.")
+            }
+        }
+    }
+}

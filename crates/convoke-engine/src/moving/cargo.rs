@@ -1,0 +1,73 @@
+//! What goes along with a session, as two daemons agree on it.
+
+use convoke_core::user::UserName;
+use convoke_histories::Agent;
+use serde::{Deserialize, Serialize};
+
+use super::MoveFiles;
+
+/// What goes along with a session. Fields may be added with defaults: the daemons may be of different versions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Cargo {
+    /// The name of the machine that it leaves.
+    pub(crate) from: String,
+    /// The user who moves it.
+    #[serde(default)]
+    pub(crate) by: Option<UserName>,
+    pub(crate) files: CargoFiles,
+    pub(crate) agent: CargoAgent,
+    /// Whether the queued prompts were held for the move only, and are sent on arrival.
+    #[serde(default)]
+    pub(crate) release_queue: bool,
+}
+
+/// The files that go along.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(crate) enum CargoFiles {
+    None {
+        why: String,
+    },
+    Checkpoint {
+        /// All checkpoints in the pack, each as a word.
+        carried: Vec<String>,
+        /// The one with the files as they were when the session left.
+        newest: String,
+        /// The commit that was checked out.
+        head: Option<String>,
+        /// When they are written.
+        write: MoveFiles,
+        /// The length of the pack.
+        bytes: u64,
+    },
+}
+
+/// The agent's own record of the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(crate) enum CargoAgent {
+    None {
+        why: String,
+    },
+    Record {
+        agent: Agent,
+        /// The agent's own id of the conversation.
+        id: String,
+        /// Where it was, below the agent's folder.
+        path: String,
+        bytes: u64,
+    },
+}
+
+impl Cargo {
+    /// Of a session that is taken from a machine that is away.
+    pub(crate) fn of_away(from: String, by: Option<UserName>) -> Self {
+        let why = format!("{from} was away");
+        let files = CargoFiles::None { why: why.clone() };
+        Self { from, by, files, agent: CargoAgent::None { why }, release_queue: false }
+    }
+
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,211 @@
+//! Stores what goes along with a session that leaves: its checkpoints, and the agent's own record of the conversation.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use convoke_core::id::SessionId;
+use convoke_git::{Carried, Checkpoints, Head, Limits, Name};
+use convoke_histories::{Agent, find_record};
+use convoke_store::{MovePart, StoredSession};
+
+use super::cargo::{Cargo, CargoAgent, CargoFiles};
+use super::{Departure, MoveError, MoveFiles};
+use crate::asking::blocking;
+use crate::changes::{ChangesError, numbers};
+use crate::error::{Error, Result};
+use crate::histories::{environment_of, name_of};
+use crate::session::start::explain;
+use crate::sessions::Sessions;
+use crate::settings::Checkpointing;
+use crate::worktrees::repository::Repository;
+
+/// The most that the checkpoints of a session may take when they are packed. The database holds it until the session has
+/// arrived, and both machines hold it in a file; more is refused.
+const PACK_BYTES_MAX: u64 = 256 << 20;
+/// The longest record of an agent that goes along; the agent is given the transcript instead of a longer one.
+const RECORD_BYTES_MAX: u64 = 64 << 20;
+/// How much of a file is in memory at once.
+pub(super) const PIECE: usize = 1 << 20;
+
+/// Stores what goes along; the session's agent is stopped.
+pub(crate) async fn pack(
+    shared: &Arc<Sessions>,
+    session: &StoredSession,
+    workspace: &Path,
+    departure: &Departure,
+) -> Result<Cargo> {
+    let order = &departure.order;
+    shared.store.begin_move(session.id, order.to).await?;
+    let files = pack_files(shared, session, workspace, order.files).await?;
+    let agent = pack_record(shared, session).await?;
+    let (from, by) = (departure.from.clone(), order.by.clone());
+    Ok(Cargo { from, by, files, agent, release_queue: false })
+}
+
+async fn pack_files(
+    shared: &Arc<Sessions>,
+    session: &StoredSession,
+    workspace: &Path,
+    write: MoveFiles,
+) -> Result<CargoFiles> {
+    let left = |why: &str| Ok(CargoFiles::None { why: why.to_owned() });
+    if write == MoveFiles::Leave {
+        return left("they were to stay");
+    }
+    if shared.settings.checkpoints == Checkpointing::Off {
+        return left("checkpoints are switched off there");
+    }
+    let file = scratch(shared, session.id, "pack").await?;
+    let (id, to) = (session.id.to_string(), file.try_clone());
+    let to = to.map_err(|source| Error::Io { path: workspace.to_owned(), source })?;
+    let packed = shared.snapshots.with(
+        session.project_id,
+        workspace.to_owned(),
+        move |checkpoints, limits| pack_checkpoints(checkpoints, &id, &to, limits),
+    );
+    let (carried, newest) = match packed.await {
+        Ok(Some(packed)) => packed,
+        Ok(None) => return Err(MoveError::TooLarge { max: PACK_BYTES_MAX }.into()),
+        Err(error) if error.is_git_missing() => return left("git is not installed there"),
+        Err(error @ ChangesError::ContainsHome { .. }) => return left(&explain(&error)),
+        Err(error) => return Err(error.into()),
+    };
+    let bytes = upload(shared, session.id, MovePart::Checkpoint, file).await?;
+    let head = head_of(shared, workspace).await;
+    let words = carried.iter().map(Carried::to_word).collect::<convoke_git::Result<_>>();
+    let (carried, newest) = (words.map_err(ChangesError::from)?, newest.to_word());
+    let newest = newest.map_err(ChangesError::from)?;
+    Ok(CargoFiles::Checkpoint { carried, newest, head, write, bytes })
+}
+
+/// Makes a checkpoint of the files as they are, and packs it with all others of the session; where that is too much, with
+/// none. `None` if even that is too much.
+fn pack_checkpoints(
+    checkpoints: &Checkpoints,
+    session: &str,
+    mut to: &File,
+    limits: &Limits,
+) -> convoke_git::Result<Option<(Vec<Carried>, Carried)>> {
+    let names = checkpoints.list(session)?;
+    let name = Name::new(session, numbers::next(&names).before)?;
+    let made = checkpoints.checkpoint(&name, limits)?;
+    let newest = Carried { place: name.place(), commit: made.commit };
+    let all = checkpoints.carried(session, limits)?;
+    if checkpoints.pack(&all, to, PACK_BYTES_MAX, limits)? {
+        return Ok(Some((all, newest)));
+    }
+    let emptied = to.set_len(0).and_then(|()| to.rewind());
+    emptied.map_err(|source| convoke_git::Error::Io {
+        doing: "empty",
+        path: PathBuf::from("a pack"),
+        source,
+    })?;
+    let only = vec![newest.clone()];
+    Ok(checkpoints.pack(&only, to, PACK_BYTES_MAX, limits)?.then_some((only, newest)))
+}
+
+/// The commit that is checked out in a folder; none if it is not the root of a repository.
+pub(super) async fn head_of(shared: &Arc<Sessions>, workspace: &Path) -> Option<String> {
+    facts_of(shared, workspace).await.ok().and_then(|facts| match facts.head {
+        Head::Branch { commit, .. } | Head::Detached { commit } => Some(commit.to_string()),
+        Head::Unborn { .. } => None,
+    })
+}
+
+/// What git says about a folder.
+pub(super) async fn facts_of(
+    shared: &Arc<Sessions>,
+    workspace: &Path,
+) -> std::result::Result<convoke_git::Facts, ChangesError> {
+    let (sessions, folder) = (Arc::clone(shared), workspace.to_owned());
+    let facts = shared.snapshots.run(move |git, limits| {
+        let repository = Repository::of(&sessions, &folder, &folder)?;
+        Ok(repository.open(git, &folder, limits)?.facts(limits)?)
+    });
+    facts.await
+}
+
+/// Stores the agent's own record of the conversation, where it has one that can go along.
+async fn pack_record(shared: &Arc<Sessions>, session: &StoredSession) -> Result<CargoAgent> {
+    let none = |why: &str| Ok(CargoAgent::None { why: why.to_owned() });
+    let Some(id) = session.agent_session_id.clone() else {
+        return none("it had no session of its own");
+    };
+    let agent = Agent::ALL.into_iter().find(|agent| name_of(*agent) == session.agent);
+    let Some(agent) = agent else {
+        return none("its own record cannot go along");
+    };
+    let (environment, of) = (environment_of(&shared.around), id.clone());
+    let record = match blocking(move || find_record(agent, &environment, &of)).await? {
+        Ok(Some(record)) => record,
+        Ok(None) => return none("its own record cannot go along"),
+        Err(error) => return none(&explain(&error)),
+    };
+    if record.bytes > RECORD_BYTES_MAX {
+        return none("its own record is too long");
+    }
+    let path = record.path.clone();
+    let bytes = upload(shared, session.id, MovePart::Agent, record.file).await?;
+    Ok(CargoAgent::Record { agent, id, path, bytes })
+}
+
+/// Stores a file in pieces; returns its length.
+async fn upload(
+    shared: &Arc<Sessions>,
+    session: SessionId,
+    part: MovePart,
+    file: File,
+) -> Result<u64> {
+    let unreadable = |source| Error::Io { path: shared.around.home.clone(), source };
+    let max = PACK_BYTES_MAX.max(RECORD_BYTES_MAX);
+    let mut file = file;
+    file.rewind().map_err(unreadable)?;
+    let (mut number, mut total) = (0, 0);
+    loop {
+        if shared.registry.is_stopping() {
+            return Err(Error::Stopping);
+        }
+        let read = blocking(move || {
+            let mut piece = Vec::with_capacity(PIECE);
+            let read = (&mut file).take(PIECE as u64).read_to_end(&mut piece);
+            (file, read.map(|_| piece))
+        });
+        let (back, piece) = read.await?;
+        file = back;
+        let piece = piece.map_err(unreadable)?;
+        if piece.is_empty() {
+            return Ok(total);
+        }
+        total += piece.len() as u64;
+        // A record may grow while it is read, if the agent's program runs elsewhere.
+        if total > max {
+            return Err(MoveError::TooLarge { max }.into());
+        }
+        shared.store.add_move_part(session, part, number, piece).await?;
+        number += 1;
+    }
+}
+
+/// The folder for files of moves. What is in it belongs to the running daemon.
+pub(super) fn folder_of(shared: &Sessions) -> PathBuf {
+    shared.around.home.join("run").join("moves")
+}
+
+/// A file for a while, without a name as soon as it is open.
+pub(super) async fn scratch(shared: &Sessions, session: SessionId, what: &str) -> Result<File> {
+    let folder = folder_of(shared);
+    let path = folder.join(format!("{session}.{what}"));
+    let failed = path.clone();
+    let made = blocking(move || -> std::io::Result<File> {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        let mut options = std::fs::OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(true).mode(0o600);
+        let file = options.open(&path)?;
+        std::fs::remove_file(&path)?;
+        Ok(file)
+    });
+    made.await?.map_err(|source| Error::Io { path: failed, source })
+}

@@ -1,0 +1,219 @@
+//! Writes what came along with a session that arrives, before its task starts.
+//!
+//! It is repeated from the beginning if the daemon is killed before the session's first update, so every step may be done
+//! twice. What cannot be done is told in the session's log; only a database that is away stops it.
+
+use std::io::{Seek as _, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use convoke_core::id::SessionId;
+use convoke_core::notice::{MovedFiles, MovedMemory, SessionMove};
+use convoke_git::{Carried, Head, Name, Scope};
+use convoke_histories::place_record;
+use convoke_store::{MovePart, StoredSession};
+
+use super::cargo::{Cargo, CargoAgent, CargoFiles};
+use super::pack::{facts_of, scratch};
+use super::{MoveError, MoveFiles};
+use crate::asking::blocking;
+use crate::changes::{ChangesError, RestoreGuard, to_checkpoint};
+use crate::error::{Error, Result};
+use crate::histories::environment_of;
+use crate::session::start::explain;
+use crate::sessions::Sessions;
+use crate::settings::Checkpointing;
+
+/// A session that has moved here, with its files in place.
+#[derive(Debug)]
+pub(crate) struct Unpacked {
+    /// What is told of it.
+    pub(crate) moved: SessionMove,
+    /// Whether its queued prompts are sent.
+    pub(crate) release_queue: bool,
+}
+
+/// Writes what came along with a session, if it has moved here and its move is not complete.
+pub(crate) async fn arrival(
+    shared: &Arc<Sessions>,
+    session: &StoredSession,
+) -> Result<Option<Unpacked>> {
+    let Some(moving) = shared.store.arrival(session.id).await? else { return Ok(None) };
+    let cargo: Cargo = serde_json::from_str(&moving.cargo).unwrap_or_else(|error| {
+        tracing::error!(session.id = %session.id, "what came along cannot be read: {error}");
+        Cargo::of_away("another node".to_owned(), None)
+    });
+    let project = shared.store.project(session.project_id).await?;
+    let project = project.ok_or(MoveError::NoRemote)?;
+    let files = match &cargo.files {
+        CargoFiles::None { why } => MovedFiles::Left { why: why.clone() },
+        CargoFiles::Checkpoint { .. } => {
+            match unpack_files(shared, session, &project.path, &cargo.files).await {
+                Ok(files) => files,
+                Err(error) if is_passing(&error) => return Err(error),
+                Err(error) => MovedFiles::Left { why: explain(&error) },
+            }
+        }
+    };
+    let memory = match unpack_record(shared, session.id, &project.path, &cargo.agent).await {
+        Ok(memory) => memory,
+        Err(error) if is_passing(&error) => return Err(error),
+        Err(error) => MovedMemory::Transcript { why: explain(&error) },
+    };
+    let Cargo { from, by, release_queue, .. } = cargo;
+    let to = shared.settings.node.0.clone();
+    let moved = SessionMove { from, to, by, files, memory };
+    Ok(Some(Unpacked { moved, release_queue }))
+}
+
+/// Whether it is worth another try.
+fn is_passing(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Store(_)
+            | Error::Stopping
+            | Error::OtherNode { .. }
+            | Error::Changes(ChangesError::Gone)
+    )
+}
+
+/// Reads a file from its pieces.
+async fn download(
+    shared: &Arc<Sessions>,
+    session: SessionId,
+    part: MovePart,
+    bytes: u64,
+) -> Result<std::fs::File> {
+    let unwritable = |source| Error::Io { path: super::pack::folder_of(shared), source };
+    let mut file = scratch(shared, session, part_name(part)).await?;
+    let (mut number, mut total) = (0, 0);
+    while let Some(piece) = shared.store.move_part(session, part, number).await? {
+        number += 1;
+        total += piece.len() as u64;
+        let written = blocking(move || {
+            let written = file.write_all(&piece);
+            (file, written)
+        });
+        let (back, written) = written.await?;
+        file = back;
+        written.map_err(unwritable)?;
+    }
+    if total != bytes {
+        return Err(unwritable(std::io::Error::other("it is not complete")));
+    }
+    file.rewind().map_err(unwritable)?;
+    Ok(file)
+}
+
+const fn part_name(part: MovePart) -> &'static str {
+    match part {
+        MovePart::Checkpoint => "pack",
+        MovePart::Agent => "record",
+    }
+}
+
+async fn unpack_files(
+    shared: &Arc<Sessions>,
+    session: &StoredSession,
+    workspace: &Path,
+    files: &CargoFiles,
+) -> Result<MovedFiles> {
+    let CargoFiles::Checkpoint { carried, newest, head, write, bytes } = files else {
+        return Ok(MovedFiles::Same);
+    };
+    if shared.settings.checkpoints == Checkpointing::Off {
+        return Ok(MovedFiles::Left { why: "checkpoints are switched off here".to_owned() });
+    }
+    let carried: Option<Vec<Carried>> = carried.iter().map(|word| Carried::parse(word)).collect();
+    let (Some(carried), Some(newest)) = (carried, Carried::parse(newest)) else {
+        return Ok(MovedFiles::Left { why: "another version of Convoke packed them".to_owned() });
+    };
+    let pack = download(shared, session.id, MovePart::Checkpoint, *bytes).await?;
+    let refusal = refusal(shared, workspace, *write, head.as_deref()).await;
+    let id = session.id.to_string();
+    let unpacked = shared.snapshots.with(
+        session.project_id,
+        workspace.to_owned(),
+        move |checkpoints, limits| {
+            checkpoints.unpack(&id, &carried, &pack, limits)?;
+            let name = Name::new(&id, newest.place)?;
+            let to = checkpoints.find(&name, limits)?.ok_or(convoke_git::Error::Unexpected {
+                command: "git index-pack".to_owned(),
+                what: "no checkpoint".to_owned(),
+            })?;
+            if checkpoints.snapshot(limits)?.tree == to.tree {
+                return Ok((MovedFiles::Same, None));
+            }
+            if let Some(why) = refusal {
+                return Ok((MovedFiles::Kept { why }, None));
+            }
+            let names = checkpoints.list(&id)?;
+            let guard = RestoreGuard::Force;
+            let restored = to_checkpoint(checkpoints, &names, &to, Scope::All, guard, limits)?;
+            Ok(match restored {
+                Ok((restored, totals)) => {
+                    let written = restored.written.len() as u64;
+                    let removed = restored.removed.len() as u64;
+                    (MovedFiles::Written { written, removed }, Some(totals))
+                }
+                Err(error) => (MovedFiles::Kept { why: explain(&error) }, None),
+            })
+        },
+    );
+    let (files, totals) = unpacked.await?;
+    if let Some(totals) = totals {
+        shared.store.set_changes(session.id, totals).await?;
+    }
+    Ok(files)
+}
+
+/// Why the files are not written into a folder.
+async fn refusal(
+    shared: &Arc<Sessions>,
+    workspace: &Path,
+    write: MoveFiles,
+    head: Option<&str>,
+) -> Option<String> {
+    match write {
+        MoveFiles::Restore => return None,
+        MoveFiles::Checkpoint | MoveFiles::Leave => {
+            return Some("only a checkpoint was wanted".to_owned());
+        }
+        MoveFiles::Auto => {}
+    }
+    let Ok(facts) = facts_of(shared, workspace).await else {
+        return Some("the folder is not a git repository".to_owned());
+    };
+    let here = match facts.head {
+        Head::Branch { commit, .. } | Head::Detached { commit } => Some(commit.to_string()),
+        Head::Unborn { .. } => None,
+    };
+    if !facts.dirt.is_clean() || facts.operation.is_some() {
+        Some("the folder has uncommitted changes".to_owned())
+    } else if here.as_deref() != head {
+        Some("another commit is checked out here".to_owned())
+    } else {
+        None
+    }
+}
+
+async fn unpack_record(
+    shared: &Arc<Sessions>,
+    session: SessionId,
+    workspace: &Path,
+    agent: &CargoAgent,
+) -> Result<MovedMemory> {
+    let CargoAgent::Record { agent, id, path, bytes } = agent else {
+        let CargoAgent::None { why } = agent else { return Ok(MovedMemory::Record) };
+        return Ok(MovedMemory::Transcript { why: why.clone() });
+    };
+    let mut from = download(shared, session, MovePart::Agent, *bytes).await?;
+    let environment = environment_of(&shared.around);
+    let (agent, id, path, cwd) = (*agent, id.clone(), path.clone(), workspace.to_owned());
+    let placed =
+        blocking(move || place_record(agent, &environment, &id, &path, &cwd, &mut from)).await?;
+    Ok(match placed {
+        Ok(_) => MovedMemory::Record,
+        Err(error) => MovedMemory::Transcript { why: explain(&error) },
+    })
+}

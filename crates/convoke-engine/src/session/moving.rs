@@ -1,0 +1,142 @@
+//! A session that leaves for another machine, or arrives from one.
+
+use convoke_core::notice::MovedMemory;
+use convoke_core::session::{Command, Cut, QueueChoice};
+use convoke_store::{HandOver, Owner};
+
+use super::Answer;
+use super::start::LEFT_BEHIND;
+use super::task::Task;
+use crate::error::{Error, Result};
+use crate::moving::{Departure, MoveError, MoveRunning, Unpacked, pack};
+use crate::view::{Change, SessionChange};
+use crate::worktrees::WorktreeError;
+
+/// A session that is about to leave; it accepts no requests until it has left, or stays.
+pub(super) struct Leaving {
+    departure: Departure,
+    reply: Answer<()>,
+    /// Whether queued prompts wait for the move only, and not for a human.
+    holds_queue: bool,
+}
+
+/// What became of a session that was to leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    /// It belongs to another machine.
+    Gone,
+    /// It is still here, with the error told to the one who wanted it to leave.
+    Stays,
+}
+
+impl Task {
+    /// Prepares the session for leaving: a running turn is stopped, or the move refused.
+    pub(super) async fn prepare_to_leave(&mut self, departure: Departure, reply: Answer<()>) {
+        let was_held = self.session.is_held();
+        if let Err(error) = self.stop_for_move(departure.order.running).await {
+            // The caller may have stopped waiting.
+            reply.send(Err(error)).ok();
+            return;
+        }
+        self.leaving = Some(Leaving { departure, reply, holds_queue: !was_held });
+    }
+
+    async fn stop_for_move(&mut self, running: MoveRunning) -> Result<()> {
+        if self.hold.is_on() {
+            return Err(WorktreeError::Busy.into());
+        }
+        let is_working = self.session.is_under_way() || self.capture.is_setting_up();
+        match running {
+            MoveRunning::Refuse if is_working => Err(MoveError::Working.into()),
+            MoveRunning::Refuse => Ok(()),
+            MoveRunning::Stop => {
+                if self.session.running().is_some() {
+                    let queue = QueueChoice::Keep;
+                    match self.carry(Command::CancelTurn { queue }).await {
+                        // It is being cancelled already.
+                        Ok(_) | Err(Error::Refused(_)) => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether nothing keeps the session any more.
+    pub(super) fn is_ready_to_leave(&self) -> bool {
+        self.leaving.is_some() && self.session.running().is_none()
+    }
+
+    /// Gives the session to the other machine, with what goes along.
+    pub(super) async fn leave(&mut self) -> Left {
+        let Some(Leaving { departure, reply, holds_queue }) = self.leaving.take() else {
+            return Left::Stays;
+        };
+        let outcome = self.give_away(&departure, holds_queue).await;
+        let left = if outcome.is_ok() { Left::Gone } else { Left::Stays };
+        if left == Left::Stays {
+            if let Err(error) = self.shared.store.abandon_moves(Some(self.id)).await {
+                // The next start of the daemon forgets it.
+                tracing::warn!(session.id = %self.id, "a move is not forgotten: {error}");
+            }
+            if holds_queue {
+                self.release_queue().await;
+            }
+        }
+        reply.send(outcome).ok();
+        left
+    }
+
+    async fn give_away(&mut self, departure: &Departure, holds_queue: bool) -> Result<()> {
+        self.stop_process().await;
+        if self.session.pending().len() > 0 {
+            // Their askers are stopped; an answer becomes the next turn.
+            self.carry(Command::Recover(Cut::Moved)).await?;
+            self.askers.clear();
+        }
+        self.close_stream().await;
+        self.finish_checkpoints().await;
+        let mut cargo = pack(&self.shared, &self.stored, &self.workspace, departure).await?;
+        cargo.release_queue = holds_queue && self.session.is_held();
+        let order = HandOver {
+            session: self.id,
+            from: Owner::Own,
+            target: departure.order.to,
+            project: departure.order.project,
+            cargo: cargo.to_json(),
+        };
+        Ok(self.shared.store.hand_over(order).await?)
+    }
+
+    /// Sends the queued prompts that were held for a move.
+    async fn release_queue(&mut self) {
+        let first = self.session.queue().next().map(|prompt| prompt.id);
+        if let Some(id) = first.filter(|_| self.session.is_held())
+            && let Err(error) = self.carry(Command::SendQueued { id }).await
+        {
+            tracing::warn!(session.id = %self.id, "queued prompts are still held: {error}");
+        }
+    }
+
+    /// Records that the session is here, and sends the prompts that were held for the move, in one commit.
+    pub(super) async fn arrive(&mut self, unpacked: Unpacked) -> Result<()> {
+        let Unpacked { moved, release_queue } = unpacked;
+        if let (MovedMemory::Transcript { .. }, Some(id)) =
+            (&moved.memory, self.stored.agent_session_id.clone())
+        {
+            let (why, at) = (LEFT_BEHIND.to_owned(), self.shared.now());
+            self.shared.store.record_agent_session(self.id, id, why, at).await?;
+        }
+        let mut commands = vec![Command::Arrive(Box::new(moved))];
+        let first = self.session.queue().next().map(|prompt| prompt.id);
+        let first = first.filter(|_| release_queue && self.session.is_held());
+        commands.extend(first.map(|id| Command::SendQueued { id }));
+        let before = self.view();
+        self.carry_arrival(commands).await?;
+        let now = self.view();
+        // Lists have it as the session of another machine.
+        self.shared.tell(Change::SessionChanged(Box::new(SessionChange { before, now })));
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! Checkpoints that go from the repository of one machine to that of another, as one pack.
+
+use std::fs::File;
+use std::io::Write;
+use std::ops::ControlFlow;
+
+use super::{Checkpoint, Checkpoints, Name, Place};
+use crate::{Error, Limits, ObjectId, Result};
+
+/// A checkpoint by its commit, as it is written down between two machines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carried {
+    /// What it was made for.
+    pub place: Place,
+    /// The commit that holds it.
+    pub commit: ObjectId,
+}
+
+impl Checkpoints {
+    /// Writes checkpoints with everything that they hold into a file; answers whether that took no more than `bytes_max`.
+    pub fn pack(
+        &self,
+        carried: &[Carried],
+        mut to: &File,
+        bytes_max: u64,
+        limits: &Limits,
+    ) -> Result<bool> {
+        let input: String = carried.iter().map(|it| format!("{}\n", it.commit)).collect();
+        let command = self.bare("pack-objects").args(["--revs", "--stdout", "-q", "--threads=1"]);
+        let (mut written, mut failed) = (0, None);
+        let ended = command.input(input.as_bytes()).stream(limits, &mut |bytes| {
+            written += bytes.len() as u64;
+            if written > bytes_max {
+                return ControlFlow::Break(());
+            }
+            match to.write_all(bytes) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    failed = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        })?;
+        match failed {
+            Some(source) => Err(Error::io("write", "a pack".as_ref(), source)),
+            None => Ok(ended),
+        }
+    }
+
+    /// Takes checkpoints from such a file, and keeps them under the names of a session. What is kept under these names is
+    /// replaced; an incomplete pack is refused.
+    pub fn unpack(
+        &self,
+        session: &str,
+        carried: &[Carried],
+        from: &File,
+        limits: &Limits,
+    ) -> Result<()> {
+        let command = self.bare("index-pack").args(["--stdin", "--strict", "--threads=1"]);
+        command.input_file(from).run(limits)?;
+        for it in carried {
+            // All that it holds is there.
+            let command = self.bare("rev-list").args(["--objects", "--quiet"]);
+            command.arg(it.commit.as_str()).run(limits)?;
+            self.point(&Name::new(session, it.place)?.to_ref(), &it.commit, limits)?;
+        }
+        Ok(())
+    }
+
+    /// The commits of a session's checkpoints, in the order of their names.
+    pub fn carried(&self, session: &str, limits: &Limits) -> Result<Vec<Carried>> {
+        let mut all = Vec::new();
+        for name in self.list(session)? {
+            if let Some(Checkpoint { name, commit, .. }) = self.find(&name, limits)? {
+                all.push(Carried { place: name.place(), commit });
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Carried {
+    /// As one word.
+    pub fn to_word(&self) -> Result<String> {
+        let reference = Name::new("x", self.place)?.to_ref();
+        let place = reference.rsplit('/').next().unwrap_or_default().to_owned();
+        Ok(format!("{place}={}", self.commit))
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<Self> {
+        let (place, commit) = word.split_once('=')?;
+        let name = Name::from_ref(&format!("refs/convoke/x/{place}"))?;
+        Some(Self { place: name.place(), commit: ObjectId::parse(commit).ok()? })
+    }
+}

@@ -1,0 +1,92 @@
+//! Requests that reach a node while the session that they are about moves away from it.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::Method;
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use convoke_api::bodies::{Problem, code};
+use convoke_engine::{Called, Delivery, Error};
+
+use super::owner::{Owner, owner_of};
+use super::{Answered, Letter, Target, UNAVAILABLE, ask, target};
+use crate::actor::with_body;
+use crate::app::App;
+use crate::failure::{Failure, MovedAway};
+
+/// How often a request follows a session that moves while it is looked for.
+const MOVES_MAX: u32 = 5;
+
+/// Answers a request here. If its session moves away meanwhile, which refuses it before anything is done, it is answered on
+/// the node that the session has moved to.
+pub(super) async fn here_or_there(app: &Arc<App>, request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    let is_about_session = path.starts_with("/api/sessions/") || path.starts_with("/api/inbox/");
+    if request.method() == Method::GET || !is_about_session {
+        return next.run(request).await;
+    }
+    let (request, again) = match copied(request).await {
+        Ok(copied) => copied,
+        Err(failure) => return failure.into_response(),
+    };
+    let response = next.run(request).await;
+    if response.extensions().get::<MovedAway>().is_none() {
+        return response;
+    }
+    match target(app, again).await {
+        Ok(Target::There(owner, asked)) => match ask(app, owner, asked).await {
+            Ok(answered) => answered.into_response(),
+            Err(failure) => failure.into_response(),
+        },
+        // It is back.
+        Ok(Target::Here(_)) => response,
+        Err(failure) => failure.into_response(),
+    }
+}
+
+/// A request, and as much of it again as another node needs.
+async fn copied(request: Request) -> Result<(Request, Request), Failure> {
+    let (request, body) = with_body(request).await?;
+    let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
+    let mut again = Request::new(body);
+    *again.method_mut() = request.method().clone();
+    *again.uri_mut() = request.uri().clone();
+    *again.extensions_mut() = request.extensions().clone();
+    Ok((request, again))
+}
+
+/// Has another node carry out a command; if its session moves before it is asked, the node that it has moved to.
+pub(super) async fn call(app: &App, owner: Owner, letter: &mut Letter) -> Result<Called, Failure> {
+    let patience = letter.asked.patience();
+    let (mut owner, mut tries) = (owner, 0);
+    loop {
+        let worded = |delivery: Delivery| {
+            letter.queued = delivery == Delivery::Later;
+            serde_json::to_string(&*letter).unwrap_or_default()
+        };
+        let nodes = app.engine.nodes();
+        match nodes.call_about(owner.session, owner.node, patience, worded).await {
+            Err(Error::OtherNode { session }) if tries < MOVES_MAX => {
+                tries += 1;
+                let moved = Error::OtherNode { session };
+                owner = owner_of(app, session).await?.ok_or(moved)?;
+            }
+            called => return Ok(called?),
+        }
+    }
+}
+
+/// Whether the session belongs to another node.
+pub(super) fn is_moved_away(answered: &Answered) -> bool {
+    match answered {
+        Answered::Response { status, body, .. } => {
+            let problem = serde_json::from_str::<Problem>(body);
+            *status == UNAVAILABLE && problem.is_ok_and(|it| it.code == code::SESSION_MOVED)
+        }
+        Answered::Problem { problem } => problem.code == code::SESSION_MOVED,
+        Answered::Frames { .. } => false,
+    }
+}

@@ -1,0 +1,193 @@
+//! Sessions that move from one daemon to another: who owns them, and the files that go along.
+//!
+//! The owner of a session changes in one transaction, which also takes along the commands that wait for it. The files are
+//! stored in pieces before that and read in pieces after it, so that neither side holds all of them in memory.
+
+use std::collections::HashMap;
+
+use convoke_core::id::{NodeId, ProjectId, SessionId};
+use convoke_core::session::Summary;
+use convoke_core::update::Update;
+
+use crate::db::{Db, Optional as _, SqlResult, params};
+use crate::error::Result;
+use crate::row;
+use crate::store::Store;
+use crate::write::Durability;
+use crate::write::moves::{AbandonMoves, AddPart, BeginMove, ChangeOwner, SetRemotes};
+use crate::write::record::Record;
+
+/// A session on its way to this daemon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moving {
+    /// The daemon that it comes from.
+    pub source: NodeId,
+    /// What goes along, as the daemons agree on it.
+    pub cargo: String,
+}
+
+/// Which of the files that go along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MovePart {
+    /// The newest checkpoint.
+    Checkpoint,
+    /// The agent's own record of the conversation.
+    Agent,
+}
+
+impl MovePart {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Checkpoint => "checkpoint",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+/// Who owns a session that is handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// This daemon.
+    Own,
+    /// Another one, whose lease is over.
+    Away(NodeId),
+}
+
+/// A session that gets another owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandOver {
+    /// The session.
+    pub session: SessionId,
+    /// Who owns it until now.
+    pub from: Owner,
+    /// Who owns it from now on.
+    pub target: NodeId,
+    /// The project there.
+    pub project: ProjectId,
+    /// What goes along, as the daemons agree on it.
+    pub cargo: String,
+}
+
+impl Store {
+    /// Records where the repositories of projects come from; `None` for one without a remote.
+    pub async fn set_remotes(&self, remotes: Vec<(ProjectId, Option<String>)>) -> Result<()> {
+        if self.node().is_none() || remotes.is_empty() {
+            return Ok(());
+        }
+        self.make(SetRemotes(remotes)).await
+    }
+
+    /// Where the repositories of the projects of all daemons come from.
+    pub async fn remotes(&self) -> Result<HashMap<ProjectId, String>> {
+        if self.node().is_none() {
+            return Ok(HashMap::new());
+        }
+        self.read(move |db| {
+            let mut statement =
+                db.prepare_cached("SELECT project_id, remote FROM project_remotes")?;
+            let found =
+                statement.query_map(params![], |row| Ok((row::text(row, 0)?, row.get(1)?)))?;
+            Ok(found.collect::<SqlResult<_>>()?)
+        })
+        .await
+    }
+
+    /// Begins to store what goes along with a session of this daemon, in place of what an earlier try stored.
+    pub async fn begin_move(&self, session: SessionId, target: NodeId) -> Result<()> {
+        self.make(BeginMove { session, target }).await
+    }
+
+    /// Stores the next piece of a file that goes along.
+    pub async fn add_move_part(
+        &self,
+        session: SessionId,
+        part: MovePart,
+        number: u64,
+        bytes: Vec<u8>,
+    ) -> Result<()> {
+        self.make(AddPart { session, part, number, bytes }).await
+    }
+
+    /// Gives a session to another daemon, in one transaction with all commands that wait for it.
+    ///
+    /// Fails with `OtherNode` if it does not belong to the one that is named, and with `NodeRuns` if that one should be away
+    /// and is not. From then on the former owner cannot write to it.
+    pub async fn hand_over(&self, order: HandOver) -> Result<()> {
+        self.make(ChangeOwner(order)).await
+    }
+
+    /// Forgets what was stored for a move that did not happen; without a session, all of those that this daemon began.
+    pub async fn abandon_moves(&self, session: Option<SessionId>) -> Result<()> {
+        let Some(node) = self.node() else { return Ok(()) };
+        self.make(AbandonMoves { node, session }).await
+    }
+
+    /// The sessions that have moved to this daemon and have not arrived yet.
+    pub async fn arriving(&self) -> Result<Vec<SessionId>> {
+        let Some(node) = self.node() else { return Ok(Vec::new()) };
+        self.read(move |db| {
+            let mut statement = db.prepare_cached(
+                "SELECT session_id FROM session_moves WHERE target = ?1 AND stage = 'arriving'
+                 ORDER BY begun_at",
+            )?;
+            let found = statement.query_map([node.to_string()], |row| row::text(row, 0))?;
+            Ok(found.collect::<SqlResult<_>>()?)
+        })
+        .await
+    }
+
+    /// A session's move to this daemon, until it is complete.
+    pub async fn arrival(&self, session: SessionId) -> Result<Option<Moving>> {
+        let Some(node) = self.node() else { return Ok(None) };
+        self.read(move |db| {
+            let mut statement = db.prepare_cached(
+                "SELECT source, cargo FROM session_moves
+                 WHERE session_id = ?1 AND target = ?2 AND stage = 'arriving'",
+            )?;
+            let of = [session.to_string(), node.to_string()];
+            let found = statement
+                .query_row(of, |row| Ok(Moving { source: row::text(row, 0)?, cargo: row.get(1)? }));
+            Ok(found.optional()?)
+        })
+        .await
+    }
+
+    /// Whether a session has been given to another daemon, and has not arrived there yet.
+    pub async fn is_moving(&self, session: SessionId) -> Result<bool> {
+        self.read(move |db| {
+            let sql = "SELECT 1 FROM session_moves WHERE session_id = ?1 AND stage = 'arriving'";
+            Ok(db.prepare_cached(sql)?.exists([session.to_string()])?)
+        })
+        .await
+    }
+
+    /// A piece of a file that goes along, counted from 0; `None` after the last.
+    pub async fn move_part(
+        &self,
+        session: SessionId,
+        part: MovePart,
+        number: u64,
+    ) -> Result<Option<Vec<u8>>> {
+        self.read(move |db: Db<'_>| {
+            let mut statement = db.prepare_cached(
+                "SELECT bytes FROM session_move_parts
+                 WHERE session_id = ?1 AND kind = ?2 AND number = ?3",
+            )?;
+            let (session, kind) = (session.to_string(), part.as_str());
+            let of = params![session, kind, number];
+            Ok(statement.query_row(of, |row| row.get(0)).optional()?)
+        })
+        .await
+    }
+
+    /// Records the first updates of a session at its new daemon; with them, its move is complete.
+    pub async fn record_arrival(
+        &self,
+        session: SessionId,
+        updates: &[Update],
+        summary: Summary,
+    ) -> Result<()> {
+        let record = Record::new(session, updates, summary, Durability::Acknowledged)?;
+        self.make(record.arriving()).await
+    }
+}
