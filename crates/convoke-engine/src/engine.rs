@@ -22,7 +22,7 @@ use crate::comparisons::Comparisons;
 use crate::error::{Error, Result};
 use crate::histories::Histories;
 use crate::inbox::{self, Inbox};
-use crate::moving::{self, Moves};
+use crate::moving::Moves;
 use crate::nodes::{Incoming, Nodes};
 use crate::processes::{ListedAgent, Processes};
 use crate::project_files::ProjectFiles;
@@ -127,7 +127,7 @@ impl Engine {
         let inbox = Inbox {
             sessions: Arc::clone(&sessions),
             rules: rules.clone(),
-            store: store.clone(),
+            store,
             questions,
             reserve,
             settings,
@@ -139,7 +139,6 @@ impl Engine {
         let worktrees = Worktrees::new(&sessions);
         let recovered = worktrees.recover().await;
         let histories = Histories::new(&sessions);
-        store.abandon_moves(None).await?;
         sessions.recover().await?;
         sessions.start_active().await?;
         sessions.attachments.start_collection();
@@ -151,14 +150,12 @@ impl Engine {
         histories.start_following();
         let comparisons = Comparisons::new(&sessions, &worktrees);
         let nodes = Nodes::new(&sessions);
-        let moves = Moves::new(&sessions, &projects, &nodes);
-        moving::remotes::start(&sessions);
-        let commands = Arc::new(Mutex::new(Some(nodes.start())));
+        let moves = Moves::start(&sessions, &projects, &nodes).await?;
         let users = Users { store: sessions.store.clone(), around: Arc::clone(&sessions.around) };
         Ok(Self {
+            commands: Arc::new(Mutex::new(Some(nodes.start()))),
             nodes,
             moves,
-            commands,
             users,
             sessions,
             projects,

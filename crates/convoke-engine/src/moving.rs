@@ -141,9 +141,16 @@ pub struct Moves {
 }
 
 impl Moves {
-    pub(crate) fn new(sessions: &Arc<Sessions>, projects: &Projects, nodes: &Arc<Nodes>) -> Self {
+    /// Forgets moves that this daemon began before it ended, and begins to record where its projects come from.
+    pub(crate) async fn start(
+        sessions: &Arc<Sessions>,
+        projects: &Projects,
+        nodes: &Arc<Nodes>,
+    ) -> Result<Self> {
+        sessions.store.abandon_moves(None).await?;
+        remotes::start(sessions);
         let (sessions, nodes) = (Arc::clone(sessions), Arc::clone(nodes));
-        Self { sessions, projects: projects.clone(), nodes }
+        Ok(Self { sessions, projects: projects.clone(), nodes })
     }
 
     /// The other machines, by name, with their projects.
@@ -201,7 +208,7 @@ impl Moves {
         let there = self.projects.list().await?.into_iter();
         let there: Vec<Project> = there.filter(|it| it.node == Some(node.id)).collect();
         let project = match project {
-            Some(text) => named(there, text).ok_or_else(|| MoveError::UnknownProject {
+            Some(text) => named(&there, text).ok_or_else(|| MoveError::UnknownProject {
                 text: text.to_owned(),
                 node: node.name.clone(),
             })?,
@@ -333,7 +340,7 @@ fn several(node: &Node, fitting: &[Project]) -> MoveError {
 }
 
 /// The project with this id, path or name, or the only one whose id begins so.
-fn named(there: Vec<Project>, text: &str) -> Option<Project> {
+fn named(there: &[Project], text: &str) -> Option<Project> {
     let path = text.trim_end_matches('/');
     let is_it = |project: &&Project| {
         project.id.to_string() == text
@@ -382,7 +389,7 @@ async fn take_arrivals(sessions: &Arc<Sessions>) {
 /// Ends a task from before the session moved away and back, which knows nothing of what was said meanwhile.
 async fn leave_stale(sessions: &Arc<Sessions>, id: SessionId) {
     // A task that completes the move is started under the lock.
-    let _arriving = sessions.arriving.lock().await;
+    let Ok(_arriving) = sessions.arriving.acquire().await else { return };
     let is_arriving = matches!(sessions.store.arrival(id).await, Ok(Some(_)));
     if is_arriving && sessions.registry.has_task(id) {
         session::leave(sessions, id).await;

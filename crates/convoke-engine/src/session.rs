@@ -240,7 +240,7 @@ pub(crate) async fn start_task(shared: &Arc<Sessions>, id: SessionId) -> Result<
         return begin(shared, id, Begin::Stored);
     }
     // One at a time, so that files are written once.
-    let _arriving = shared.arriving.lock().await;
+    let _arriving = shared.arriving.acquire().await.map_err(|_| Error::Stopping)?;
     if shared.registry.has_task(id) {
         return Ok(());
     }

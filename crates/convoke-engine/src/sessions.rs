@@ -21,7 +21,7 @@ use convoke_core::time::Timestamp;
 use convoke_files::index;
 use convoke_files::reserve::Reserve;
 use convoke_store::{SessionKind, Store};
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, Semaphore, broadcast};
 
 use crate::attachments::Attachments;
 use crate::error::{Error, Result};
@@ -62,7 +62,7 @@ pub struct Sessions {
     /// The checkpoints of the projects.
     pub(crate) snapshots: Arc<Snapshots>,
     /// Held while the task of a session is started, which may write files that came along from another machine.
-    pub(crate) arriving: tokio::sync::Mutex<()>,
+    pub(crate) arriving: Semaphore,
     /// Wakes the task that completes the moves of sessions to this machine.
     pub(crate) arrival_announced: Notify,
     admission: Admission,
@@ -155,7 +155,7 @@ impl Sessions {
             chains: Chains::default(),
             counted: Counted::default(),
             attachments,
-            arriving: tokio::sync::Mutex::default(),
+            arriving: Semaphore::new(1),
             arrival_announced: Notify::new(),
             admission: Admission::default(),
             spare: SparePlace::default(),

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use convoke_agents::driver::REPORTS_MAX;
 use convoke_agents::pool::Seat;
 use convoke_core::id::{MessageId, RequestId, SessionId};
 use convoke_core::message::{Message, Rev, Role, Seq};
@@ -22,7 +21,7 @@ use tokio::time::Instant;
 
 use super::capture::Capture;
 use super::holding::{Hold, workspace_of};
-use super::load::{Loaded, load};
+use super::load::{Loaded, Opening, open_as};
 use super::moving::{Leaving, Left as Leave};
 use super::progress::Progress;
 use super::quota::Quota;
@@ -30,7 +29,7 @@ use super::refusing::{cut_by, refuse_all, turn_away};
 use super::registry::Left;
 use super::seating::Waiting;
 use super::start::{ProcessSpec, ProcessUpdate};
-use super::{Begin, Carried, Completed, Reports, Request};
+use super::{Begin, Carried, Completed, Request};
 use crate::error::{Error, Result};
 use crate::sessions::Sessions;
 use crate::view::Live;
@@ -207,30 +206,9 @@ impl Task {
         begin: Begin,
     ) -> Result<(Self, mpsc::Receiver<ProcessUpdate>)> {
         let Parts { id, published, live } = parts;
-        let channel = || -> Reports { mpsc::channel(REPORTS_MAX) };
-        let (mut set_up, mut arrived) = (None, None);
-        let (loaded, cut, (reports_to, reports), first) = match begin {
-            Begin::New { stored, reports, first, set_up: command } => {
-                let session = Session::restore(stored.summary.clone(), &[], Vec::new());
-                let loaded = Loaded { stored: *stored, session, open: OpenMessages::default() };
-                set_up = command;
-                (loaded, None, reports, first)
-            }
-            Begin::Stored => {
-                let loaded = load(&shared.store, id).await?;
-                // A task leaves a session only when it is idle, so it must have failed.
-                let cut = loaded.session.is_under_way().then_some(Cut::Broken);
-                (loaded, cut, channel(), Vec::new())
-            }
-            Begin::Cut(cut) => (load(&shared.store, id).await?, Some(cut), channel(), Vec::new()),
-            Begin::Arrived(unpacked) => {
-                let loaded = load(&shared.store, id).await?;
-                // It was taken from a machine that was away in the middle of something.
-                let cut = loaded.session.is_under_way().then_some(Cut::Moved);
-                arrived = Some(unpacked);
-                (loaded, cut, channel(), Vec::new())
-            }
-        };
+        let Opening { loaded, cut, reports, first, set_up, arrived } =
+            open_as(&shared.store, id, begin).await?;
+        let (reports_to, reports) = reports;
         let Loaded { stored, mut session, open } = loaded;
         if cut.is_some() {
             session.skip_lost_revisions();
