@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use convoke_core::id::NodeId;
+use convoke_core::id::{NodeId, SessionId};
 use convoke_core::time::Timestamp;
 use tokio::sync::mpsc;
 
@@ -10,7 +10,9 @@ use crate::db::{Db, Optional as _, Row, SqlResult, params};
 use crate::error::{Error, Fault, Result};
 use crate::row;
 use crate::store::Store;
-use crate::write::nodes::{BeginCommand, FinishCommand, JoinNodes, LeaveNodes, PostCommand};
+use crate::write::nodes::{
+    BeginCommand, FinishCommand, JoinNodes, LeaveNodes, PostCommand, WithdrawCommand,
+};
 
 pub use crate::postgres::Notice;
 
@@ -79,8 +81,8 @@ impl Store {
         self.make(LeaveNodes { id }).await
     }
 
-    /// Lists all daemons, by name.
-    pub async fn nodes(&self) -> Result<Vec<Node>> {
+    /// Lists all daemons, by name, or the one with this id.
+    pub async fn nodes(&self, only: Option<NodeId>) -> Result<Vec<Node>> {
         if self.node().is_none() {
             return Ok(Vec::new());
         }
@@ -91,18 +93,52 @@ impl Store {
                      CAST(extract(epoch FROM lease_until) * 1000 AS BIGINT) - ?1,
                      lease_until <= clock_timestamp(),
                      CAST(extract(epoch FROM clock_timestamp() - lease_until) * 1000 AS BIGINT) + ?1
-                 FROM nodes ORDER BY name",
+                 FROM nodes WHERE CAST(?2 AS TEXT) IS NULL OR id = ?2 ORDER BY name",
             )?;
-            let nodes = statement.query_map([lease], node)?;
+            let only = only.map(|id| id.to_string());
+            let nodes = statement.query_map(params![lease, only], node)?;
             Ok(nodes.collect::<SqlResult<_>>()?)
         })
         .await
     }
 
-    /// Asks another daemon to do something; returns the number under which the response will be.
-    pub async fn post_command(&self, to: NodeId, request: String) -> Result<u64> {
+    /// Asks another daemon to do something; returns the number under which the response will be. `prompts` is the session
+    /// that a prompt is for.
+    pub async fn post_command(
+        &self,
+        to: NodeId,
+        request: String,
+        prompts: Option<SessionId>,
+    ) -> Result<u64> {
         let asker = self.node().ok_or(Error::Misuse { what: "there are no other nodes" })?;
-        self.make(PostCommand { to, asker, request }).await
+        self.make(PostCommand { to, asker, request, prompts }).await
+    }
+
+    /// The prompts for a session that its daemon has not begun to carry out, in order: their numbers, when they were sent by
+    /// the clock of the server, and the requests.
+    pub async fn waiting_prompts(
+        &self,
+        session: SessionId,
+    ) -> Result<Vec<(u64, Timestamp, String)>> {
+        if self.node().is_none() {
+            return Ok(Vec::new());
+        }
+        self.read(move |db| {
+            let mut statement = db.prepare_cached(
+                "SELECT id, CAST(extract(epoch FROM asked_at) * 1000 AS BIGINT), request
+                 FROM node_commands WHERE session_id = ?1 AND begun_at IS NULL AND finished_at IS NULL ORDER BY id",
+            )?;
+            let prompts = statement.query_map([session.to_string()], |row| {
+                Ok((row.get(0)?, row::timestamp(row, 1)?, row.get(2)?))
+            })?;
+            Ok(prompts.collect::<SqlResult<_>>()?)
+        })
+        .await
+    }
+
+    /// Takes back a prompt that waits for a daemon; whether it still waited.
+    pub async fn withdraw_command(&self, id: u64) -> Result<bool> {
+        self.make(WithdrawCommand(id)).await
     }
 
     /// What this daemon is asked to do and has not done, in order.
@@ -129,8 +165,8 @@ impl Store {
         .await
     }
 
-    /// Records that a command is about to be carried out.
-    pub async fn begin_command(&self, id: u64) -> Result<()> {
+    /// Records that a command is about to be carried out; whether it is still to be.
+    pub async fn begin_command(&self, id: u64) -> Result<bool> {
         self.make(BeginCommand(id)).await
     }
 

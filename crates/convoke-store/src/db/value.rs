@@ -166,6 +166,15 @@ impl FromColumn for String {
     }
 }
 
+impl FromColumn for Vec<u8> {
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Blob(bytes) => Some(bytes.clone()),
+            Value::Null | Value::Int(_) | Value::Real(_) | Value::Text(_) => None,
+        }
+    }
+}
+
 impl FromColumn for [u8; 16] {
     fn from_value(value: &Value) -> Option<Self> {
         match value {

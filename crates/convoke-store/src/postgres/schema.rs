@@ -38,6 +38,13 @@ const STEPS: &[Step] = &[
         down: include_str!("../../migrations/postgres/0004_users.down.sql"),
         code: None,
     },
+    Step {
+        version: 5,
+        name: "across_nodes",
+        up: include_str!("../../migrations/postgres/0005_across_nodes.up.sql"),
+        down: include_str!("../../migrations/postgres/0005_across_nodes.down.sql"),
+        code: None,
+    },
 ];
 
 /// An advisory lock around migrations, so that two daemons that start at once do not both apply them.

@@ -97,14 +97,14 @@ async fn n2_a_daemon_whose_lease_is_over_renews_it_before_it_writes() {
     let away = |nodes: Vec<convoke_store::nodes::Node>| -> Vec<bool> {
         nodes.into_iter().map(|node| node.is_away).collect()
     };
-    assert_eq!(away(two.store.nodes().await.unwrap()), [true, false]);
+    assert_eq!(away(two.store.nodes(None).await.unwrap()), [true, false]);
     talk.turn(&one.store, "I was asleep", &["so?"]).await;
-    assert_eq!(away(two.store.nodes().await.unwrap()), [false, false]);
+    assert_eq!(away(two.store.nodes(None).await.unwrap()), [false, false]);
     // A daemon that ends says so.
     one.store.leave_nodes().await.unwrap();
     one.store.close().await;
     let names: Vec<String> =
-        two.store.nodes().await.unwrap().into_iter().map(|node| node.name).collect();
+        two.store.nodes(None).await.unwrap().into_iter().map(|node| node.name).collect();
     assert_eq!(names, ["one", "two"]);
 }
 
@@ -178,7 +178,7 @@ async fn n3_commands_wait_in_order_and_are_answered_once() {
     wait_for(&mut to_one, |notice| *notice == Notice::Connected).await;
     let mut asked = Vec::new();
     for number in 0..20 {
-        asked.push(one.store.post_command(two.id, format!("{number}")).await.unwrap());
+        asked.push(one.store.post_command(two.id, format!("{number}"), None).await.unwrap());
     }
     assert!(asked.is_sorted());
     wait_for(&mut to_two, |notice| *notice == Notice::Command(two.id)).await;
@@ -198,6 +198,6 @@ async fn n3_commands_wait_in_order_and_are_answered_once() {
     again.store.finish_command(first, "twice".to_owned()).await.unwrap();
     assert_eq!(one.store.command_response(first).await.unwrap().as_deref(), Some("done"));
     assert_eq!(again.store.waiting_commands(100).await.unwrap().len(), 19);
-    let unknown = one.store.post_command(NodeId::from_random(bytes()), String::new()).await;
+    let unknown = one.store.post_command(NodeId::from_random(bytes()), String::new(), None).await;
     assert!(matches!(unknown, Err(Error::UnknownNode { .. })));
 }

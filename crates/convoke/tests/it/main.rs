@@ -93,6 +93,10 @@ mod mentions;
 mod network;
 #[cfg(test)]
 mod nodes;
+#[cfg(test)]
+mod nodes_shared;
+#[cfg(test)]
+mod nodes_teams;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod opened;
