@@ -94,6 +94,8 @@ mod network;
 #[cfg(test)]
 mod nodes;
 #[cfg(test)]
+mod nodes_clocks;
+#[cfg(test)]
 mod nodes_shared;
 #[cfg(test)]
 mod nodes_teams;
