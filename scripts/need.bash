@@ -174,6 +174,24 @@ install_packages() {
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends "$@" >/dev/null
 }
 
+# Makes sure that there is a file of a package, by its path without the first slash; the packages that bring it follow.
+need_file() {
+  local file=$1 sudo
+  shift
+  if [[ -e /$file || -e $tools/root/$file ]]; then
+    return
+  fi
+  if ! type -P apt-get >/dev/null; then
+    echo "/$file is missing; install it (on Debian: apt-get install $*)" >&2
+    exit 1
+  fi
+  if may_install; then
+    install_packages "$@"
+  else
+    unpack "$@"
+  fi
+}
+
 # Makes sure that there is a command; the packages that bring it follow.
 need() {
   local command=$1 sudo unpack=unpack

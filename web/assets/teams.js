@@ -1,12 +1,14 @@
 // The dashboard of the teams: questions by team, over time, lifetimes, and costs.
 
 import { isTyping, shellAction } from "./lib/keys.js";
+import { nodeName } from "./lib/nodes.js";
 import { duration, money as priced, plural, relativeTime, tokens as short } from "./lib/words.js";
 import { charts } from "./teams/charts.js";
 import { asker, busiest, life, lives, matrix, pairName, spent, spoken, sum, timeline } from "./teams/figures.js";
 import { call, onSignIn, showDenied, signIn } from "./ui/access.js";
 import { fill, h, icon, on, part, setText } from "./ui/dom.js";
 import { me } from "./ui/me.js";
+import { nodes } from "./ui/nodes.js";
 import { dialogs, toast, toastError } from "./ui/parts.js";
 
 const REFRESH_MS = 15_000;
@@ -27,9 +29,10 @@ const tile = (name = "", value = "", note = "") => h("div.tile", h("dt", name), 
 const card = (title = "", /** @type {Child[]} */ ...children) => h("section.card", h("h2", title), ...children);
 
 /** @param {Api.Team} team */
-function teamCard({ name, busy, processes, color, agent, skipPermissions, queued, description, path }) {
+function teamCard({ name, busy, processes, color, agent, skipPermissions, queued, description, path, node }) {
 	const dot = h("span.dot", { role: "img", label: busy ? "busy" : processes ? "awake" : "asleep", "data-mark": busy ? "working" : processes ? "idle" : "ended" });
-	const told = [agent, skipPermissions && "does not ask for permission", queued && `${queued} waiting`].filter(Boolean).join(" · ");
+	const where = nodeName(nodes.of(node));
+	const told = [agent, where && `on ${where}`, skipPermissions && "does not ask for permission", queued && `${queued} waiting`].filter(Boolean).join(" · ");
 	const item = h("li", dot, h("div", h("b", name), h("p.muted", description ?? path), h("p.muted", told)));
 	if (color) item.style.setProperty("--team", color);
 	return item;
@@ -48,7 +51,7 @@ function table({ sessions, usage }) {
 	const row = (/** @type {Api.TeamSession} */ session) => {
 		const { input, output, money } = spent(usage.filter(({ id }) => id === session.id));
 		const cells = [session.status.replace("_", " "), short(session.messageCount), duration(life(session)), input + output ? `${short(input)} / ${short(output)}` : "", costs(money), relativeTime(session.lastUsedAt, Date.now())];
-		return h("tr", { title: session.error }, h("th", { scope: "row" }, h("a", { href: `/s/${encodeURIComponent(session.sessionId)}`, onclick: (event) => openInShell(event, session.sessionId) }, pairName(session))), ...cells.map((text) => h("td", text)));
+		return h("tr", { title: session.error }, h("th", { scope: "row" }, h("a", { href: `/s/${encodeURIComponent(session.sessionId)}`, onclick: (event) => openInShell(event, session.sessionId) }, pairName(session)), nodes.of(session.node) && h("span.muted", ` on ${nodeName(nodes.of(session.node))}`)), ...cells.map((text) => h("td", text)));
 	};
 	return h("div.scroll", { tabIndex: 0, role: "region", label: "Conversations" }, h("table", h("thead", h("tr", ...head.map((text) => h("th", { scope: "col" }, text)))), h("tbody", ...sessions.map(row))));
 }
@@ -116,6 +119,7 @@ async function stop() {
 find("back").append(icon("back"));
 find("back").hidden = isEmbedded;
 find("stop").prepend(icon("stop"));
+nodes.onchange(refresh);
 on(find("stretch"), "change", refresh);
 on(find("stop"), "click", () => dialogs.confirm("Stop all agents?", "All running turns in all sessions and teams are cancelled, and the agents are stopped. Sessions are kept, and continue with the next prompt.", "Stop all", stop));
 addEventListener("keydown", (event) => {

@@ -147,6 +147,9 @@ pub struct QueuedEntry {
     pub by: Option<UserName>,
     /// When it was sent.
     pub timestamp: Timestamp,
+    /// The node that it waits for, which is away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
 }
 
 /// How far the agent is with a prompt.

@@ -111,6 +111,9 @@ pub struct QueuedPrompt {
     pub by: Option<UserName>,
     /// When it was sent.
     pub timestamp: Timestamp,
+    /// The name of the node that it waits for, which is away. Never stored: it is not in the session yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
 }
 
 impl QueuedPrompt {

@@ -1,8 +1,12 @@
 //! Files that are attached to prompts: stored once, checked before a message refers to them, handed to agents, and
 //! removed when no message refers to them any more.
+//!
+//! They lie in the home. Several nodes that share a server have them there, too: a prompt may be typed on one node, answered
+//! on another and read on a third one. What a home lacks is read from the server once, and then lies in the home.
 
 mod media;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -63,7 +67,11 @@ impl Attachments {
         let media_type = media::of(&bytes, &name).to_owned();
         let size = bytes.len() as u64;
         let blobs = self.blobs.clone();
-        let hash = blocking(move || blobs.put(&bytes)).await??;
+        let (hash, bytes) = blocking(move || (blobs.put(&bytes), bytes)).await?;
+        let hash = hash?;
+        if self.store.keeps_blobs() {
+            self.store.put_blob(&hash, &bytes).await?;
+        }
         Ok(Attachment { hash, name, media_type, size })
     }
 
@@ -73,9 +81,32 @@ impl Attachments {
         if !Attachment::is_hash(hash) {
             return Err(unknown());
         }
-        let (blobs, hash) = (self.blobs.clone(), hash.to_owned());
-        let bytes = blocking(move || blobs.read(&hash)).await??.ok_or_else(unknown)?;
+        let (blobs, of) = (self.blobs.clone(), hash.to_owned());
+        let bytes = match blocking(move || blobs.read(&of)).await?? {
+            Some(bytes) => bytes,
+            None => self.fetch(hash).await?.ok_or_else(unknown)?,
+        };
         Ok(Blob { media_type: media::of(&bytes, name), bytes })
+    }
+
+    /// A file that another node stored on the server; it is in this home from then on.
+    async fn fetch(&self, hash: &str) -> Result<Option<Vec<u8>>> {
+        let Some(bytes) = self.store.blob(hash).await? else { return Ok(None) };
+        let blobs = self.blobs.clone();
+        let (stored, bytes) = blocking(move || (blobs.put(&bytes), bytes)).await?;
+        if stored? == hash {
+            return Ok(Some(bytes));
+        }
+        tracing::error!("the attachment {hash} is damaged on the server");
+        Ok(None)
+    }
+
+    /// Makes sure that the server has a file of this home, and keeps it for now.
+    async fn share(&self, hash: &str, bytes: &[u8]) -> Result<()> {
+        if self.store.keeps_blobs() && !self.store.use_blob(hash).await? {
+            self.store.put_blob(hash, bytes).await?;
+        }
+        Ok(())
     }
 
     /// The prompt with its attachments as they are stored: their size and type are looked up, whatever the client said.
@@ -83,6 +114,7 @@ impl Attachments {
         for attachment in &mut prompt.attachments {
             let name = clean_name(&attachment.name)?;
             let blob = self.get(&attachment.hash, &name).await?;
+            self.share(&attachment.hash, &blob.bytes).await?;
             let (hash, size) = (attachment.hash.clone(), blob.bytes.len() as u64);
             *attachment = Attachment { hash, name, media_type: blob.media_type.to_owned(), size };
         }
@@ -123,12 +155,28 @@ impl Attachments {
 
     /// Removes files that no message refers to, and that are not new.
     pub(crate) async fn collect_garbage(&self) -> Result<usize> {
-        if self.blobs.is_empty() {
+        if self.blobs.is_empty() && !self.store.keeps_blobs() {
             return Ok(0);
         }
         let used = self.store.attachment_hashes().await?;
+        let mut removed = 0;
+        if self.store.keeps_blobs() {
+            removed += self.store.remove_unused_blobs(&used, UNUSED_AGE).await?;
+            self.share_all(&used).await?;
+        }
         let blobs = self.blobs.clone();
-        Ok(blocking(move || blobs.remove_unused(&used, UNUSED_AGE)).await??)
+        Ok(removed + blocking(move || blobs.remove_unused(&used, UNUSED_AGE)).await??)
+    }
+
+    /// Gives the server what only this home has: files from before it was shared, or from a copy of the database alone.
+    async fn share_all(&self, used: &BTreeSet<String>) -> Result<()> {
+        for hash in used {
+            let (blobs, of) = (self.blobs.clone(), hash.clone());
+            if let Ok(Some(bytes)) = blocking(move || blobs.read(&of)).await? {
+                self.share(hash, &bytes).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Looks for unused files now and then, as long as the runtime runs.

@@ -53,6 +53,14 @@ pub enum Error {
         /// Its name.
         name: String,
     },
+    /// Two other nodes have a team of this name.
+    #[error("there are teams called {name} on {}; rename one of them", nodes.join(" and "))]
+    SeveralTeams {
+        /// The name.
+        name: String,
+        /// The names of the nodes.
+        nodes: Vec<String>,
+    },
     /// There is no such agent.
     #[error("there is no agent called {name}")]
     UnknownAgent {
@@ -420,6 +428,7 @@ impl Error {
             | Self::TeamSession { .. }
             | Self::AskLoop { .. }
             | Self::TooManyHops { .. }
+            | Self::SeveralTeams { .. }
             | Self::Compacting { .. }
             | Self::ArchivedPair { .. }
             | Self::ImportGap { .. }

@@ -69,7 +69,7 @@ pub use keys::{IssuedKey, Keys};
 pub use moving::{
     Destination, MoveError, MoveFiles, MoveOrder, MoveRunning, MoveSource, MoveTarget, Moved, Moves,
 };
-pub use nodes::{Called, Delivery, Incoming, Nodes, Patience};
+pub use nodes::{Audience, Called, Delivery, Incoming, Nodes, Patience};
 pub use processes::{ListedAgent, Offered};
 pub use projects::Projects;
 pub use rules::{NewRule, RuleView, Rules};
@@ -83,9 +83,10 @@ pub use settings::{
     Settings, Spare, WorktreeSettings,
 };
 pub use teams::{
-    Analytics, AnswerStatus, Caller, Compaction, Permissions, QuestionStanding, ReportedQuestion,
-    SessionFile, Stretch, Team, TeamAnswer, TeamAsk, TeamLimits, TeamProgress, TeamReport,
-    TeamSettings, TeamStatus, Teams, Wait, WhichQuestion,
+    Analytics, AnswerStatus, Caller, Compaction, Permissions, PlacedQuestion, QuestionPair,
+    QuestionStanding, ReportedQuestion, SessionFile, Stretch, Team, TeamAnswer, TeamAsk,
+    TeamLimits, TeamProgress, TeamQuestion, TeamReport, TeamSettings, TeamStatus, Teams, Wait,
+    WhichQuestion,
 };
 pub use users::{UserError, Users};
 pub use view::{

@@ -222,13 +222,16 @@ impl Moves {
         let session = self.sessions.get(id).await?.stored;
         self.check_kind(&session)?;
         if session.node == Some(order.to) {
-            let node = self.nodes.name(order.to).unwrap_or_default();
+            let node = self.nodes.name(order.to).await?.unwrap_or_default();
             return Err(MoveError::SameNode { node }.into());
         }
         match (session.node == self.nodes.own(), order.source) {
             (true, MoveSource::Running) => self.depart(id, order).await?,
             (true, MoveSource::Away) => {
-                let node = session.node.and_then(|id| self.nodes.name(id)).unwrap_or_default();
+                let node = match session.node {
+                    Some(id) => self.nodes.name(id).await?.unwrap_or_default(),
+                    None => String::new(),
+                };
                 return Err(MoveError::SourceRuns { node }.into());
             }
             (false, MoveSource::Away) => self.take(&session, order).await?,

@@ -3,23 +3,28 @@
 //! A session belongs to the node in whose folder its agent works; only that node writes to it. The others read it from the
 //! database, and ask its node for everything else.
 
+mod announcements;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use convoke_core::id::{NodeId, ProjectId, SessionId};
-use convoke_core::message::Seq;
 use convoke_core::notice::{Notice, TurnEvent};
 use convoke_core::session::{Command, Report};
+use convoke_core::time::Timestamp;
 use convoke_store::nodes::{Beginning, LEASE, Node, NodeCommand, Notice as Announced};
 use convoke_store::{Error as StoreError, Store, StoredSession};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::error::{Error, Result};
 use crate::moving;
 use crate::sessions::Sessions;
-use crate::view::{Change, SessionChange, SessionView};
+use crate::view::SessionView;
+use announcements::Announcements;
+
+pub use announcements::Audience;
 
 /// How often the lease is renewed.
 const RENEWAL: Duration = Duration::from_secs(LEASE.as_secs() / 3);
@@ -27,10 +32,12 @@ const RENEWAL: Duration = Duration::from_secs(LEASE.as_secs() / 3);
 const RESPONSE_MAX: Duration = Duration::from_secs(110);
 /// How often a response is looked for that may not have been announced.
 const LOOK: Duration = Duration::from_secs(2);
-/// Sessions of other nodes that are remembered as they were announced; for others, `SessionChanged` has the same session before and after.
-const REMEMBERED: usize = 2_000;
+/// How long the names of the nodes are remembered; one that is unknown is looked up at once.
+const NAMES_AGE: Duration = Duration::from_secs(30);
 /// How long to wait before a failed write of the server's start is tried again.
 const BOOT_RETRY_DELAY: Duration = Duration::from_secs(1);
+/// Changes of waiting prompts that a follower may fall behind; then it reads those of its session again.
+const WAITING: usize = 64;
 /// Commands that are read at once.
 const COMMANDS: u32 = 100;
 
@@ -40,25 +47,17 @@ pub struct Nodes {
     sessions: Arc<Sessions>,
     store: Store,
     known: Mutex<Known>,
+    announcements: Announcements,
+    /// Sessions whose prompts wait for their node, or wait no more.
+    waiting: broadcast::Sender<SessionId>,
 }
 
 #[derive(Debug, Default)]
 struct Known {
-    nodes: HashMap<NodeId, Node>,
+    /// The names of the nodes, and when they were read.
+    names: Option<(Instant, HashMap<NodeId, String>)>,
     /// Who waits for the response to a command.
     waiting: HashMap<u64, oneshot::Sender<()>>,
-    /// Sessions of other nodes as they were last announced.
-    sessions: HashMap<SessionId, SessionView>,
-}
-
-impl Known {
-    /// Returns the session as it was announced before.
-    fn remember(&mut self, session: SessionView) -> Option<SessionView> {
-        if self.sessions.len() >= REMEMBERED {
-            self.sessions.clear();
-        }
-        self.sessions.insert(session.stored.id, session)
-    }
 }
 
 /// A command that another node sent, and the way to answer it.
@@ -95,7 +94,13 @@ impl Incoming {
 impl Nodes {
     pub(crate) fn new(sessions: &Arc<Sessions>) -> Arc<Self> {
         let store = sessions.store.clone();
-        Arc::new(Self { sessions: Arc::clone(sessions), store, known: Mutex::default() })
+        Arc::new(Self {
+            sessions: Arc::clone(sessions),
+            store,
+            known: Mutex::default(),
+            announcements: Announcements::default(),
+            waiting: broadcast::Sender::new(WAITING),
+        })
     }
 
     /// Begins to renew the lease and to follow the others; the commands for this node go to the receiver.
@@ -104,6 +109,8 @@ impl Nodes {
         if let Some(notices) = self.store.listen() {
             tokio::spawn(Arc::clone(self).keep_lease());
             tokio::spawn(moving::follow_arrivals(Arc::clone(&self.sessions)));
+            tokio::spawn(Arc::clone(self).read_for_lists());
+            tokio::spawn(Arc::clone(self).poll());
             tokio::spawn(Arc::clone(self).follow(notices, to_executor));
         }
         commands
@@ -116,15 +123,21 @@ impl Nodes {
 
     /// All nodes, by name, as they are now.
     pub async fn list(&self) -> Result<Vec<Node>> {
-        let nodes = self.store.nodes().await?;
-        let mut known = self.known();
-        known.nodes = nodes.iter().map(|node| (node.id, node.clone())).collect();
+        let nodes = self.store.nodes(None).await?;
+        let names = nodes.iter().map(|node| (node.id, node.name.clone())).collect();
+        self.known().names = Some((Instant::now(), names));
         Ok(nodes)
     }
 
-    /// The name of a node.
-    pub fn name(&self, id: NodeId) -> Option<String> {
-        self.known().nodes.get(&id).map(|node| node.name.clone())
+    /// The name of a node, which may be half a minute old.
+    pub async fn name(&self, id: NodeId) -> Result<Option<String>> {
+        let known = self.known().names.as_ref().and_then(|(read_at, names)| {
+            names.get(&id).filter(|_| read_at.elapsed() < NAMES_AGE).cloned()
+        });
+        match known {
+            Some(name) => Ok(Some(name)),
+            None => Ok(self.list().await?.into_iter().find(|it| it.id == id).map(|it| it.name)),
+        }
     }
 
     /// The other node that a session belongs to, if it does.
@@ -145,6 +158,25 @@ impl Nodes {
         Ok(found.and_then(|project| project.node).filter(|node| self.own() != Some(*node)))
     }
 
+    /// The prompts for a session of another node that its node has not begun to carry out: their numbers, when they were
+    /// sent, and the requests.
+    pub async fn waiting_prompts(
+        &self,
+        session: SessionId,
+    ) -> Result<Vec<(u64, Timestamp, String)>> {
+        Ok(self.store.waiting_prompts(session).await?)
+    }
+
+    /// Takes back a prompt that waits for its node; whether it still waited.
+    pub async fn withdraw(&self, command: u64) -> Result<bool> {
+        Ok(self.store.withdraw_command(command).await?)
+    }
+
+    /// Follows for which sessions prompts begin or end to wait.
+    pub fn follow_waiting(&self) -> broadcast::Receiver<SessionId> {
+        self.waiting.subscribe()
+    }
+
     /// Tells in a session's log that a prompt which had waited for this node was refused; its sender is gone.
     pub async fn tell_refused(&self, session: &str, prompt: String, why: String) -> Result<()> {
         let session = self.sessions.find(session).await?;
@@ -156,26 +188,16 @@ impl Nodes {
     /// Has another node carry out a command; returns its response.
     ///
     /// A node that is away gets a command that may wait when it is back; other commands fail with `NodeAway`. The request is
-    /// worded for the way in which it is delivered.
+    /// worded for the way in which it is delivered. A command about a session fails with `OtherNode` if the session belongs
+    /// to another node, and goes with it if it moves.
     pub async fn call(
-        &self,
-        to: NodeId,
-        patience: Patience,
-        request: impl FnOnce(Delivery) -> String,
-    ) -> Result<Called> {
-        self.call_about(None, to, patience, request).await
-    }
-
-    /// The same about a session, which fails with `OtherNode` if the session belongs to another node, and goes with it if it
-    /// moves.
-    pub async fn call_about(
         &self,
         session: Option<SessionId>,
         to: NodeId,
         patience: Patience,
         request: impl FnOnce(Delivery) -> String,
     ) -> Result<Called> {
-        let node = self.list().await?.into_iter().find(|node| node.id == to);
+        let node = self.store.nodes(Some(to)).await?.pop();
         let node = node.ok_or(StoreError::UnknownNode { id: to })?;
         if node.is_away && patience == Patience::Now {
             return Err(Error::NodeAway { name: node.name, since: node.quiet_for });
@@ -218,7 +240,7 @@ impl Nodes {
                 () = self.sessions.registry.stopped() => return,
             }
             match self.store.renew_lease().await {
-                Ok(()) => drop(self.list().await),
+                Ok(()) => {}
                 Err(StoreError::Fenced) => {
                     tracing::error!(
                         "another daemon runs with this home's id; all agents are stopped"
@@ -256,13 +278,16 @@ impl Nodes {
                     self.sessions.inbox_changed.notify_one();
                 }
                 Some(Announced::Sessions { node, .. }) if Some(node) == own => {}
-                Some(Announced::Sessions { sessions, .. }) => {
-                    for session in sessions {
-                        self.announce(session).await;
-                    }
+                Some(Announced::Sessions { sessions, .. }) => self.announced(sessions),
+                Some(Announced::Command(node)) if Some(node) == own => {
+                    taker.notify_one();
+                    self.sessions.arrival_announced.notify_one();
                 }
-                Some(Announced::Command(node)) if Some(node) == own => taker.notify_one(),
                 Some(Announced::Command(_)) => {}
+                Some(Announced::Waiting(session)) => {
+                    // Without a client that shows the session there is no receiver.
+                    self.waiting.send(session).ok();
+                }
                 Some(Announced::Response(id)) => {
                     if let Some(told) = self.known().waiting.remove(&id) {
                         // The receiver is gone if the caller stopped waiting.
@@ -320,47 +345,6 @@ impl Nodes {
                 () = self.sessions.registry.stopped() => return,
             }
         }
-    }
-
-    /// Tells watchers and lists that a session of another node changed.
-    async fn announce(&self, id: SessionId) {
-        self.sessions.registry.announce(id);
-        let now = match self.store.session(id).await {
-            Ok(Some(stored)) if stored.node == self.own() => {
-                // Another node gave it to this one.
-                self.known().sessions.remove(&id);
-                return self.sessions.arrival_announced.notify_one();
-            }
-            Ok(Some(stored)) => {
-                if self.sessions.registry.has_task(id) {
-                    let sessions = Arc::clone(&self.sessions);
-                    tokio::spawn(async move { moving::leave_if_moved(&sessions, id).await });
-                }
-                seen_from_afar(stored)
-            }
-            Ok(None) => {
-                if let Some(before) = self.known().sessions.remove(&id) {
-                    self.sessions.tell(Change::SessionErased(Box::new(before.stored)));
-                }
-                return;
-            }
-            Err(error) => {
-                tracing::warn!(session.id = %id, "a session of another node cannot be read: {error}");
-                return;
-            }
-        };
-        self.sessions.inbox_changed.notify_one();
-        let before = self.known().remember(now.clone());
-        self.sessions.tell(match before {
-            Some(before) if before == now => return,
-            None if now.stored.summary.last_seq == Seq::START => {
-                Change::SessionCreated(Box::new(now))
-            }
-            before => {
-                let before = before.unwrap_or_else(|| now.clone());
-                Change::SessionChanged(Box::new(SessionChange { before, now }))
-            }
-        });
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

@@ -48,10 +48,10 @@ impl Arrival {
 }
 
 impl Arrival {
-    /// Something new in a session of another node, which is in the store.
-    pub(crate) const fn elsewhere() -> Self {
+    /// Something new in a session of another node, which is in the store, up to this revision if that is known.
+    pub(crate) fn elsewhere(rev: Option<Rev>) -> Self {
         let beyond = Rev::new(u64::MAX);
-        Self { after: beyond, rev: beyond, published: None }
+        Self { after: beyond, rev: rev.unwrap_or(beyond), published: None }
     }
 }
 
@@ -120,6 +120,11 @@ impl Watcher {
         &self.store
     }
 
+    /// Everything up to this revision was delivered, or was read and is delivered next.
+    pub const fn rev(&self) -> Rev {
+        self.rev
+    }
+
     /// The session that is followed.
     pub const fn session(&self) -> SessionId {
         self.session
@@ -160,6 +165,8 @@ impl Watcher {
     }
 
     async fn read_on(&mut self) -> Result<()> {
+        // Everything that was published until now is in the store: a burst of announcements is read once.
+        while let Ok(_) | Err(broadcast::error::TryRecvError::Lagged(_)) = self.live.try_recv() {}
         let page = self.store.updates_after(self.session, self.rev, PAGE).await?;
         self.is_behind = page.more;
         self.rev = page.rev;

@@ -13,24 +13,38 @@ pub(crate) struct Need {
     pub(crate) role: Role,
     /// What it is called in the audit trail; none for what only reads, and for what is not a decision.
     pub(crate) action: Option<&'static str>,
+    /// Where that role is needed.
+    pub(crate) place: Place,
+}
+
+/// Where a role is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the project that it concerns; in general if it concerns none.
+    Project,
+    /// In general or in any project: what it is used for is checked later.
+    Anywhere,
 }
 
 const fn read() -> Need {
-    Need { role: Role::Viewer, action: None }
+    Need { role: Role::Viewer, action: None, place: Place::Project }
 }
 
 const fn member(action: &'static str) -> Need {
-    Need { role: Role::Member, action: Some(action) }
+    Need { role: Role::Member, action: Some(action), place: Place::Project }
 }
 
 const fn owner(action: &'static str) -> Need {
-    Need { role: Role::Owner, action: Some(action) }
+    Need { role: Role::Owner, action: Some(action), place: Place::Project }
 }
 
 /// What only an owner may read.
-const OWNER_READS: Need = Need { role: Role::Owner, action: None };
+const OWNER_READS: Need = Need { role: Role::Owner, action: None, place: Place::Project };
 /// What members do all the time, and what changes nothing that anyone would look for.
-const MEMBER_UNRECORDED: Need = Need { role: Role::Member, action: None };
+const MEMBER_UNRECORDED: Need = Need { role: Role::Member, action: None, place: Place::Project };
+/// What names no project, and is of use in the projects where the human is a member: a file for a prompt, and the tools of
+/// MCP, which look at the project themselves.
+const MEMBER_ANYWHERE: Need = Need { role: Role::Member, action: None, place: Place::Anywhere };
 
 /// What a route needs; `path` is its pattern.
 #[expect(clippy::too_many_lines, reason = "one line per route")]
@@ -71,9 +85,8 @@ pub(crate) fn of_route(method: &Method, path: &str) -> Need {
             | "/api/teams/{team}/status"
             | "/api/worktrees",
         ) => read(),
-        ("POST", "/mcp") | ("POST", "/api/blobs") | ("POST", "/api/sessions/{id}/seen") => {
-            MEMBER_UNRECORDED
-        }
+        ("POST", "/mcp" | "/api/blobs") => MEMBER_ANYWHERE,
+        ("POST", "/api/sessions/{id}/seen") => MEMBER_UNRECORDED,
         ("POST", "/api/sessions") => member("begin session"),
         ("PATCH", "/api/sessions/{id}") => member("change session"),
         ("DELETE", "/api/sessions/{id}") => member("cancel session"),

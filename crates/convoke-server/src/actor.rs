@@ -12,11 +12,12 @@ use convoke_api::bodies::code;
 use convoke_api::frames::ClientFrame;
 use convoke_core::id::{ProjectId, RequestId, SessionId};
 use convoke_core::request::{Request as Asked, State};
+use convoke_core::team::TeamName;
 use convoke_core::user::{Role, UserName};
 use convoke_engine::{Act, Error};
 use serde_json::Value;
 
-use crate::access::Need;
+use crate::access::{Need, Place};
 use crate::app::App;
 use crate::auth::Visit;
 use crate::failure::Failure;
@@ -67,7 +68,13 @@ impl Actor {
     /// Refuses what their role does not allow.
     pub(crate) fn check(&self, need: Need, project: Option<ProjectId>) -> Result<(), Failure> {
         let own = self.projects.iter().find(|(id, _)| Some(*id) == project);
-        let role = own.map_or(self.role, |(_, role)| *role);
+        let role = match need.place {
+            Place::Project => own.map_or(self.role, |(_, role)| *role),
+            Place::Anywhere => {
+                let roles = self.projects.iter().map(|(_, role)| *role);
+                roles.fold(self.role, Role::max)
+            }
+        };
         if role >= need.role {
             return Ok(());
         }
@@ -232,6 +239,7 @@ impl Subject {
                 let (request, body) = with_body(request).await?;
                 return Ok((request, Self { text: new_thing(&body), ..Self::default() }));
             }
+            ("teams", Some(team)) => Self::of_team(app, team).await?,
             (_, id) => Self { text: id.unwrap_or_default().to_owned(), ..Self::default() },
         };
         Ok((request, subject))
@@ -266,6 +274,15 @@ impl Subject {
         let projects = app.engine.projects().list().await?;
         let name = projects.into_iter().find(|project| project.id == id).map(|it| it.name);
         Ok(Self { project: Some(id), text: name.unwrap_or_default(), ..Self::default() })
+    }
+
+    /// Of a team: its project counts. A word of the path that is no team's name is described as it is.
+    pub(crate) async fn of_team(app: &App, team: &str) -> Result<Self, Error> {
+        let project = match team.parse::<TeamName>() {
+            Ok(name) => app.engine.teams().project_of(&name).await?,
+            Err(_) => None,
+        };
+        Ok(Self { project, text: team.to_owned(), ..Self::default() })
     }
 
     async fn of_decision(app: &App, text: &str) -> Result<Self, Error> {

@@ -35,6 +35,7 @@ mod ws;
 pub use auth::Token;
 pub use backups::BackupSettings;
 pub use config::{ChangeConfig, ConfigAccess, ConfigError, OpenFile, OpenedFile, ReadConfig};
+pub use convoke_engine::Audience;
 pub use health::Problems;
 pub use listen::{Listeners, serve};
 pub use notification::Notification;

@@ -1,8 +1,12 @@
 //! Requests for sessions and projects of other nodes are handed to their node, which carries them out as if they had come
 //! to itself, and returns what it would have answered.
 
+mod answering;
+mod finishing;
 mod owner;
 mod rerouting;
+mod teams;
+mod waiting;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,14 +16,16 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use convoke_api::bodies::{Problem, Prompted, code};
+use convoke_api::bodies::{Problem, code};
 use convoke_api::frames::{ClientFrame, ServerFrame};
 use convoke_core::id::MessageId;
 use convoke_core::user::UserName;
-use convoke_engine::{Beginning, Called, Error, Incoming, Kind, Patience};
+use convoke_engine::{
+    Beginning, Called, Error, Incoming, Patience, PlacedQuestion, SessionView, TeamQuestion,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -28,9 +34,15 @@ use tower::ServiceExt as _;
 use crate::actor::{Actor, BODY_MAX, with_body};
 use crate::app::App;
 use crate::failure::Failure;
+use crate::json;
 use crate::rest::moving;
 use crate::{view, ws};
+use answering::queued;
+use finishing::{finish, tell_refused};
 use owner::{Owner, of_project, of_request, of_session};
+
+pub(crate) use teams::{ask_elsewhere, request_elsewhere};
+pub(crate) use waiting::with_waiting;
 
 /// How often a command is tried while this daemon is not ready for it, and when again.
 const TRIES: u32 = 20;
@@ -59,6 +71,8 @@ enum Asked {
         #[serde(default)]
         by: Option<UserName>,
     },
+    /// A question to a team.
+    Question { question: Box<TeamQuestion> },
 }
 
 /// A command on its way to another node.
@@ -75,9 +89,21 @@ struct Letter {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Answered {
-    Response { status: u16, media: String, body: String },
-    Frames { frames: Vec<ServerFrame> },
-    Problem { problem: Box<Problem> },
+    Response {
+        status: u16,
+        media: String,
+        body: String,
+    },
+    Frames {
+        frames: Vec<ServerFrame>,
+    },
+    Problem {
+        problem: Box<Problem>,
+    },
+    /// A question is in the log of its session.
+    Placed {
+        placed: PlacedQuestion,
+    },
 }
 
 impl Asked {
@@ -89,6 +115,7 @@ impl Asked {
                 method == "POST" && path.starts_with("/api/sessions/") && path.ends_with("/prompt")
             }
             Self::Frame { frame, .. } => matches!(**frame, ClientFrame::SessionSend { .. }),
+            Self::Question { .. } => false,
         };
         if is_prompt { Patience::MayWait } else { Patience::Now }
     }
@@ -101,7 +128,9 @@ impl Asked {
             Self::Request { uri, .. } => {
                 let mut parts = uri.split(['/', '?']).skip(1);
                 let (api, what) = (parts.next(), parts.next());
-                api == Some("api") && matches!(what, Some("sessions" | "repos" | "inbox"))
+                api == Some("api")
+                    && (matches!(what, Some("sessions" | "repos" | "inbox"))
+                        || what == Some("teams") && parts.next() != Some("reload"))
             }
             Self::Frame { frame, .. } => !matches!(
                 **frame,
@@ -113,7 +142,13 @@ impl Asked {
                     | F::RuleAdd { .. }
                     | F::RuleRemove { .. }
             ),
+            Self::Question { .. } => true,
         }
+    }
+
+    /// Whether it may be carried out again after its node was killed: prompts and questions have ids that are accepted once.
+    fn is_repeatable(&self) -> bool {
+        self.patience() == Patience::MayWait || matches!(self, Self::Question { .. })
     }
 
     /// Its body, or the fields of its frame.
@@ -121,6 +156,7 @@ impl Asked {
         match self {
             Self::Request { body, .. } => serde_json::from_str(body).unwrap_or_default(),
             Self::Frame { frame, .. } => serde_json::to_value(frame).unwrap_or_default(),
+            Self::Question { .. } => Value::Null,
         }
     }
 
@@ -128,12 +164,14 @@ impl Asked {
     fn key(&self) -> String {
         match self {
             Self::Request { uri, .. } => {
-                uri.split(['/', '?']).nth(3).unwrap_or_default().to_owned()
+                let id = uri.split(['/', '?']).nth(3).unwrap_or_default();
+                percent_encoding::percent_decode_str(id).decode_utf8_lossy().into_owned()
             }
             Self::Frame { frame, .. } => {
                 let frame = serde_json::to_value(frame).unwrap_or_default();
                 frame.get("sessionId").and_then(Value::as_str).unwrap_or_default().to_owned()
             }
+            Self::Question { question } => question.pair.to_string(),
         }
     }
 }
@@ -149,6 +187,7 @@ pub(crate) async fn forward(State(app): State<Arc<App>>, request: Request, next:
             Ok(answered) => answered.into_response(),
             Err(failure) => failure.into_response(),
         },
+        Ok(Target::Done(response)) => *response,
         Err(failure) => failure.into_response(),
     }
 }
@@ -156,6 +195,8 @@ pub(crate) async fn forward(State(app): State<Arc<App>>, request: Request, next:
 enum Target {
     Here(Box<Request>),
     There(Owner, Asked),
+    /// It is done.
+    Done(Box<Response>),
 }
 
 /// Whose request it is. What the database alone can answer is answered here.
@@ -176,10 +217,17 @@ async fn target(app: &Arc<App>, request: Request) -> Result<Target, Failure> {
         (Some("sessions"), Some(id), Some("move")) => {
             // Its node gives it away; what is asked stays there when the session goes.
             let (request, node) = moving::mover(app, request, id).await?;
-            let owner = node.map(|node| Owner { node, session: None });
+            let owner = node.map(Owner::node);
             return there(app, request, owner).await;
         }
-        (Some("sessions"), Some(id), _) => of_session(app, id).await?,
+        (Some("sessions"), Some(id), _) => {
+            if let Some(session) = withdrawn(app, request.method(), &path, id).await? {
+                let shown = json::ok(&view::session(session));
+                return Ok(Target::Done(Box::new(shown)));
+            }
+            of_session(app, id).await?
+        }
+        (Some("teams"), Some(team), Some(what)) => teams::node_of(app, team, what).await?,
         (Some("repos"), Some(id), _) => of_project(app, id).await?,
         (Some("inbox"), Some(id), Some(_)) => of_request(app, id).await?,
         (Some("sessions"), None, None) if request.method() == Method::POST => {
@@ -213,6 +261,20 @@ async fn there(app: &App, request: Request, owner: Option<Owner>) -> Result<Targ
     Ok(Target::There(owner, Asked::Request { method, uri, body, by }))
 }
 
+/// The session whose prompt was taken back before its node was there for it.
+async fn withdrawn(
+    app: &App,
+    method: &Method,
+    path: &str,
+    id: &str,
+) -> Result<Option<SessionView>, Error> {
+    let Some(prompt) = waiting::removed(method, path) else { return Ok(None) };
+    let id = percent_encoding::percent_decode_str(id).decode_utf8_lossy();
+    // The route itself says what is wrong.
+    let Ok(session) = app.engine.sessions().find(&id).await else { return Ok(None) };
+    waiting::withdraw(app, session, prompt).await
+}
+
 /// Hands a frame on if it is for another node; `None` if it is for this one.
 pub(crate) async fn forward_frame(
     app: &App,
@@ -242,6 +304,13 @@ pub(crate) async fn forward_frame(
         None
     };
     let Some(owner) = node else { return Ok(None) };
+    if let F::QueueRemove { session_id, message_id } = frame {
+        let session = app.engine.sessions().find(session_id).await?;
+        if let Some(session) = waiting::withdraw(app, session, *message_id).await? {
+            let session = view::session_item(session);
+            return Ok(Some(vec![ServerFrame::SessionChanged { session }]));
+        }
+    }
     if let (F::SessionSend { message_id: None, .. }, Some(fields)) = (frame, fields.as_object_mut())
     {
         let id = MessageId::from_random((app.random)());
@@ -252,7 +321,7 @@ pub(crate) async fn forward_frame(
     match ask(app, owner, Asked::Frame { frame, by }).await? {
         Answered::Frames { frames } => Ok(Some(frames)),
         Answered::Problem { problem } => Err(Failure::from_problem(*problem)),
-        Answered::Response { .. } => {
+        Answered::Response { .. } | Answered::Placed { .. } => {
             Err(Failure::internal("a node answered a frame with a response"))
         }
     }
@@ -264,51 +333,6 @@ async fn ask(app: &App, owner: Owner, asked: Asked) -> Result<Answered, Failure>
         Called::Answered(response) => serde_json::from_str(&response)
             .map_err(|error| Failure::internal(format!("a node answered {error}"))),
         Called::Queued { node } => queued(app, &letter.asked, node.name).await,
-    }
-}
-
-/// What is answered for a prompt that waits for a node which is away.
-async fn queued(app: &App, asked: &Asked, node: String) -> Result<Answered, Failure> {
-    let fields = asked.fields();
-    let message_id = fields.get("messageId").and_then(Value::as_str);
-    let message_id = message_id.unwrap_or_default().parse().map_err(Error::from)?;
-    let session = app.engine.sessions().named(&asked.key()).await?;
-    let (session_id, uid) = view::names(&session.stored);
-    Ok(match asked {
-        Asked::Request { .. } => {
-            let (rev, waits_for) = (session.stored.summary.rev, Some(node));
-            let prompted =
-                Prompted { accepted: true, message_id, seq: None, queued: true, rev, waits_for };
-            let body = serde_json::to_string(&prompted).unwrap_or_default();
-            let media = "application/json".to_owned();
-            Answered::Response { status: StatusCode::ACCEPTED.as_u16(), media, body }
-        }
-        Asked::Frame { .. } => {
-            let (seq, queued, waits_for) = (None, true, Some(node));
-            let sent =
-                ServerFrame::SessionSent { session_id, uid, message_id, seq, queued, waits_for };
-            Answered::Frames { frames: vec![sent] }
-        }
-    })
-}
-
-impl Answered {
-    fn into_response(self) -> Response {
-        match self {
-            Self::Response { status, media, body } => {
-                let mut response = Response::new(Body::from(body));
-                *response.status_mut() =
-                    StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
-                if let Ok(media) = HeaderValue::from_str(&media) {
-                    response.headers_mut().insert(CONTENT_TYPE, media);
-                }
-                response
-            }
-            Self::Problem { problem } => Failure::from_problem(*problem).into_response(),
-            Self::Frames { .. } => {
-                Failure::internal("a node answered a request with frames").into_response()
-            }
-        }
     }
 }
 
@@ -350,56 +374,9 @@ pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
     }
 }
 
-/// Stores the answer to another node, again and again while the database is away: its asker waits for it.
-async fn finish(app: &App, incoming: &Incoming, answered: &Answered) {
-    let answered = serde_json::to_string(answered).unwrap_or_default();
-    while let Err(error) = incoming.finish(answered.clone()).await {
-        tracing::warn!("the answer to another node cannot be stored: {error}");
-        if wait_to_retry(app, &error).await == Retry::No {
-            return;
-        }
-    }
-}
-
-/// Whether something is tried again that the database was needed for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Retry {
-    Yes,
-    No,
-}
-
-/// Waits for a while if the database may be back then, and the daemon is not stopping.
-async fn wait_to_retry(app: &App, error: &Error) -> Retry {
-    if error.kind() != Kind::Unavailable {
-        return Retry::No;
-    }
-    tokio::select! {
-        () = tokio::time::sleep(RETRY_AFTER) => Retry::Yes,
-        () = app.stop.cancelled() => Retry::No,
-    }
-}
-
-/// Tells in the session's log that a prompt was refused whose sender does not wait for the answer.
-async fn tell_refused(app: &App, asked: &Asked, answered: &Answered) {
-    let problem = match answered {
-        Answered::Response { status, body, .. } if *status >= 400 => {
-            serde_json::from_str(body).ok()
-        }
-        Answered::Problem { problem } => Some(problem.as_ref().clone()),
-        Answered::Response { .. } | Answered::Frames { .. } => return,
-    };
-    let why = problem.map_or_else(|| "it failed".to_owned(), |problem: Problem| problem.detail);
-    let fields = asked.fields();
-    let prompt = fields.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if let Err(error) = app.engine.nodes().tell_refused(&asked.key(), prompt, why.clone()).await {
-        tracing::warn!(
-            "a prompt that had waited was refused ({why}), and it cannot be told: {error}"
-        );
-    }
-}
-
 /// Carries it out, again and again as long as this daemon is not ready for it. `None` for a prompt that was accepted and
-/// could not be carried out before the daemon stopped, and for what is not for this node any more.
+/// could not be carried out before the daemon stopped, for one that was taken back, and for what is not for this node any
+/// more.
 async fn answer_at_last(
     app: &Arc<App>,
     router: &Router,
@@ -419,7 +396,7 @@ async fn answer_at_last(
         let is_unavailable = match &answered {
             Answered::Response { status, .. } => *status == UNAVAILABLE,
             Answered::Problem { problem } => problem.status == UNAVAILABLE,
-            Answered::Frames { .. } => false,
+            Answered::Frames { .. } | Answered::Placed { .. } => false,
         };
         tries += 1;
         let may_wait = asked.patience() == Patience::MayWait;
@@ -433,13 +410,14 @@ async fn answer_at_last(
     }
 }
 
+/// `None` for a prompt that its sender took back, and for what is not for this node any more.
 async fn answer(
     app: &Arc<App>,
     router: &Router,
     incoming: &Incoming,
     asked: &Asked,
 ) -> Option<Answered> {
-    if incoming.command.was_begun && asked.patience() == Patience::Now {
+    if incoming.command.was_begun && !asked.is_repeatable() {
         let detail = "the node was restarted while it carried this out; look whether it is done";
         // Not one of the 4xx, which say that nothing was done.
         return Some(problem(Failure::new(StatusCode::BAD_GATEWAY, code::NODE_AWAY, detail)));
@@ -463,6 +441,12 @@ async fn answer(
             match ws::carry_frame(Arc::clone(app), (**frame).clone(), by.clone()).await {
                 Ok(frames) => Answered::Frames { frames },
                 Err(failure) => problem(failure),
+            }
+        }
+        Asked::Question { question } => {
+            match app.engine.teams().place_for_node((**question).clone()).await {
+                Ok(placed) => Answered::Placed { placed },
+                Err(error) => problem(error.into()),
             }
         }
     })

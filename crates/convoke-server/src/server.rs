@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use convoke_engine::{Around, Engine, Keys, McpEndpoint, Result, Settings, TeamProgress};
+use convoke_engine::{Around, Audience, Engine, Keys, McpEndpoint, Result, Settings, TeamProgress};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -112,6 +112,12 @@ impl Serving {
     /// What the user is to be notified of from now on. A receiver that falls behind misses some.
     pub fn notifications(&self) -> mpsc::Receiver<Notification> {
         notification::start(&self.app)
+    }
+
+    /// Makes values that have what other nodes announce read for notifications, as long as they are held.
+    pub fn audiences(&self) -> impl Fn() -> Audience + Send + Sync + 'static {
+        let nodes = Arc::clone(self.app.engine.nodes());
+        move || nodes.audience()
     }
 
     /// A handle that reloads the teams.

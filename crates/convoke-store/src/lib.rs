@@ -6,6 +6,7 @@
 
 mod analytics;
 mod attachments;
+mod blobs;
 mod db;
 mod error;
 mod histories;
@@ -26,11 +27,14 @@ mod search;
 mod sessions;
 mod sqlite;
 mod store;
+mod teams;
 pub mod transfer;
 mod users;
 mod write;
 
 pub use analytics::{PairActivity, PairUsage};
+pub use attachments::hashes_in_use;
+pub use blobs::ServerBlobs;
 
 pub use error::{Cause, Error, Result};
 pub use histories::{
@@ -51,4 +55,5 @@ pub use sqlite::backup;
 pub use sqlite::copy::{Contents, Progress};
 pub use sqlite::guard::Trouble;
 pub use store::{Store, Window};
+pub use teams::StoredTeam;
 pub use users::{Act, AuditEntry, AuditFilter, User, UserToken};

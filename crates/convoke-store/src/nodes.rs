@@ -11,7 +11,7 @@ use crate::error::{Error, Fault, Result};
 use crate::row;
 use crate::store::Store;
 use crate::write::nodes::{
-    BeginCommand, FinishCommand, JoinNodes, LeaveNodes, PassOnCommand, PostCommand,
+    BeginCommand, FinishCommand, JoinNodes, LeaveNodes, PassOnCommand, PostCommand, WithdrawCommand,
 };
 
 pub use crate::postgres::Notice;
@@ -90,8 +90,8 @@ impl Store {
         self.make(LeaveNodes { id }).await
     }
 
-    /// Lists all daemons, by name.
-    pub async fn nodes(&self) -> Result<Vec<Node>> {
+    /// Lists all daemons, by name, or the one with this id.
+    pub async fn nodes(&self, only: Option<NodeId>) -> Result<Vec<Node>> {
         if self.node().is_none() {
             return Ok(Vec::new());
         }
@@ -102,9 +102,10 @@ impl Store {
                      CAST(extract(epoch FROM lease_until) * 1000 AS BIGINT) - ?1,
                      lease_until <= clock_timestamp(),
                      CAST(extract(epoch FROM clock_timestamp() - lease_until) * 1000 AS BIGINT) + ?1
-                 FROM nodes ORDER BY name",
+                 FROM nodes WHERE CAST(?2 AS TEXT) IS NULL OR id = ?2 ORDER BY name",
             )?;
-            let nodes = statement.query_map([lease], node)?;
+            let only = only.map(|id| id.to_string());
+            let nodes = statement.query_map(params![lease, only], node)?;
             Ok(nodes.collect::<SqlResult<_>>()?)
         })
         .await
@@ -121,6 +122,33 @@ impl Store {
     ) -> Result<u64> {
         let asker = self.node().ok_or(Error::Misuse { what: "there are no other nodes" })?;
         self.make(PostCommand { to, asker, session, request }).await
+    }
+
+    /// The prompts for a session that its daemon has not begun to carry out, in order: their numbers, when they were sent by
+    /// the clock of the server, and the requests.
+    pub async fn waiting_prompts(
+        &self,
+        session: SessionId,
+    ) -> Result<Vec<(u64, Timestamp, String)>> {
+        if self.node().is_none() {
+            return Ok(Vec::new());
+        }
+        self.read(move |db| {
+            let mut statement = db.prepare_cached(
+                "SELECT id, CAST(extract(epoch FROM asked_at) * 1000 AS BIGINT), request
+                 FROM node_commands WHERE session_id = ?1 AND begun_at IS NULL AND finished_at IS NULL ORDER BY id",
+            )?;
+            let prompts = statement.query_map([session.to_string()], |row| {
+                Ok((row.get(0)?, row::timestamp(row, 1)?, row.get(2)?))
+            })?;
+            Ok(prompts.collect::<SqlResult<_>>()?)
+        })
+        .await
+    }
+
+    /// Takes back a prompt that waits for a daemon; whether it still waited.
+    pub async fn withdraw_command(&self, id: u64) -> Result<bool> {
+        self.make(WithdrawCommand(id)).await
     }
 
     /// What this daemon is asked to do and has not done, in order.

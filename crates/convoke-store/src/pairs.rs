@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use convoke_core::id::SessionId;
+use convoke_core::id::{NodeId, SessionId};
 use convoke_core::team::{Pair, PairStatus, TeamName};
 use convoke_core::time::Timestamp;
 
 use crate::db::{Db, Optional as _, Param, Row, SqlResult, params};
 use crate::error::Result;
 use crate::row;
-use crate::sessions::NewSession;
+use crate::sessions::{NewSession, Whose};
 use crate::store::{Store, Window};
 use crate::write::pairs::{ChangePair, CreatePair, DeletePair};
 
@@ -56,6 +56,8 @@ pub struct StoredPair {
     pub status: PairStatus,
     /// What went wrong, if it did.
     pub error: Option<String>,
+    /// The node that has the team's folder; none if the database is a file.
+    pub node: Option<NodeId>,
 }
 
 /// What came of creating a pair.
@@ -106,12 +108,28 @@ pub struct PairFilter {
     pub created_after: Option<Timestamp>,
     /// Those used later than this.
     pub used_after: Option<Timestamp>,
+    /// Whose they are.
+    pub of: Whose,
 }
 
 impl PairFilter {
     /// Every pair there is.
     pub const fn all() -> Self {
-        Self { from: Asker::Any, to: None, status: None, created_after: None, used_after: None }
+        Self {
+            from: Asker::Any,
+            to: None,
+            status: None,
+            created_after: None,
+            used_after: None,
+            of: Whose::Anyone,
+        }
+    }
+
+    /// Every pair of this node.
+    pub const fn own() -> Self {
+        let mut own = Self::all();
+        own.of = Whose::Own;
+        own
     }
 }
 
@@ -162,7 +180,7 @@ impl Store {
         self.read(move |db| Ok(by_id(db, id)?)).await
     }
 
-    /// Finds the pair that joins these teams now; archived ones do not count.
+    /// Finds the pair of this node that joins these teams now; archived ones do not count.
     pub async fn pair_between(&self, pair: &Pair) -> Result<Option<StoredPair>> {
         let pair = pair.clone();
         self.read(move |db| Ok(find(db, &pair)?)).await
@@ -171,7 +189,8 @@ impl Store {
     /// Finds the pair that talks in a session.
     pub async fn pair_in(&self, session: SessionId) -> Result<Option<StoredPair>> {
         self.read(move |db| {
-            let sql = format!("{SELECT} WHERE p.session_id = ?1 ORDER BY p.id DESC LIMIT 1");
+            let select = select(db);
+            let sql = format!("{select} WHERE p.session_id = ?1 ORDER BY p.id DESC LIMIT 1");
             let mut statement = db.prepare_cached(&sql)?;
             Ok(statement.query_row([session.to_string()], stored_pair).optional()?)
         })
@@ -209,21 +228,41 @@ impl Store {
     }
 }
 
-const SELECT: &str = "SELECT p.id, p.from_team, p.to_team, p.thread, p.session_id,
-        s.agent_session_id, p.created_at, p.last_used_at, p.message_count, p.status, p.error
-    FROM team_pairs AS p JOIN agent_sessions AS s ON s.id = p.session_id";
+/// What `stored_pair` reads.
+fn select(db: Db<'_>) -> String {
+    let node = match db {
+        Db::Sqlite(_) => "NULL",
+        Db::Postgres(_) => "p.node",
+    };
+    format!(
+        "SELECT p.id, p.from_team, p.to_team, p.thread, p.session_id,
+        s.agent_session_id, p.created_at, p.last_used_at, p.message_count, p.status, p.error, {node}
+    FROM team_pairs AS p JOIN agent_sessions AS s ON s.id = p.session_id"
+    )
+}
+
+/// A condition for pairs of this node.
+fn own(db: Db<'_>) -> &'static str {
+    match db {
+        Db::Sqlite(_) => "",
+        Db::Postgres(_) => {
+            " AND coalesce(p.node, '') = coalesce(current_setting('convoke.node', true), '')"
+        }
+    }
+}
 
 pub(crate) fn by_id(db: Db<'_>, id: PairId) -> SqlResult<Option<StoredPair>> {
-    let mut statement = db.prepare_cached(&format!("{SELECT} WHERE p.id = ?1"))?;
+    let mut statement = db.prepare_cached(&format!("{} WHERE p.id = ?1", select(db)))?;
     statement.query_row([id.get()], stored_pair).optional()
 }
 
 /// The pair that is not archived.
 pub(crate) fn find(db: Db<'_>, pair: &Pair) -> SqlResult<Option<StoredPair>> {
     let (from, thread) = (pair.from.as_ref().map_or("", TeamName::as_str), pair.thread.as_deref());
+    let (select, own) = (select(db), own(db));
     let mut statement = db.prepare_cached(&format!(
-        "{SELECT} WHERE p.to_team = ?1 AND coalesce(p.from_team, '') = ?2
-         AND coalesce(p.thread, '') = ?3 AND p.status <> 'archived'"
+        "{select} WHERE p.to_team = ?1 AND coalesce(p.from_team, '') = ?2
+         AND coalesce(p.thread, '') = ?3 AND p.status <> 'archived'{own}"
     ))?;
     statement.query_row([pair.to.as_str(), from, thread.unwrap_or("")], stored_pair).optional()
 }
@@ -244,7 +283,11 @@ impl Given {
 }
 
 fn list(db: Db<'_>, filter: &PairFilter, window: Window) -> SqlResult<Vec<StoredPair>> {
-    let mut sql = format!("{SELECT} WHERE true");
+    let own = match filter.of {
+        Whose::Own => own(db),
+        Whose::Anyone => "",
+    };
+    let mut sql = format!("{} WHERE true{own}", select(db));
     let mut values: Vec<Given> = Vec::new();
     let mut narrow = |condition: &str, value: Option<Given>| {
         if let Some(value) = value {
@@ -287,5 +330,6 @@ fn stored_pair(row: &Row<'_>) -> SqlResult<StoredPair> {
         message_count: row.get(8)?,
         status: row::word(row, 9, &PairStatus::ALL, PairStatus::as_str)?,
         error: row.get(10)?,
+        node: row::optional_text(row, 11)?,
     })
 }

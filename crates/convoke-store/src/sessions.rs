@@ -256,6 +256,32 @@ impl Store {
         .await
     }
 
+    /// Finds sessions of other nodes by their ids, in no order.
+    pub async fn sessions_by_id(&self, ids: Vec<SessionId>) -> Result<Vec<StoredSession>> {
+        self.read(move |db| {
+            let columns = columns(db);
+            let sql = format!("SELECT {columns} FROM agent_sessions AS s WHERE id {AMONG}");
+            Ok(many(db, &sql, [joined(&ids)])?)
+        })
+        .await
+    }
+
+    /// The revisions of sessions, and the nodes that they belong to, in no order.
+    pub async fn revs_by_id(
+        &self,
+        ids: Vec<SessionId>,
+    ) -> Result<Vec<(SessionId, Rev, Option<NodeId>)>> {
+        self.read(move |db| {
+            let sql = format!("SELECT id, rev, node FROM agent_sessions WHERE id {AMONG}");
+            let mut statement = db.prepare_cached(&sql)?;
+            let revs = statement.query_map([joined(&ids)], |row| {
+                Ok((row::text(row, 0)?, Rev::new(row.get(1)?), row::optional_text(row, 2)?))
+            })?;
+            Ok(revs.collect::<SqlResult<_>>()?)
+        })
+        .await
+    }
+
     /// Finds a session by any id that its agent ever had for it.
     pub async fn session_by_canonical_id(&self, id: &CanonicalId) -> Result<Option<StoredSession>> {
         let id = id.clone();
@@ -413,6 +439,13 @@ fn columns(db: Db<'_>) -> String {
         Db::Sqlite(_) => format!("{OWN_COLUMNS}, NULL"),
         Db::Postgres(_) => format!("{OWN_COLUMNS}, s.node"),
     }
+}
+
+/// Whether a column is among the texts that the first parameter joins; only a server is asked so.
+const AMONG: &str = "= ANY (string_to_array(?1, ' '))";
+
+fn joined(ids: &[SessionId]) -> String {
+    ids.iter().map(SessionId::to_string).collect::<Vec<_>>().join(" ")
 }
 
 fn many(db: Db<'_>, sql: &str, params: impl Params) -> SqlResult<Vec<StoredSession>> {

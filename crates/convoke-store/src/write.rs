@@ -1,5 +1,6 @@
 //! Changes to the database, one type each. Only the writer thread carries them out.
 
+pub(crate) mod blobs;
 pub(crate) mod changes;
 pub(crate) mod erase;
 pub(crate) mod generation;
@@ -14,6 +15,7 @@ mod requests;
 pub(crate) mod rules;
 pub(crate) mod search;
 pub(crate) mod sessions;
+pub(crate) mod teams;
 pub(crate) mod users;
 pub(crate) mod work;
 

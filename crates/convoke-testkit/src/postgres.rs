@@ -3,6 +3,8 @@
 //! A run of all tests starts one server and names it in `CONVOKE_TEST_POSTGRES`. Without that, a process that needs one
 //! starts its own, which ends with the process, however that ends.
 
+mod proxy;
+
 use std::fs;
 use std::io::{self, Write as _};
 use std::net::TcpListener;
@@ -15,6 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use postgres::{Client, NoTls, SimpleQueryMessage};
+
+pub use proxy::{Notifications, Proxy};
 
 /// Names a server that runs: the URL of its database `postgres`.
 pub const VARIABLE: &str = "CONVOKE_TEST_POSTGRES";

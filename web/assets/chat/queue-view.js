@@ -18,15 +18,17 @@ export function makeQueue(wishes) {
 	let edited = /** @type {{id: string, box: HTMLTextAreaElement} | null} */ (null);
 
 	const placeOf = (id = "") => prompts.findIndex((prompt) => prompt.id === id);
+	/** Whether it waits for a machine that is away: then it can only be removed. */
+	const isAway = (id = "") => Boolean(prompts[placeOf(id)]?.waitsFor);
 	const focusOn = (/** @type {HTMLElement | null | undefined} */ line) => line?.focus();
 
 	function move(id = "", to = 0) {
-		if (to >= 0 && to < prompts.length && to !== placeOf(id)) wishes.move(id, to);
+		if (to >= 0 && to < prompts.length && to !== placeOf(id) && !isAway(id)) wishes.move(id, to);
 	}
 
 	/** @param {HTMLElement} line */
 	function edit(line, id = "") {
-		if (edited || !canAct) return;
+		if (edited || !canAct || isAway(id)) return;
 		const text = part(line, ".queue-text");
 		const before = prompts[placeOf(id)].content;
 		const box = h("textarea.field", { value: before, rows: 1, label: "Waiting message" });
@@ -72,9 +74,9 @@ export function makeQueue(wishes) {
 			if (step && event.altKey) canAct && move(id, placeOf(id) + step);
 			else if (step) focusOn(/** @type {HTMLElement} */ (list.children[placeOf(id) + step]));
 			else if (!canAct) return;
-			else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) wishes.send(id);
-			else if (event.key === "Enter") edit(line, id);
 			else if (event.key === "Delete" || event.key === "Backspace") wishes.remove(id);
+			else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) isAway(id) || wishes.send(id);
+			else if (event.key === "Enter") edit(line, id);
 			else return;
 			event.preventDefault();
 			event.stopPropagation();
@@ -108,7 +110,7 @@ export function makeQueue(wishes) {
 			prompts = waiting;
 			element.hidden = prompts.length === 0;
 			element.classList.toggle("held", held);
-			next.hidden = !held || !canAct;
+			next.hidden = !held || !canAct || isAway(prompts[0]?.id);
 			setText(count, held ? `${plural(prompts.length, "message")} held` : `${plural(prompts.length, "message")} waiting`);
 			if (edited && placeOf(edited.id) < 0) {
 				// Its turn began while it was edited: what was written goes back into the message box.
@@ -117,10 +119,11 @@ export function makeQueue(wishes) {
 				edited = null;
 				wishes.lost(box.value);
 			}
-			keyed(list, prompts, ({ id }) => id, make, (line, { content, attachments, by }) => {
-				line.draggable = canAct && !line.querySelector("textarea");
+			keyed(list, prompts, ({ id }) => id, make, (line, { content, attachments, by, waitsFor }) => {
+				line.draggable = canAct && !waitsFor && !line.querySelector("textarea");
 				for (const one of [".queue-actions", ".grip"]) part(line, one).hidden = !canAct;
-				const who = me.who(by);
+				for (const one of line.querySelectorAll(".queue-actions > :not(:last-child)")) /** @type {HTMLElement} */ (one).hidden = Boolean(waitsFor);
+				const who = [me.who(by), waitsFor && `waits for ${waitsFor}`].filter(Boolean).join(" · ");
 				part(line, ".queue-who").hidden = !who;
 				setText(part(line, ".queue-who"), who);
 				const text = line.querySelector(".queue-text");
@@ -128,7 +131,7 @@ export function makeQueue(wishes) {
 				const names = namesOf(attachments);
 				part(line, ".queue-files").hidden = names === "";
 				setText(part(line, ".queue-files span"), names);
-				line.title = [who && `From ${who}`, content, names].filter(Boolean).join("\n");
+				line.title = [me.who(by) && `From ${me.who(by)}`, waitsFor && `Waits for ${waitsFor}, which is away`, content, names].filter(Boolean).join("\n");
 			});
 			// One of them can be reached with Tab, as in a list.
 			[...list.children].forEach((line, at) => (/** @type {HTMLElement} */ (line).tabIndex = at ? -1 : 0));

@@ -3,7 +3,7 @@
 import { call } from "./access.js";
 
 /** How often it is looked whether a machine is away. */
-const LOOK_MS = 15_000;
+const LOOK_MS = 30_000;
 /** @type {Map<string, Api.Node>} */
 let known = new Map();
 /** @type {Set<() => void>} */

@@ -64,14 +64,25 @@ test("n4 a prompt for a machine that is away waits for it, and the page says so"
   const box = conversation.getByRole("textbox", { name: "Message" });
   await box.fill("say I am back.");
   await box.press("Enter");
-  const waiting = conversation.locator(".sending", { hasText: "workstation is away; your prompt waits for it" });
-  await waiting.waitFor();
+  const waiting = (text) => chat(page).locator(".queue li", { hasText: text }).filter({ hasText: "waits for workstation" });
+  await waiting("I am back.").waitFor();
+  await box.fill("say not this.");
+  await box.press("Enter");
+  await waiting("not this").waitFor();
   await page.reload();
   await page.locator(".project-head .node.gone", { hasText: "workstation" }).waitFor();
   assert.match(await page.locator(".session a").first().getAttribute("title"), /On workstation, which (has just gone away|was last seen)/);
+  // Both wait after a reload, too, and can be removed, but not sent or edited.
+  await waiting("I am back.").waitFor();
+  const unwanted = waiting("not this");
+  assert.equal(await unwanted.getByRole("button").count(), 1);
+  await unwanted.getByRole("button", { name: "Remove" }).click();
+  await unwanted.waitFor({ state: "detached" });
   await workstation.start();
   await chat(page).getByText("I am back.", { exact: true }).waitFor();
   await idle(chat(page));
+  assert.equal(await chat(page).locator(".queue li").count(), 0);
+  assert.equal(await chat(page).getByText("not this").count(), 0);
   assert.deepEqual(page.problems, []);
 });
 

@@ -1,6 +1,6 @@
 //! Teams: projects with a name that others can ask, and the pairs that talk.
 
-use convoke_core::id::{AgentName, MessageId, SessionId};
+use convoke_core::id::{AgentName, MessageId, NodeId, SessionId};
 use convoke_core::message::Seq;
 use convoke_core::team::{PairStatus, TeamName};
 use convoke_core::time::Timestamp;
@@ -44,6 +44,9 @@ pub struct Team {
     pub busy: u64,
     /// Questions that wait.
     pub queued: u64,
+    /// The node that has its folder, as `GET /api/nodes` lists it; absent if the database is a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeId>,
 }
 
 /// A lasting conversation of two teams.
@@ -73,6 +76,9 @@ pub struct TeamSession {
     /// What went wrong, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The node that has the folder of the team that answers; absent if the database is a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeId>,
 }
 
 /// Some conversations, the last used first: `GET /api/teams/sessions`.

@@ -63,6 +63,7 @@ impl Entry {
                         review: prompt.review.clone(),
                         by: prompt.by.clone(),
                         timestamp: prompt.timestamp,
+                        waits_for: prompt.waits_for.clone(),
                     })
                     .collect(),
             },

@@ -91,7 +91,17 @@ impl Session {
         let mut prompts = self.queued();
         let Prompt { text, attachments, files, review, by } = prompt;
         let Stamp { id, at: timestamp } = stamp;
-        prompts.push(QueuedPrompt { id, text, attachments, files, review, by, timestamp });
+        let waits_for = None;
+        prompts.push(QueuedPrompt {
+            id,
+            text,
+            attachments,
+            files,
+            review,
+            by,
+            timestamp,
+            waits_for,
+        });
         check_queue(&prompts)?;
         decision.changes.push(queue(prompts));
         Ok(())

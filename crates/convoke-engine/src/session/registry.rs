@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use convoke_core::id::SessionId;
+use convoke_core::message::Rev;
 use convoke_core::session::Activity;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
@@ -169,13 +170,13 @@ impl Registry {
     }
 
     /// Removes an erased session, and disconnects its watchers.
-    pub(super) fn erase(&self, id: SessionId) {
+    pub(crate) fn erase(&self, id: SessionId) {
         self.entries().sessions.remove(&id);
         self.changed();
     }
 
     /// Records that what lists show of a session has changed.
-    pub(super) fn changed(&self) {
+    pub(crate) fn changed(&self) {
         self.age.fetch_add(1, Ordering::Release);
     }
 
@@ -184,20 +185,28 @@ impl Registry {
         self.age.load(Ordering::Acquire)
     }
 
-    /// Has the watchers of a session of another node read what is new.
-    pub(crate) fn announce(&self, id: SessionId) {
+    /// Has the watchers of a session of another node read what is new; those that have got to `rev` know it all.
+    pub(crate) fn announce(&self, id: SessionId, rev: Option<Rev>) {
         if let Some(entry) = self.entries().sessions.get(&id) {
             // Without watchers there is no receiver.
-            entry.published.send(Arrival::elsewhere()).ok();
+            entry.published.send(Arrival::elsewhere(rev)).ok();
         }
         self.changed();
+    }
+
+    /// The sessions without a task that have watchers.
+    pub(crate) fn watched(&self) -> Vec<SessionId> {
+        let entries = self.entries();
+        let is_watched =
+            |entry: &Entry| entry.mailbox.is_none() && entry.published.receiver_count() > 0;
+        entries.sessions.iter().filter(|(_, entry)| is_watched(entry)).map(|(id, _)| *id).collect()
     }
 
     /// Has all watchers of sessions without a task read what is new.
     pub(crate) fn announce_all(&self) {
         let entries = self.entries();
         for entry in entries.sessions.values().filter(|entry| entry.mailbox.is_none()) {
-            entry.published.send(Arrival::elsewhere()).ok();
+            entry.published.send(Arrival::elsewhere(None)).ok();
         }
         self.changed();
     }

@@ -13,12 +13,12 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use super::Teams;
-use super::chain::{Chain, WaitGuard, Waiter};
+use super::chain::Chain;
 use super::follow::{Ended, Heard, follow};
 use super::thread::checked_thread;
 use crate::error::{Error, Result};
 use crate::session::start::explain;
-use crate::sessions::Prompted;
+use crate::sessions::{NewPrompt, Prompted};
 use crate::watch::Watcher;
 
 /// How long a caller that does not wait for the answer waits for the question to be logged. Creating a pair may take
@@ -75,7 +75,7 @@ impl Wait {
     }
 
     /// The deadlines for logging the question and for its answer.
-    fn deadlines(self, begun: Instant) -> (Option<Instant>, Option<Instant>) {
+    pub(super) fn deadlines(self, begun: Instant) -> (Option<Instant>, Option<Instant>) {
         match self {
             Self::ForEver => (None, None),
             Self::No => (Some(begun + LOG_GRACE), Some(begun)),
@@ -138,11 +138,13 @@ impl AnswerStatus {
 }
 
 /// A question in the log of its session.
-struct Placed {
-    pair: StoredPair,
-    prompted: Prompted,
-    heard: watch::Receiver<Heard>,
-    ended: oneshot::Receiver<Ended>,
+pub(super) struct Placed {
+    pub(super) pair: StoredPair,
+    pub(super) prompted: Prompted,
+    /// The session's revision before it.
+    pub(super) after: Rev,
+    pub(super) heard: watch::Receiver<Heard>,
+    pub(super) ended: oneshot::Receiver<Ended>,
 }
 
 impl Teams {
@@ -150,25 +152,10 @@ impl Teams {
     pub async fn ask(self: &Arc<Self>, ask: TeamAsk) -> Result<TeamAnswer> {
         let begun = Instant::now();
         let (pair, chain) = self.admit(&ask).await?;
-        let _waiting = self.begin_wait(&ask, &pair).await?;
+        let _waiting = self.begin_wait(&ask, &pair, self.store.node()).await?;
         let (placed_by, answered_by) = ask.wait.deadlines(begun);
-        let placing = self.place(pair.clone(), chain, ask.question);
-        let mut answer = TeamAnswer {
-            pair,
-            session_id: None,
-            agent_session_id: None,
-            message_id: None,
-            seq: None,
-            status: match ask.wait {
-                Wait::No => AnswerStatus::Queued,
-                Wait::ForEver | Wait::For(_) => AnswerStatus::TimedOut,
-            },
-            response: String::new(),
-            error: None,
-            queued: 0,
-            duration: Duration::ZERO,
-            at: self.around.now(),
-        };
+        let placing = self.place(pair.clone(), chain, ask.question.into());
+        let mut answer = self.unanswered(pair, ask.wait);
         if let Some(placed) = until(placed_by, placing).await {
             let placed = placed.unwrap_or(Err(Error::Stopping))?;
             self.wait_for(placed, answered_by, &mut answer).await?;
@@ -179,6 +166,26 @@ impl Teams {
         answer.duration = begun.elapsed();
         answer.at = self.around.now();
         Ok(answer)
+    }
+
+    /// What is answered as long as nothing is known of a question.
+    pub(super) fn unanswered(&self, pair: Pair, wait: Wait) -> TeamAnswer {
+        TeamAnswer {
+            pair,
+            session_id: None,
+            agent_session_id: None,
+            message_id: None,
+            seq: None,
+            status: match wait {
+                Wait::No => AnswerStatus::Queued,
+                Wait::ForEver | Wait::For(_) => AnswerStatus::TimedOut,
+            },
+            response: String::new(),
+            error: None,
+            queued: 0,
+            duration: Duration::ZERO,
+            at: self.around.now(),
+        }
     }
 
     /// The team that a caller speaks for.
@@ -194,15 +201,15 @@ impl Teams {
     }
 
     /// The pair and the chain of an ask, if the limits allow it.
-    async fn admit(&self, ask: &TeamAsk) -> Result<(Pair, Chain)> {
+    pub(super) async fn admit(&self, ask: &TeamAsk) -> Result<(Pair, Chain)> {
         if ask.question.trim().is_empty() {
             return Err(Error::Refused(Refusal::EmptyPrompt));
         }
         let thread = checked_thread(ask.thread.as_deref())?;
-        self.team(&ask.to)?;
+        self.node_of(&ask.to).await?;
         let from = self.speaks_for(&ask.caller).await?;
         if let Some(from) = &from {
-            self.team(from)?;
+            self.known(from).await?;
         }
         let limits = self.settings().limits;
         let chain = match &ask.caller {
@@ -219,23 +226,12 @@ impl Teams {
         Ok((Pair { thread, ..pair }, chain))
     }
 
-    /// Registers that an agent waits for another while it holds a process, unless that would deadlock.
-    async fn begin_wait(&self, ask: &TeamAsk, pair: &Pair) -> Result<Option<WaitGuard<'_>>> {
-        let (Caller::Session(session), Wait::ForEver) = (&ask.caller, ask.wait) else {
-            return Ok(None);
-        };
-        let of = self.sessions.pair_of(*session).await?.map(|(pair, _)| pair);
-        let waiter = Waiter { of, for_pair: pair.clone() };
-        let max = self.sessions.settings.pool.processes_max;
-        self.sessions.chains.begin_wait(waiter, max).map(Some)
-    }
-
     /// Logs a question in its session, even if the caller disconnects.
-    fn place(
+    pub(super) fn place(
         self: &Arc<Self>,
         pair: Pair,
         chain: Chain,
-        question: String,
+        question: NewPrompt,
     ) -> oneshot::Receiver<Result<Placed>> {
         let (teams, name) = (Arc::clone(self), pair.to_string());
         let (to_caller, placed) = oneshot::channel();
@@ -248,13 +244,13 @@ impl Teams {
         placed
     }
 
-    async fn wait_for(
+    pub(super) async fn wait_for(
         &self,
         placed: Placed,
         deadline: Option<Instant>,
         answer: &mut TeamAnswer,
     ) -> Result<()> {
-        let Placed { pair, prompted, heard, ended } = placed;
+        let Placed { pair, prompted, heard, ended, after: _ } = placed;
         let ended = until(deadline, ended).await.map(|ended| ended.unwrap_or_else(|_| stopped()));
         answer.session_id = Some(pair.session_id);
         answer.agent_session_id = self.sessions.get(pair.session_id).await?.stored.agent_session_id;
@@ -314,21 +310,21 @@ impl Teams {
         self: &Arc<Self>,
         pair: Pair,
         chain: Chain,
-        question: String,
+        question: NewPrompt,
     ) -> Result<Placed> {
         let lock = self.cache.lock_shared(&pair).await?;
         let (pair, after) = self.wake_pair(&pair).await?;
         let session = pair.session_id;
         let live = self.sessions.registry.subscribe(session);
         let watcher = Watcher::expecting(self.store.clone(), session, after, live);
-        let prompted = self.sessions.prompt_because_of(session, question.into(), Some(chain)).await;
+        let prompted = self.sessions.prompt_because_of(session, question, Some(chain)).await;
         drop(lock);
         let prompted = prompted?;
         let (heard_to, heard) = watch::channel(Heard::default());
         let (ended_to, ended) = oneshot::channel();
         let prompt = prompted.message_id;
         tokio::spawn(follow(Arc::clone(self), pair.clone(), prompt, watcher, heard_to, ended_to));
-        Ok(Placed { pair, prompted, heard, ended })
+        Ok(Placed { pair, prompted, after, heard, ended })
     }
 
     /// The team whose folder is the project of a session.
@@ -347,7 +343,10 @@ fn stopped() -> Ended {
 }
 
 /// Waits for a future, at most until a deadline.
-async fn until<T>(deadline: Option<Instant>, something: impl Future<Output = T>) -> Option<T> {
+pub(super) async fn until<T>(
+    deadline: Option<Instant>,
+    something: impl Future<Output = T>,
+) -> Option<T> {
     match deadline {
         None => Some(something.await),
         Some(deadline) => tokio::time::timeout_at(deadline, something).await.ok(),

@@ -169,6 +169,7 @@ mod tests {
             message_count: count,
             status: PairStatus::Active,
             error: None,
+            node: None,
         }
     }
 

@@ -35,6 +35,24 @@ impl Chain {
         Self { teams: vec![asker], asks: Arc::default() }
     }
 
+    /// A chain that another node has followed up to here, if the limits of this one allow it.
+    pub(super) fn arrived(
+        teams: Vec<Option<TeamName>>,
+        asks: u64,
+        limits: TeamLimits,
+    ) -> Result<Self> {
+        let chain = Self { teams, asks: Arc::new(AtomicU64::new(asks)) };
+        if chain.teams.len() > limits.hops_max + 1 {
+            return Err(Error::TooManyHops { chain: chain.to_string(), max: limits.hops_max });
+        }
+        Ok(chain)
+    }
+
+    /// Its teams, and the asks so far, for the node that follows it on.
+    pub(super) fn parts(&self) -> (Vec<Option<TeamName>>, u64) {
+        (self.teams.clone(), self.asks.load(Ordering::SeqCst))
+    }
+
     /// The chain with one more ask, if the limits allow it.
     pub(super) fn ask(&self, to: &TeamName, limits: TeamLimits) -> Result<Self> {
         let mut teams = self.teams.clone();

@@ -159,7 +159,7 @@ pub(crate) fn start_periodic_check(teams: &Arc<Teams>) {
             tokio::time::sleep(CHECK_INTERVAL).await;
             let Some(teams) = weak.upgrade() else { return };
             let window = Window::first(Window::LIMIT_MAX);
-            match teams.store.pairs(PairFilter::all(), window).await {
+            match teams.store.pairs(PairFilter::own(), window).await {
                 Ok(pairs) => {
                     pairs.iter().for_each(|pair| teams.compact_if_due(pair, Fullness::NotFull));
                 }

@@ -56,7 +56,7 @@ impl Teams {
     async fn create_pair(&self, pair: &Pair) -> Result<StoredPair> {
         let team = self.team(&pair.to)?;
         if let Some(from) = &pair.from {
-            self.team(from)?;
+            self.known(from).await?;
         }
         let spec = self.process_spec(&team, pair.to_string()).await?;
         let made = self.make_agent_session(&team, &spec).await?;

@@ -153,8 +153,14 @@ impl Teams {
     /// Pairs with the status that the pool knows.
     pub(super) async fn with_standing(&self, pairs: Vec<StoredPair>) -> Vec<StoredPair> {
         let running = self.processes.pool.keys().await;
+        let own = self.store.node();
         let standing = |mut pair: StoredPair| {
-            if pair.status == PairStatus::Active && !running.contains(&pair.pair.to_string()) {
+            // What another node runs, only that node knows.
+            let is_own = pair.node == own;
+            if is_own
+                && pair.status == PairStatus::Active
+                && !running.contains(&pair.pair.to_string())
+            {
                 pair.status = PairStatus::Idle;
             }
             pair

@@ -53,6 +53,7 @@ impl Teams {
             self.cache.clear();
             return Err(error);
         }
+        self.share(&teams).await?;
         // Only after nothing can fail any more: otherwise running questions continue.
         self.stop_changed(&before.teams, &teams).await?;
         self.reset_interrupted().await
@@ -121,7 +122,7 @@ impl Teams {
         };
         let running = self.processes.pool.keys().await;
         for team in before.iter().filter(|team| !is_same(team)) {
-            let filter = PairFilter { to: Some(team.name.clone()), ..PairFilter::all() };
+            let filter = PairFilter { to: Some(team.name.clone()), ..PairFilter::own() };
             for pair in self.store.pairs(filter, Window::first(Window::LIMIT_MAX)).await? {
                 let key = pair.pair.to_string();
                 if running.contains(&key) {
@@ -136,7 +137,7 @@ impl Teams {
     /// Resets pairs whose compaction was interrupted with an earlier daemon.
     async fn reset_interrupted(&self) -> Result<()> {
         for status in [PairStatus::CompactPending, PairStatus::Compacting, PairStatus::Migrating] {
-            let filter = PairFilter { status: Some(status), ..PairFilter::all() };
+            let filter = PairFilter { status: Some(status), ..PairFilter::own() };
             for pair in self.store.pairs(filter, Window::first(Window::LIMIT_MAX)).await? {
                 if !self.attempts.is_running(pair.id) {
                     let active = PairChange::Standing { status: PairStatus::Active, error: None };

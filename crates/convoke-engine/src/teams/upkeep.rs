@@ -1,5 +1,6 @@
 //! The status of teams, and stopping and starting their processes.
 
+use convoke_core::id::NodeId;
 use convoke_core::session::{Activity, Command, QueueChoice};
 use convoke_core::team::{Pair, PairStatus, TeamName};
 use convoke_store::{PairChange, PairFilter, StoredPair, Window};
@@ -16,25 +17,42 @@ pub struct TeamStatus {
     pub team: Team,
     /// The pairs in which it is asked, with their live state.
     pub pairs: Vec<(StoredPair, Live)>,
+    /// The node that has its folder; none if the database is a file.
+    pub node: Option<NodeId>,
 }
 
 impl Teams {
-    /// The status of all teams, or of one.
+    /// The status of all teams of all nodes, by name, or of one.
     pub async fn statuses(&self, only: Option<&TeamName>) -> Result<Vec<TeamStatus>> {
+        let elsewhere = match only {
+            Some(name) if self.node_of(name).await?.is_some() => {
+                return self.statuses_elsewhere(Some(name)).await;
+            }
+            Some(_) => Vec::new(),
+            None => self.statuses_elsewhere(None).await?,
+        };
+        let mut statuses = self.own_statuses(only).await?;
+        statuses.extend(elsewhere);
+        statuses.sort_by(|one, other| one.team.name.cmp(&other.team.name));
+        Ok(statuses)
+    }
+
+    async fn own_statuses(&self, only: Option<&TeamName>) -> Result<Vec<TeamStatus>> {
         let teams = match only {
             Some(name) => vec![self.team(name)?],
             None => self.list(),
         };
         let mut statuses = Vec::new();
         for team in teams {
-            let filter = PairFilter { to: Some(team.name.clone()), ..PairFilter::all() };
+            let filter = PairFilter { to: Some(team.name.clone()), ..PairFilter::own() };
             let pairs = self.store.pairs(filter, Window::first(Window::LIMIT_MAX)).await?;
             let pairs = self.with_standing(pairs).await;
             let live = |pair: StoredPair| {
                 let live = self.sessions.live(pair.session_id);
                 (pair, live)
             };
-            statuses.push(TeamStatus { team, pairs: pairs.into_iter().map(live).collect() });
+            let (pairs, node) = (pairs.into_iter().map(live).collect(), self.store.node());
+            statuses.push(TeamStatus { team, pairs, node });
         }
         Ok(statuses)
     }
@@ -54,7 +72,7 @@ impl Teams {
     pub async fn sleep(&self, name: &TeamName) -> Result<usize> {
         let mut stopping = JoinSet::new();
         let running = self.processes.pool.keys().await;
-        for status in self.statuses(Some(name)).await? {
+        for status in self.own_statuses(Some(name)).await? {
             for (pair, live) in status.pairs {
                 let key = pair.pair.to_string();
                 if live.activity == Activity::Idle && running.contains(&key) {

@@ -1,8 +1,12 @@
 //! The daemon's back end: agents of sessions ask in the session's log, other callers in files.
 
+use std::fmt;
 use std::sync::Arc;
 
-use convoke_api::bodies::{Team, TeamAnswer, TeamQuestion, TeamReport, TeamSession, TeamStatus};
+use axum::http::Method;
+use convoke_api::bodies::{
+    Team, TeamAnswer, TeamCancel, TeamQuestion, TeamReport, TeamSession, TeamStatus,
+};
 use convoke_api::mcp::recall::{ReadHistory, SearchHistory};
 use convoke_api::mcp::teams::{CancelTeam, ReportOfTeam};
 use convoke_api::mcp::{Approval, Approve};
@@ -14,27 +18,43 @@ use rmcp::ErrorData;
 
 use super::backend::{Backend, Call, CallError, Found, Offer, RecallOffer, Waiting};
 use super::recall;
-use crate::actor::Login;
+use crate::access;
+use crate::actor::{Actor, Login, Subject};
 use crate::app::App;
 use crate::failure::{self, Failure};
 use crate::middleware::Caller;
+use crate::nodes::request_elsewhere;
 use crate::rest::teams as rest;
 use crate::view::teams as view;
 
-/// The tools' view of the engine.
+/// Who calls a tool.
 #[derive(Debug)]
+pub(crate) struct McpCaller {
+    asker: Asker,
+    /// The human behind a program; none behind the agent of a session, which acts for the session.
+    actor: Option<Actor>,
+}
+
+/// The tools' view of the engine.
 pub(crate) struct EngineBackend {
     engine: Engine,
+    app: Arc<App>,
+}
+
+impl fmt::Debug for EngineBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EngineBackend").field("engine", &self.engine).finish_non_exhaustive()
+    }
 }
 
 impl EngineBackend {
     pub(super) fn new(app: &Arc<App>) -> Self {
-        Self { engine: app.engine.clone() }
+        Self { engine: app.engine.clone(), app: Arc::clone(app) }
     }
 }
 
 impl Backend for EngineBackend {
-    type Caller = Asker;
+    type Caller = McpCaller;
 
     fn limits(&self) -> Limits {
         self.engine.settings().questions.limits
@@ -53,19 +73,25 @@ impl Backend for EngineBackend {
 
     async fn search_history(
         &self,
-        asker: &Asker,
+        caller: &McpCaller,
         search: SearchHistory,
     ) -> Result<String, CallError> {
-        recall::search(&self.engine, asker, search).await
+        recall::search(&self.engine, &caller.asker, search).await
     }
 
-    async fn read_history(&self, asker: &Asker, read: ReadHistory) -> Result<String, CallError> {
-        recall::read(&self.engine, asker, read).await
+    async fn read_history(
+        &self,
+        caller: &McpCaller,
+        read: ReadHistory,
+    ) -> Result<String, CallError> {
+        recall::read(&self.engine, &caller.asker, read).await
     }
 
     /// By the caller that the middleware authenticated.
-    fn caller(&self, call: &Call<'_>) -> Result<Asker, ErrorData> {
-        match call.parts().and_then(|parts| parts.extensions.get::<Caller>()) {
+    fn caller(&self, call: &Call<'_>) -> Result<McpCaller, ErrorData> {
+        let extensions = call.parts().map(|parts| &parts.extensions);
+        let actor = extensions.and_then(|extensions| extensions.get::<Actor>()).cloned();
+        let asker = match extensions.and_then(|extensions| extensions.get::<Caller>()) {
             Some(Caller::Session(id)) => Ok(Asker::Session(*id)),
             Some(Caller::Human(Login::Owner | Login::Token(_))) => Ok(Asker::Outside {
                 name: call.client(),
@@ -77,16 +103,17 @@ impl Backend for EngineBackend {
                 Caller::Anonymous | Caller::Human(Login::Browser(_)) | Caller::UnverifiedBrowser,
             )
             | None => Err(ErrorData::internal_error("the caller has no token", None)),
-        }
+        };
+        Ok(McpCaller { asker: asker?, actor })
     }
 
     async fn ask(
         &self,
-        asker: &Asker,
+        caller: &McpCaller,
         questions: Vec<Question>,
         waiting: Waiting,
     ) -> Result<Found, CallError> {
-        let mut asked = self.engine.inbox().ask(asker.clone(), questions.clone()).await?;
+        let mut asked = self.engine.inbox().ask(caller.asker.clone(), questions.clone()).await?;
         let id = asked.id();
         let state = match waiting {
             Waiting::Yes => state(asked.wait().await?),
@@ -98,20 +125,27 @@ impl Backend for EngineBackend {
         Ok(Found { id, questions, state })
     }
 
-    async fn asked(&self, asker: &Asker, id: &str, waiting: Waiting) -> Result<Found, CallError> {
-        let (id, questions, outcome) = self.engine.inbox().asked(asker, id).await?;
+    async fn asked(
+        &self,
+        caller: &McpCaller,
+        id: &str,
+        waiting: Waiting,
+    ) -> Result<Found, CallError> {
+        let (id, questions, outcome) = self.engine.inbox().asked(&caller.asker, id).await?;
         let state = match (outcome, waiting) {
             (Some(outcome), _) => state(outcome),
-            (None, Waiting::Yes) => state(self.engine.inbox().asked_again(asker, id).await?),
+            (None, Waiting::Yes) => {
+                state(self.engine.inbox().asked_again(&caller.asker, id).await?)
+            }
             (None, Waiting::No) => State::Pending,
         };
         Ok(Found { id, questions, state })
     }
 
-    async fn approve(&self, asker: &Asker, approve: Approve) -> Result<Approval, CallError> {
+    async fn approve(&self, caller: &McpCaller, approve: Approve) -> Result<Approval, CallError> {
         let Approve { tool_name, input, tool_use_id: _ } = approve;
         let mut asked =
-            self.engine.inbox().ask_permission(asker.clone(), tool_name, &input).await?;
+            self.engine.inbox().ask_permission(caller.asker.clone(), tool_name, &input).await?;
         let deny = |message: &str| Approval::Deny { message: message.to_owned() };
         Ok(match asked.wait().await? {
             Outcome::Allowed | Outcome::Answered(_) => Approval::Allow { updated_input: input },
@@ -130,13 +164,14 @@ impl Backend for EngineBackend {
 
     async fn ask_team(
         &self,
-        asker: &Asker,
+        caller: &McpCaller,
         team: &str,
         question: TeamQuestion,
     ) -> Result<TeamAnswer, CallError> {
-        let caller = match asker {
+        self.check(caller, team).await?;
+        let caller = match &caller.asker {
             Asker::Session(session) => {
-                self.from(asker, question.from_team.clone()).await?;
+                self.from(&caller.asker, question.from_team.clone()).await?;
                 TeamCaller::Session(*session)
             }
             Asker::Outside { .. } => {
@@ -144,8 +179,10 @@ impl Backend for EngineBackend {
                 TeamCaller::Outside { team }
             }
         };
-        let answer = rest::ask_team(&self.engine, caller, team, question).await;
-        answer.map_err(|failure| self.refused(&failure))
+        match rest::ask_team(&self.app, caller, team, question).await {
+            Ok(answer) => Ok(answer),
+            Err(failure) => Err(self.refused(&failure).await),
+        }
     }
 
     async fn teams(&self) -> Result<Vec<Team>, CallError> {
@@ -160,29 +197,54 @@ impl Backend for EngineBackend {
 
     async fn team_report(
         &self,
-        asker: &Asker,
+        caller: &McpCaller,
         report: ReportOfTeam,
     ) -> Result<TeamReport, CallError> {
         let ReportOfTeam { team, from_team, thread, message_id } = report;
-        let from = self.from(asker, from_team).await?;
-        let pair = rest::pair(&self.engine, &team, from.as_ref().map(TeamName::as_str), thread)?;
+        let from = self.from(&caller.asker, from_team).await?;
+        let named = from.as_ref().map(TeamName::as_str);
+        let pair = rest::pair(&self.engine, &team, named, thread).await?;
+        if let Some(node) = self.engine.teams().node_of(&pair.to).await? {
+            let message = message_id.map(|id| id.to_string());
+            let of = [("from", named), ("thread", pair.thread.as_deref())];
+            let of = of.into_iter().chain([("messageId", message.as_deref())]);
+            let query: Vec<String> = of.filter_map(|(name, value)| part(name, value?)).collect();
+            let uri = format!("/api/teams/{team}/report?{}", query.join("&"));
+            return Ok(request_elsewhere(&self.app, node, "GET", uri, String::new()).await?);
+        }
         let which = message_id.map_or(WhichQuestion::Last, WhichQuestion::Message);
         Ok(view::report(self.engine.teams().report(&pair, which).await?))
     }
 
     async fn cancel_team(
         &self,
-        asker: &Asker,
+        caller: &McpCaller,
         cancel: CancelTeam,
     ) -> Result<TeamSession, CallError> {
         let CancelTeam { team, from_team, thread } = cancel;
-        let from = self.from(asker, from_team).await?;
-        let pair = rest::pair(&self.engine, &team, from.as_ref().map(TeamName::as_str), thread)?;
+        self.check(caller, &team).await?;
+        let from = self.from(&caller.asker, from_team).await?;
+        let named = from.as_ref().map(TeamName::as_str);
+        let pair = rest::pair(&self.engine, &team, named, thread).await?;
+        if let Some(node) = self.engine.teams().node_of(&pair.to).await? {
+            let uri = format!("/api/teams/{team}/cancel");
+            let body = TeamCancel { from_team: pair.from.map(String::from), thread: pair.thread };
+            let body = serde_json::to_string(&body).unwrap_or_default();
+            return Ok(request_elsewhere(&self.app, node, "POST", uri, body).await?);
+        }
         Ok(view::session(self.engine.teams().cancel_pair(&pair).await?))
     }
 }
 
 impl EngineBackend {
+    /// Refuses what the role of a human in the project of a team does not allow.
+    async fn check(&self, caller: &McpCaller, team: &str) -> Result<(), CallError> {
+        let Some(actor) = &caller.actor else { return Ok(()) };
+        let about = Subject::of_team(&self.app, team).await?;
+        let need = access::of_route(&Method::POST, "/api/teams/{team}/ask");
+        Ok(actor.check(need, about.project)?)
+    }
+
     /// The team that a caller speaks for. The agent of a session speaks for its own team only.
     async fn from(
         &self,
@@ -207,15 +269,15 @@ impl EngineBackend {
     }
 
     /// Why a team was not asked, with the names of the teams that there are.
-    fn refused(&self, failure: &Failure) -> CallError {
+    async fn refused(&self, failure: &Failure) -> CallError {
         let (detail, hint) = failure.message();
         let mut text = detail.to_owned();
         if let Some(hint) = hint {
             text.push_str(&format!("\n\n{hint}"));
         }
         if detail.starts_with("Unknown team") {
-            let teams = self.engine.teams().list();
-            let names: Vec<String> = teams.iter().map(|team| team.name.to_string()).collect();
+            let names = self.engine.teams().names().await.unwrap_or_default();
+            let names: Vec<String> = names.into_iter().map(String::from).collect();
             text.push_str(&match names.is_empty() {
                 true => "\n\nThere are no teams.".to_owned(),
                 false => format!("\n\nThere are: {}.", names.join(", ")),
@@ -223,6 +285,12 @@ impl EngineBackend {
         }
         CallError::Message(text)
     }
+}
+
+/// A part of a query.
+fn part(name: &str, value: &str) -> Option<String> {
+    let value = percent_encoding::utf8_percent_encode(value, percent_encoding::NON_ALPHANUMERIC);
+    (!name.is_empty()).then(|| format!("{name}={value}"))
 }
 
 fn state(outcome: Outcome) -> State<Answers> {

@@ -13,6 +13,13 @@ pub(super) struct Owner {
     pub(super) session: Option<SessionId>,
 }
 
+impl Owner {
+    /// A node that is asked about something else than a session.
+    pub(super) const fn node(node: NodeId) -> Self {
+        Self { node, session: None }
+    }
+}
+
 pub(super) async fn of_session(app: &App, text: &str) -> Result<Option<Owner>, Error> {
     let text = percent_encoding::percent_decode_str(text).decode_utf8_lossy();
     match app.engine.sessions().find(&text).await {
@@ -33,7 +40,7 @@ pub(super) async fn of_project(app: &App, text: &str) -> Result<Option<Owner>, E
         Ok(id) => app.engine.nodes().of_project(id).await?,
         Err(_) => None,
     };
-    Ok(node.map(|node| Owner { node, session: None }))
+    Ok(node.map(Owner::node))
 }
 
 pub(super) async fn of_request(app: &App, text: &str) -> Result<Option<Owner>, Error> {

@@ -41,6 +41,7 @@ pub(super) async fn here_or_there(app: &Arc<App>, request: Request, next: Next) 
             Ok(answered) => answered.into_response(),
             Err(failure) => failure.into_response(),
         },
+        Ok(Target::Done(done)) => *done,
         // It is back.
         Ok(Target::Here(_)) => response,
         Err(failure) => failure.into_response(),
@@ -68,7 +69,7 @@ pub(super) async fn call(app: &App, owner: Owner, letter: &mut Letter) -> Result
             serde_json::to_string(&*letter).unwrap_or_default()
         };
         let nodes = app.engine.nodes();
-        match nodes.call_about(owner.session, owner.node, patience, worded).await {
+        match nodes.call(owner.session, owner.node, patience, worded).await {
             Err(Error::OtherNode { session }) if tries < MOVES_MAX => {
                 tries += 1;
                 let moved = Error::OtherNode { session };
@@ -87,6 +88,6 @@ pub(super) fn is_moved_away(answered: &Answered) -> bool {
             *status == UNAVAILABLE && problem.is_ok_and(|it| it.code == code::SESSION_MOVED)
         }
         Answered::Problem { problem } => problem.code == code::SESSION_MOVED,
-        Answered::Frames { .. } => false,
+        Answered::Frames { .. } | Answered::Placed { .. } => false,
     }
 }

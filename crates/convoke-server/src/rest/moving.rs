@@ -15,7 +15,7 @@ use convoke_engine::{
 use serde_json::Value;
 
 use super::{Daemon, Named, find_session};
-use crate::access::Need;
+use crate::access::{Need, Place};
 use crate::actor::{Actor, with_body};
 use crate::app::App;
 use crate::failure::Failure;
@@ -110,7 +110,8 @@ async fn destination(
 ) -> Result<Destination, Failure> {
     let project = body.project.as_deref();
     let destination = app.engine.moves().destination(id, &body.to, project).await?;
-    let need = Need { role: Role::Member, action: Some("move session") };
+    let (action, place) = (Some("move session"), Place::Project);
+    let need = Need { role: Role::Member, action, place };
     actor.check(need, Some(destination.project.id))?;
     Ok(destination)
 }

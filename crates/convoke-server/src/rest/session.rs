@@ -18,6 +18,7 @@ use super::{Daemon, Named, Queued, Written, named_or_none};
 use crate::actor::Actor;
 use crate::failure::Failure;
 use crate::json::{self, Json, MaybeJson};
+use crate::nodes::with_waiting;
 use crate::view;
 
 /// Show a session with its project and all of its messages
@@ -101,6 +102,7 @@ pub(super) async fn prompt(
 pub(super) async fn state(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
     let snapshot = app.engine.sessions().snapshot(id, 0, 0).await?;
     let state = snapshot.state.into_iter().map(|(_, state)| state).collect();
+    let state = with_waiting(&app, id, state).await?;
     let generation = app.generation().await?;
     Ok(json::ok(&StateOfSession { generation, rev: snapshot.rev, state }))
 }

@@ -7,7 +7,7 @@ use convoke_api::bodies::{
 };
 use convoke_core::team::PairStatus;
 use convoke_core::time::Timestamp;
-use convoke_engine::{Compaction, PairAsker, PairFilter, SessionFile, Stretch, Window};
+use convoke_engine::{Compaction, PairAsker, PairFilter, SessionFile, Stretch, Whose, Window};
 use serde::{Deserialize, Deserializer, de};
 use utoipa::IntoParams;
 
@@ -93,6 +93,7 @@ pub(super) async fn list(
         status: which.status,
         created_after: which.created_after,
         used_after: which.used_after,
+        of: Whose::Anyone,
     };
     let limit = u32::try_from(which.limit.unwrap_or(LIMIT)).unwrap_or(u32::MAX);
     let pairs = app.engine.teams().pairs(filter, Window::first(limit)).await?;

@@ -20,6 +20,7 @@ use super::{Daemon, Written};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::json::{self, Json, MaybeJson};
+use crate::nodes;
 use crate::query::{self, Query};
 use crate::view::teams as view;
 
@@ -107,7 +108,7 @@ pub(super) async fn ask(
     Written(team): Written,
     Json(question): Json<TeamQuestion>,
 ) -> Result<Response, Failure> {
-    answered(&app.engine, &team, question).await
+    answered(&app, &team, question).await
 }
 
 /// Send a team a message
@@ -134,16 +135,12 @@ pub(super) async fn send(
     Written(team): Written,
     Json(message): Json<TeamMessage>,
 ) -> Result<Response, Failure> {
-    answered(&app.engine, &team, message.into()).await
+    answered(&app, &team, message.into()).await
 }
 
-async fn answered(
-    engine: &Engine,
-    team: &str,
-    question: TeamQuestion,
-) -> Result<Response, Failure> {
+async fn answered(app: &Arc<App>, team: &str, question: TeamQuestion) -> Result<Response, Failure> {
     let caller = Caller::Outside { team: question.from_team.as_deref().map(named).transpose()? };
-    let answer = ask_team(engine, caller, team, question).await?;
+    let answer = ask_team(app, caller, team, question).await?;
     let status = match answer.status {
         AnswerStatus::Answered | AnswerStatus::Failed => StatusCode::OK,
         AnswerStatus::Queued | AnswerStatus::TimedOut => StatusCode::ACCEPTED,
@@ -153,7 +150,7 @@ async fn answered(
 
 /// Asks a team on behalf of a caller.
 pub(crate) async fn ask_team(
-    engine: &Engine,
+    app: &Arc<App>,
     caller: Caller,
     team: &str,
     question: TeamQuestion,
@@ -163,7 +160,11 @@ pub(crate) async fn ask_team(
         Failure::invalid("timeout must be -1 (return at once), 0 (wait), or milliseconds")
     })?;
     let ask = TeamAsk { caller, to: named(team)?, thread, question, wait };
-    Ok(view::answer(engine.teams().ask(ask).await?))
+    let teams = app.engine.teams();
+    Ok(view::answer(match teams.node_of(&ask.to).await? {
+        Some(node) => nodes::ask_elsewhere(app, node, ask).await?,
+        None => teams.ask(ask).await?,
+    }))
 }
 
 /// Which question is wanted.
@@ -204,7 +205,7 @@ pub(super) async fn report(
     Written(team): Written,
     Query(asked): Query<Asked>,
 ) -> Result<Response, Failure> {
-    let pair = pair(&app.engine, &team, asked.from.as_deref(), asked.thread)?;
+    let pair = pair(&app.engine, &team, asked.from.as_deref(), asked.thread).await?;
     let which = match (asked.message_id, asked.seq) {
         (Some(id), _) => WhichQuestion::Message(id),
         (None, Some(seq)) => WhichQuestion::At(Seq::new(seq)),
@@ -235,7 +236,7 @@ pub(super) async fn cancel(
     Written(team): Written,
     MaybeJson(cancel): MaybeJson<TeamCancel>,
 ) -> Result<Response, Failure> {
-    let pair = pair(&app.engine, &team, cancel.from_team.as_deref(), cancel.thread)?;
+    let pair = pair(&app.engine, &team, cancel.from_team.as_deref(), cancel.thread).await?;
     Ok(json::ok(&view::session(app.engine.teams().cancel_pair(&pair).await?)))
 }
 
@@ -300,19 +301,15 @@ pub(crate) fn named(text: &str) -> Result<TeamName, Failure> {
 }
 
 /// Who asks whom, of teams that there are.
-pub(crate) fn pair(
+pub(crate) async fn pair(
     engine: &Engine,
     team: &str,
     from: Option<&str>,
     thread: Option<String>,
 ) -> Result<Pair, Failure> {
     let (from, to) = (from.map(named).transpose()?, named(team)?);
-    let known = engine.teams().list();
     for name in from.iter().chain([&to]) {
-        if !known.iter().any(|team| team.name == *name) {
-            let name = name.to_string();
-            return Err(Error::from(convoke_core::Invalid::UnknownTeam { name }).into());
-        }
+        engine.teams().known(name).await?;
     }
     Ok(Pair { from, to, thread })
 }

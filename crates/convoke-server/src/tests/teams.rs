@@ -120,3 +120,33 @@ async fn t3_only_agents_are_served_while_the_teams_are_being_prepared() {
     scene.app.teams.open(&scene.app.engine, reader, |_| {}).await.ok();
     assert_eq!(scene.get("/api/teams").await.json(), json!({"teams": []}));
 }
+
+#[tokio::test]
+async fn n7_a_member_of_one_project_attaches_files_and_asks_its_team() {
+    let scene = with_teams(&["a", "b"]).await;
+    let token = scene.user("ada", "viewer").await;
+    let attach = async || {
+        let path = "/api/blobs?name=notes.txt";
+        scene.as_user(&token, Method::POST, path, json!("a file")).await.status
+    };
+    assert_eq!(attach().await, 403, "she may prompt nowhere");
+    let repos = scene.get("/api/repos").await.json()["repos"].clone();
+    let is_a = |repo: &&Value| repo["path"].as_str().is_some_and(|path| path.ends_with("/a"));
+    let repo = repos.as_array().unwrap().iter().find(is_a).unwrap()["id"].clone();
+    let change = json!({"role": "member", "repoId": repo});
+    let changed = scene.call(Method::PATCH, "/api/users/ada", Some(change)).await;
+    assert_eq!(changed.status, 200, "{}", changed.body);
+    assert_eq!(attach().await, 201);
+    let ask = async |team: &str| {
+        let arguments = json!({"team": team, "question": "how are you?"});
+        let by_tool = call(&scene, &token, "teams_ask", arguments).await;
+        let path = format!("/api/teams/{team}/ask");
+        let body = json!({"question": "how are you?"});
+        (by_tool, scene.as_user(&token, Method::POST, &path, body).await.status)
+    };
+    let ((text, failed), status) = ask("a").await;
+    assert_eq!((failed, status), (false, 200), "{text}");
+    let ((text, failed), status) = ask("b").await;
+    assert_eq!((failed, status), (true, 403), "{text}");
+    assert!(text.contains("ada is a viewer here, and this needs a member"), "{text}");
+}

@@ -13,7 +13,7 @@ const ROLES: [&str; 3] = ["viewer", "member", "owner"];
 
 impl Scene {
     /// Adds a user, and makes a token for them.
-    async fn user(&self, name: &str, role: &str) -> String {
+    pub(super) async fn user(&self, name: &str, role: &str) -> String {
         let added = self.post("/api/users", json!({"name": name, "role": role})).await;
         assert_eq!(added.status, 201, "{}", added.body);
         let made = self.post(&format!("/api/users/{name}/tokens"), json!({"label": "test"})).await;
@@ -21,7 +21,13 @@ impl Scene {
         made.json()["token"].as_str().unwrap().to_owned()
     }
 
-    async fn as_user(&self, token: &str, method: Method, path: &str, body: Value) -> Answer {
+    pub(super) async fn as_user(
+        &self,
+        token: &str,
+        method: Method,
+        path: &str,
+        body: Value,
+    ) -> Answer {
         let request = Request::builder().method(method).uri(path);
         let request = request.header("authorization", format!("Bearer {token}"));
         let request = request.header("content-type", "application/json");

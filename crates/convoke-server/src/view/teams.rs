@@ -10,7 +10,7 @@ use convoke_engine::{
 
 /// A team with the activity of its pairs.
 pub(crate) fn team(status: &TeamStatus) -> bodies::Team {
-    let TeamStatus { team, pairs } = status;
+    let TeamStatus { team, pairs, node } = status;
     let Team { name, path, agent, description, permissions, init_timeout, color } = team;
     let count = |fits: &dyn Fn(&StoredPair, &Live) -> bool| {
         pairs.iter().filter(|(pair, live)| fits(pair, live)).count() as u64
@@ -27,6 +27,7 @@ pub(crate) fn team(status: &TeamStatus) -> bodies::Team {
         processes: count(&|pair, _| pair.status == convoke_core::team::PairStatus::Active),
         busy: count(&|_, live| live.activity != Activity::Idle),
         queued: pairs.iter().map(|(_, live)| live.queue.len() as u64).sum(),
+        node: *node,
     }
 }
 
@@ -59,6 +60,7 @@ pub(crate) fn session(stored: StoredPair) -> bodies::TeamSession {
         message_count: stored.message_count,
         status: stored.status,
         error: stored.error,
+        node: stored.node,
     }
 }
 

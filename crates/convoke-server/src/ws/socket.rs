@@ -9,6 +9,7 @@ use std::time::Duration;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
 use convoke_core::id::SessionId;
+use convoke_engine::Audience;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, SinkExt as _};
 use tokio::sync::broadcast;
@@ -50,6 +51,7 @@ pub(super) async fn converse(socket: WebSocket, app: Arc<App>, client: Client) {
         socket,
         signed_out: signed_out.boxed(),
         news: app.news.listen(),
+        _audience: app.engine.nodes().audience(),
         asking: Asking::new(Arc::clone(&app), client.clone()),
         client,
         followed: Vec::new(),
@@ -79,6 +81,7 @@ struct SocketTask {
     /// Ready when the client is signed in no more.
     signed_out: BoxFuture<'static, ()>,
     news: broadcast::Receiver<Item>,
+    _audience: Audience,
     asking: Asking,
     followed: Vec<Followed>,
     /// When the client last said anything.

@@ -7,15 +7,18 @@ use convoke_api::frames::{Envelope, ServerFrame, StopReason};
 use convoke_core::content::Content;
 use convoke_core::id::SessionId;
 use convoke_core::message::{Message, Rev, Role};
+use convoke_core::state::{SessionState, StateKind};
 use convoke_core::turn::{Stop, Turn};
 use convoke_core::update::{Delta, Update};
 use convoke_engine::{Error, Published, SessionView, Watcher};
 use futures_util::FutureExt as _;
+use tokio::sync::broadcast;
 
 use super::Render;
 use super::words::{When, Words};
 use crate::app::App;
 use crate::failure;
+use crate::nodes::with_waiting;
 use crate::view;
 
 /// Updates that are taken at once when they are there already; frames of other sessions wait so long.
@@ -34,6 +37,12 @@ pub(super) struct Subscription {
     watcher: Watcher,
     words: Words,
     opening: Option<Opening>,
+    /// Up to where the client has everything.
+    rev: Rev,
+    /// Which sessions have prompts that wait for their node; none for a session of this node.
+    waiting: Option<broadcast::Receiver<SessionId>>,
+    /// Whether prompts may wait that the client has not seen.
+    is_queue_due: bool,
     /// Set when the session cannot be followed any further.
     has_ended: bool,
 }
@@ -57,10 +66,24 @@ impl Subscription {
         opening: Option<Opening>,
         render: Render,
     ) -> Self {
+        let nodes = app.engine.nodes();
+        let is_elsewhere = session.stored.node != nodes.own();
+        let waiting = is_elsewhere.then(|| nodes.follow_waiting());
         let item = view::session_item(session);
         let words = Words::new(render);
-        let (session, name) = (item.uid, item.id);
-        Self { app, session, name, watcher, words, opening, has_ended: false }
+        let (session, name, rev) = (item.uid, item.id, watcher.rev());
+        Self {
+            app,
+            session,
+            name,
+            watcher,
+            words,
+            opening,
+            rev,
+            waiting,
+            is_queue_due: is_elsewhere,
+            has_ended: false,
+        }
     }
 
     /// The session's own id.
@@ -82,8 +105,16 @@ impl Subscription {
     pub(super) async fn next(mut self) -> (Self, Frames) {
         let mut frames = Vec::new();
         while frames.is_empty() && !self.has_ended {
+            if self.is_queue_due {
+                self.tell_queue(&mut frames).await;
+                continue;
+            }
             let published = tokio::select! {
                 published = self.watcher.next() => published,
+                () = waiting_changed(&mut self.waiting, self.session) => {
+                    self.is_queue_due = true;
+                    continue;
+                }
                 () = self.words.due() => {
                     self.flush(&mut frames).await;
                     continue;
@@ -123,13 +154,31 @@ impl Subscription {
             Update::Delta(delta) => self.tell_delta(delta, frames),
             Update::State { rev, state } => {
                 self.tell_entry(Entry::of_state(state, *rev), frames).await;
+                // What waits for another node follows what waits in the session.
+                self.is_queue_due |= self.waiting.is_some() && state.kind() == StateKind::Queue;
             }
         }
+        self.rev = update.rev();
         if self.opening.as_ref().is_some_and(|opening| opening.upto <= update.rev()) {
             self.flush(frames).await;
             frames.extend(self.opened().await);
         }
         update.bytes()
+    }
+
+    /// Tells the client which prompts wait, in the session and for its node.
+    async fn tell_queue(&mut self, frames: &mut Frames) {
+        self.is_queue_due = false;
+        let state = match self.app.engine.sessions().state(self.session).await {
+            Ok(state) => state.into_iter().map(|(_, state)| state),
+            Err(error) => return tracing::debug!("a queue cannot be read: {error}"),
+        };
+        let queue = state.filter(|state| state.kind() == StateKind::Queue).collect();
+        let Ok(queue) = with_waiting(&self.app, self.session, queue).await else { return };
+        let empty = || SessionState::Queue { prompts: Vec::new(), held: false };
+        let queue = queue.into_iter().next().unwrap_or_else(empty);
+        // Not a change of the session: the client has everything up to the same revision as before.
+        self.tell_entry(Entry::of_state(&queue, self.rev), frames).await;
     }
 
     /// Tells the client that it is up to date, if it waits for that.
@@ -206,6 +255,19 @@ impl Subscription {
             content: chunk.content,
             html: Some(chunk.html),
         }));
+    }
+}
+
+/// Returns when prompts begin or end to wait for the node of a session; never for a session of this node.
+async fn waiting_changed(waiting: &mut Option<broadcast::Receiver<SessionId>>, session: SessionId) {
+    let Some(waiting) = waiting else { return std::future::pending().await };
+    loop {
+        match waiting.recv().await {
+            Ok(changed) if changed == session => return,
+            Ok(_) => {}
+            Err(broadcast::error::RecvError::Lagged(_)) => return,
+            Err(broadcast::error::RecvError::Closed) => return std::future::pending().await,
+        }
     }
 }
 

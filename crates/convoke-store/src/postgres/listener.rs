@@ -33,6 +33,8 @@ pub enum Notice {
     Command(NodeId),
     /// There is a response to a command.
     Response(u64),
+    /// The prompts changed that wait for the daemon of a session.
+    Waiting(SessionId),
 }
 
 impl Notice {
@@ -44,6 +46,7 @@ impl Notice {
                 Some(Self::Sessions { node, sessions: words.flat_map(str::parse).collect() })
             }
             "command" => Some(Self::Command(words.next()?.parse().ok()?)),
+            "waiting" => Some(Self::Waiting(words.next()?.parse().ok()?)),
             "response" => Some(Self::Response(words.next()?.parse().ok()?)),
             _ => None,
         }

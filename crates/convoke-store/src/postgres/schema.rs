@@ -45,6 +45,13 @@ const STEPS: &[Step] = &[
         down: include_str!("../../migrations/postgres/0005_moves.down.sql"),
         code: None,
     },
+    Step {
+        version: 6,
+        name: "across_nodes",
+        up: include_str!("../../migrations/postgres/0006_across_nodes.up.sql"),
+        down: include_str!("../../migrations/postgres/0006_across_nodes.down.sql"),
+        code: None,
+    },
 ];
 
 /// An advisory lock around migrations, so that two daemons that start at once do not both apply them.

@@ -180,9 +180,9 @@ impl Change for ChangeOwner {
             "UPDATE node_commands SET node = ?2
              WHERE session_id = ?1 AND finished_at IS NULL{waiting}"
         );
-        if db.prepare_cached(&commands)?.execute([&id, &target])? > 0 {
-            db.notify(&format!("command {target}"))?;
-        }
+        db.prepare_cached(&commands)?.execute([&id, &target])?;
+        // It looks for arrivals, too.
+        db.notify(&format!("command {target}"))?;
         set_out(db, &id, &target, cargo, *from)
     }
 }

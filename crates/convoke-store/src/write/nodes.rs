@@ -28,6 +28,8 @@ impl Change for JoinNodes {
         if other.exists([&self.name, &id])? {
             return Err(Error::NodeNameTaken { name: self.name.clone() }.into());
         }
+        // Agents of an earlier process wait no more.
+        db.prepare_cached("DELETE FROM team_waits WHERE node = ?1")?.execute([&id])?;
         let epoch = db
             .prepare_cached(
                 "INSERT INTO nodes (id, name, version, epoch, lease_until, started_at)
@@ -103,11 +105,14 @@ impl Change for PostCommand {
         let of = params![to, asker, self.request, session];
         let id = db.prepare_cached(sql)?.query_row(of, |row| row.get(0))?;
         db.notify(&format!("command {}", self.to))?;
+        if let Some(session) = session {
+            db.notify(&format!("waiting {session}"))?;
+        }
         Ok(id)
     }
 }
 
-/// A command that is about to be carried out.
+/// A command that is about to be carried out. Its outcome is whether it is still to be.
 #[derive(Debug)]
 pub(crate) struct BeginCommand(pub(crate) u64);
 
@@ -156,6 +161,30 @@ impl Change for PassOnCommand {
     }
 }
 
+/// A prompt that waits for a daemon, and is not to be sent. Its outcome is whether it still waited.
+#[derive(Debug)]
+pub(crate) struct WithdrawCommand(pub(crate) u64);
+
+impl Change for WithdrawCommand {
+    type Outcome = bool;
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<bool, Fault> {
+        let sql = "UPDATE node_commands SET finished_at = clock_timestamp()
+             WHERE id = ?1 AND begun_at IS NULL AND finished_at IS NULL RETURNING session_id";
+        let mut statement = db.prepare_cached(sql)?;
+        let session: Option<Option<String>> =
+            statement.query_row([self.0], |row| row.get(0)).optional()?;
+        if let Some(Some(session)) = &session {
+            db.notify(&format!("waiting {session}"))?;
+        }
+        Ok(session.is_some())
+    }
+}
+
 /// The response to a command.
 #[derive(Debug)]
 pub(crate) struct FinishCommand {
@@ -172,8 +201,14 @@ impl Change for FinishCommand {
 
     fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         let sql = "UPDATE node_commands SET finished_at = clock_timestamp(), response = ?2
-             WHERE id = ?1 AND finished_at IS NULL";
-        db.prepare_cached(sql)?.execute(params![self.id, self.response])?;
+             WHERE id = ?1 AND finished_at IS NULL RETURNING session_id";
+        let mut statement = db.prepare_cached(sql)?;
+        let of = params![self.id, self.response];
+        let session: Option<Option<String>> =
+            statement.query_row(of, |row| row.get(0)).optional()?;
+        if let Some(Some(session)) = session {
+            db.notify(&format!("waiting {session}"))?;
+        }
         db.notify(&format!("response {}", self.id))?;
         // The asker has read it long since, or is gone.
         let sql =

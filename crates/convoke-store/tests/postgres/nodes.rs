@@ -97,14 +97,14 @@ async fn n2_a_daemon_whose_lease_is_over_renews_it_before_it_writes() {
     let away = |nodes: Vec<convoke_store::nodes::Node>| -> Vec<bool> {
         nodes.into_iter().map(|node| node.is_away).collect()
     };
-    assert_eq!(away(two.store.nodes().await.unwrap()), [true, false]);
+    assert_eq!(away(two.store.nodes(None).await.unwrap()), [true, false]);
     talk.turn(&one.store, "I was asleep", &["so?"]).await;
-    assert_eq!(away(two.store.nodes().await.unwrap()), [false, false]);
+    assert_eq!(away(two.store.nodes(None).await.unwrap()), [false, false]);
     // A daemon that ends says so.
     one.store.leave_nodes().await.unwrap();
     one.store.close().await;
     let names: Vec<String> =
-        two.store.nodes().await.unwrap().into_iter().map(|node| node.name).collect();
+        two.store.nodes(None).await.unwrap().into_iter().map(|node| node.name).collect();
     assert_eq!(names, ["one", "two"]);
 }
 

@@ -49,6 +49,7 @@ impl Screen {
             Effect::Call(_)
             | Effect::CallWorktree(_)
             | Effect::FetchTeams
+            | Effect::FetchNodes
             | Effect::Announce(_)
             | Effect::Attach { .. }
             | Effect::Quit => None,

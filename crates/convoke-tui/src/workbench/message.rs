@@ -1,6 +1,6 @@
 //! What happens to the screen, and what follows from it outside.
 
-use convoke_api::bodies::{GivenComment, StoredAttachment, TeamSession, TeamStats};
+use convoke_api::bodies::{GivenComment, Node, StoredAttachment, TeamSession, TeamStats};
 use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
 use convoke_core::id::{RequestId, SessionId};
 use crossterm::event::KeyEvent;
@@ -51,6 +51,8 @@ pub enum Message {
         /// The counts over all pairs.
         stats: TeamStats,
     },
+    /// The nodes that share the database.
+    Nodes(Vec<Node>),
     /// A file was stored, to be attached to a prompt of a session, or of a new one.
     Attached {
         /// Which one.
@@ -92,6 +94,8 @@ pub enum Effect {
     },
     /// Ask how teams talk.
     FetchTeams,
+    /// Ask which nodes share the database.
+    FetchNodes,
     /// Ask something about changes.
     Call(Call),
     /// Ask something about work trees or comparisons.

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use convoke_api::bodies::{GivenComment, Rule, TeamSession, TeamStats};
+use convoke_api::bodies::{GivenComment, Node, Rule, TeamSession, TeamStats};
 use convoke_api::frames::{AgentItem, ClientFrame, Envelope, SessionItem};
-use convoke_core::id::{AgentName, RuleId, SessionId};
+use convoke_core::id::{AgentName, NodeId, RuleId, SessionId};
 use convoke_core::time::Timestamp;
 use ratatui::layout::Size;
 
@@ -24,6 +24,7 @@ use crate::Colour;
 use crate::editor::Editor;
 use crate::notice::{Notice, NoticeKind};
 use crate::palette::Palette;
+use crate::text::clean;
 
 /// What the human sees and has said so far.
 #[derive(Debug)]
@@ -40,6 +41,8 @@ pub struct Model {
     pub(crate) focus: Focus,
     pub(crate) list: List,
     pub(crate) agents: Vec<AgentItem>,
+    /// The names of the nodes, if several share the database.
+    pub(crate) nodes: HashMap<NodeId, String>,
     pub(crate) chat: Option<Chat>,
     /// What is written and not sent, by session.
     pub(crate) drafts: HashMap<SessionId, Editor>,
@@ -197,6 +200,7 @@ impl Model {
             focus: Focus::List,
             list: List::default(),
             agents: Vec::new(),
+            nodes: HashMap::new(),
             chat: None,
             drafts: HashMap::new(),
             reviews: HashMap::new(),
@@ -293,6 +297,18 @@ impl Model {
         let mut agents: Vec<&AgentItem> = self.agents.iter().collect();
         agents.sort_by_key(|agent| !agent.installed);
         agents
+    }
+
+    /// The name of a node, if several share the database.
+    pub(crate) fn node(&self, id: Option<NodeId>) -> Option<String> {
+        id.and_then(|id| self.nodes.get(&id)).map(|name| clean::line(name))
+    }
+
+    /// Takes in the nodes that share the database. One alone is not worth a word.
+    pub(crate) fn take_nodes(&mut self, nodes: Vec<Node>) {
+        let several = nodes.len() > 1;
+        let names = nodes.into_iter().filter(|_| several).map(|node| (node.id, node.name));
+        self.nodes = names.collect();
     }
 
     /// The two letters of an agent.

@@ -7,6 +7,7 @@ use convoke_api::entry::{Entry, EntryBody, QueuedEntry, Words};
 use convoke_core::content::{PlanStatus, PlanStep};
 use convoke_core::notice::{Event, RuleEvent};
 use convoke_core::review::ReviewComment;
+use convoke_core::user::UserName;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 
@@ -47,7 +48,10 @@ pub(crate) fn lines(
     }
     let mut paper = Paper::new(width, palette);
     match &entry.body {
-        EntryBody::User(prompted) => user(&mut paper, &prompted.content, &prompted.review),
+        EntryBody::User(prompted) => {
+            user(&mut paper, &prompted.content, &prompted.review);
+            who(&mut paper, prompted.by.as_ref());
+        }
         EntryBody::Assistant(words) => {
             paper.lines.extend(markdown::lines(&words.content, width, palette));
         }
@@ -112,6 +116,13 @@ fn user(paper: &mut Paper, content: &str, review: &[ReviewComment]) {
     }
 }
 
+/// Which user said something; nothing for the owner of the daemon.
+fn who(paper: &mut Paper, by: Option<&UserName>) {
+    if let Some(by) = by {
+        paper.lines.push(Line::styled(format!("  from {by}"), paper.palette.faint()));
+    }
+}
+
 fn queue(paper: &mut Paper, prompts: &[QueuedEntry], held: bool) {
     let news = paper.palette.news();
     let words =
@@ -121,6 +132,11 @@ fn queue(paper: &mut Paper, prompts: &[QueuedEntry], held: bool) {
             paper.lines.push(Line::default());
         }
         user(paper, &prompt.content, &prompt.review);
+        who(paper, prompt.by.as_ref());
+        let words = match &prompt.waits_for {
+            Some(node) => format!("  waits for {}, which is away", clean::line(node)),
+            None => words.to_owned(),
+        };
         paper.lines.push(Line::styled(words, news));
     }
 }

@@ -171,6 +171,9 @@ impl Run {
                 Effect::FetchTeams => {
                     self.fetches.spawn(fetch_teams(self.client.clone()));
                 }
+                Effect::FetchNodes => {
+                    self.fetches.spawn(fetch_nodes(self.client.clone()));
+                }
                 Effect::Say(envelope) => {
                     if self.orders.try_send(envelope).is_err() {
                         self.model.refuse("The daemon is too busy: nothing was done.");
@@ -223,6 +226,13 @@ async fn attach(client: Client, to: Option<SessionId>, path: String, text: Strin
             Ok(stored) => Message::Attached { to, stored },
             Err(error) => Message::Failed(link::words(&error)),
         },
+    }
+}
+
+async fn fetch_nodes(client: Client) -> Message {
+    match client.nodes().await {
+        Ok(nodes) => Message::Nodes(nodes.nodes),
+        Err(error) => Message::Failed(link::words(&error)),
     }
 }
 

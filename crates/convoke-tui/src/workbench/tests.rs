@@ -11,6 +11,7 @@ mod listing;
 mod losing;
 mod making;
 mod paging;
+mod people;
 mod queueing;
 mod replaying;
 mod ruling;

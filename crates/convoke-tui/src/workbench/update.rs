@@ -63,6 +63,7 @@ fn take(model: &mut Model, message: Message) {
         Message::Unlinked(words) => heard::unlinked(model, &words),
         Message::Heard(envelope) => heard::take(model, *envelope),
         Message::Failed(words) => model.refuse(words),
+        Message::Nodes(nodes) => model.take_nodes(nodes),
         Message::Teams { sessions, stats } => teams::take(model, sessions, stats),
         Message::Called { call, returned } => changes::take(model, &call, returned),
         Message::WorktreeCalled { call, returned } => finish::take(model, &call, returned),

@@ -1,5 +1,7 @@
 //! `convoke db`: the database's schema, looked at and moved forth and back.
 
+mod attachments;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -74,7 +76,8 @@ struct RollbackArgs {
 /// Copy everything to another database: from a file to a PostgreSQL server, or back
 ///
 /// The daemons of both must be stopped, and the other database be empty. A copy that was cut off goes on where it ended; at
-/// the end, both are read and compared. What is copied to a server belongs to this machine.
+/// the end, both are read and compared. What is copied to a server belongs to this machine. Attachments are in the folder
+/// `blobs` beside a file, and on the server itself.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke db copy --from ~/.convoke/convoke.db --to postgres://me@db.example/convoke
@@ -103,6 +106,8 @@ struct CopiedDatabase {
     from: String,
     to: String,
     tables: Vec<CopiedTable>,
+    /// How many files are attached to the copied messages.
+    attachments: u64,
 }
 
 #[derive(Serialize)]
@@ -196,15 +201,17 @@ fn copy(
     });
     bar.clear();
     let copied = copied?;
+    let attachments = attachments::copy(&from, &to)?;
     let tables = copied.into_iter().map(|it| CopiedTable {
         table: it.table,
         rows: it.rows,
         checksum: it.checksum,
     });
-    let copied =
-        CopiedDatabase { from: from.to_string(), to: to.to_string(), tables: tables.collect() };
+    let (from, to) = (from.to_string(), to.to_string());
+    let copied = CopiedDatabase { from, to, tables: tables.collect(), attachments };
     output.show(&copied, |copied, _| {
         let rows = copied.tables.iter().map(|it| [it.table.to_owned(), it.rows.to_string()]);
+        let rows = rows.chain([["attachments".to_owned(), copied.attachments.to_string()]]);
         let table = table(["TABLE", "ROWS"], rows.collect());
         format!("{table}{} is equal to {}\n", copied.to, copied.from)
     })

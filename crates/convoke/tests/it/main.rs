@@ -97,6 +97,12 @@ mod moving;
 mod network;
 #[cfg(test)]
 mod nodes;
+#[cfg(test)]
+mod nodes_clocks;
+#[cfg(test)]
+mod nodes_shared;
+#[cfg(test)]
+mod nodes_teams;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod opened;

@@ -9,17 +9,21 @@ use crate::daemon_scene::Scene;
 use crate::team_scene::until;
 
 /// A machine among others.
-fn node(database: &Database, name: &str) -> Scene {
+pub(crate) fn node(database: &Database, name: &str) -> Scene {
+    node_at(&database.url, name)
+}
+
+/// The same with another way to the server.
+pub(crate) fn node_at(url: &str, name: &str) -> Scene {
     let scene = Scene::on(Convoke::new());
     let config = format!(
-        "[server]\nlisten = \"127.0.0.1:0\"\n[store]\nurl = \"{}\"\n[node]\nname = \"{name}\"\n",
-        database.url
+        "[server]\nlisten = \"127.0.0.1:0\"\n[store]\nurl = {url:?}\n[node]\nname = {name:?}\n"
     );
     fs::write(scene.machine.home().join("config.toml"), config).unwrap();
     scene
 }
 
-fn kill(scene: &Scene) {
+pub(crate) fn kill(scene: &Scene) {
     let pid = i32::try_from(scene.pid()).ok().and_then(rustix::process::Pid::from_raw).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }

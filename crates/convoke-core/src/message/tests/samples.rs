@@ -102,6 +102,7 @@ pub(super) fn states() -> Vec<SessionState> {
         files: Vec::new(),
         review: Vec::new(),
         timestamp: Timestamp::from_millis(0),
+        waits_for: None,
     };
     vec![
         SessionState::Queue { prompts: vec![prompt.clone()], held: false },

@@ -3,6 +3,7 @@
 use convoke_api::entry::{Permission, QuestionSet};
 use convoke_core::question::Answer;
 use convoke_core::request::Status;
+use convoke_core::user::UserName;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
@@ -16,8 +17,13 @@ pub(super) fn permission(paper: &mut Paper, permission: &Permission) {
         let option = permission.options.iter().find(|option| option.option_id == *id);
         option.map(|option| clean::line(&option.name))
     });
-    let (mark, words, style) =
-        outcome(paper, permission.status, chosen, permission.reason.as_deref());
+    let (mark, words, style) = outcome(
+        paper,
+        permission.status,
+        chosen,
+        permission.reason.as_deref(),
+        permission.by.as_ref(),
+    );
     paper.text(mark, "  ", &permission.title, style, palette.strong());
     paper.text("  ", "  ", &words, style, style);
 }
@@ -25,7 +31,8 @@ pub(super) fn permission(paper: &mut Paper, permission: &Permission) {
 /// A set of questions with its answers.
 pub(super) fn questions(paper: &mut Paper, set: &QuestionSet) {
     let palette = paper.palette;
-    let (mark, words, style) = outcome(paper, set.status, None, set.reason.as_deref());
+    let (mark, words, style) =
+        outcome(paper, set.status, None, set.reason.as_deref(), set.by.as_ref());
     for (index, question) in set.questions.iter().enumerate() {
         let mark = if index == 0 { mark } else { "  " };
         paper.text(mark, "  ", &question.prompt, style, palette.strong());
@@ -35,7 +42,7 @@ pub(super) fn questions(paper: &mut Paper, set: &QuestionSet) {
             paper.row("  → ", "    ", palette.good(), &[Span::raw(text.replace('\n', " "))]);
         }
     }
-    if set.status != Status::Answered {
+    if set.status != Status::Answered || set.by.is_some() {
         paper.text("  ", "  ", &words, style, style);
     }
 }
@@ -45,13 +52,21 @@ fn outcome(
     status: Status,
     chosen: Option<String>,
     reason: Option<&str>,
+    by: Option<&UserName>,
 ) -> (&'static str, String, Style) {
     let palette = paper.palette;
+    let who = by.map(|by| format!(" by {by}")).unwrap_or_default();
     let because = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     match status {
         Status::Pending => ("◆ ", "needs your answer".to_owned(), palette.news()),
-        Status::Answered => ("✓ ", chosen.unwrap_or_else(|| "answered".to_owned()), palette.good()),
-        Status::Rejected => ("✗ ", format!("you declined{because}"), palette.bad()),
+        Status::Answered => {
+            let chosen = chosen.unwrap_or_else(|| "answered".to_owned());
+            ("✓ ", format!("{chosen}{who}"), palette.good())
+        }
+        Status::Rejected => {
+            let who = by.map_or("you", UserName::as_str);
+            ("✗ ", format!("{who} declined{because}"), palette.bad())
+        }
         Status::TimedOut => {
             ("◇ ", "timed out; it can still be answered".to_owned(), palette.news())
         }

@@ -166,6 +166,7 @@ impl Stage {
             Effect::Call(_)
             | Effect::CallWorktree(_)
             | Effect::FetchTeams
+            | Effect::FetchNodes
             | Effect::Attach { .. }
             | Effect::Announce(_)
             | Effect::Quit => None,
@@ -369,6 +370,7 @@ pub(super) fn queue(rev: u64, prompts: &[(u8, &str)]) -> Entry {
         files: Vec::new(),
         review: Vec::new(),
         timestamp: Timestamp::from_millis(NOW),
+        waits_for: None,
     };
     state(
         "queue",

@@ -23,6 +23,7 @@ fn pair(id: u64, from: Option<&str>, to: &str, status: PairStatus) -> TeamSessio
         message_count: id * 10,
         status,
         error: None,
+        node: None,
     }
 }
 

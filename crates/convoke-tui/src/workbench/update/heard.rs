@@ -22,6 +22,7 @@ pub(super) fn linked(model: &mut Model) {
     model.wish(Wish::List, ClientFrame::AgentList {});
     model.wish(Wish::List, ClientFrame::ProjectList {});
     model.wish(Wish::List, ClientFrame::InboxList {});
+    model.effects.push(Effect::FetchNodes);
     session::follow(model);
     match model.tab {
         Tab::Teams => model.effects.push(Effect::FetchTeams),

@@ -56,7 +56,8 @@ fn heading(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
         before: vec![Span::raw(" "), Span::styled(mark, mark_style), Span::raw(" ")],
         title: Span::styled(clean::line(&session.title), palette.strong()),
     };
-    let about = format!("  {} · {project}", session.cli_type);
+    let node = model.node(session.node).map(|node| format!(" on {node}")).unwrap_or_default();
+    let about = format!("  {} · {project}{node}", session.cli_type);
     let mut after = vec![Span::styled(about, palette.faint())];
     if let Some(own) = &session.worktree {
         after.push(Span::styled(format!("  {}", finish::branch(own)), palette.code()));

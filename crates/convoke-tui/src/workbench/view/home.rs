@@ -267,7 +267,8 @@ fn about(model: &Model, group: Group, session: &SessionItem) -> Option<(String, 
 fn place(model: &Model, session: &SessionItem) -> String {
     let project = model.list.project(session.project_id);
     let project = project.map(|project| clean::line(&project.name)).unwrap_or_default();
-    format!("{} · {project}", session.cli_type)
+    let node = model.node(session.node).map(|node| format!(" on {node}")).unwrap_or_default();
+    format!("{} · {project}{node}", session.cli_type)
 }
 
 /// What the cursor stands at: a request to answer, or a session.

@@ -79,7 +79,9 @@ fn project(model: &Model, project: &Repo, here: At, width: u16) -> Line<'static>
     let name = clean::line(&project.name);
     let path = words::folder(model.user_folder.as_deref(), &project.path);
     let count = model.list.count(project.id).to_string();
-    let room = usize::from(width).saturating_sub(wrap::width(&name) + count.len() + 7);
+    let node = model.node(project.node).map(|node| format!("{node}  ")).unwrap_or_default();
+    let count = format!("{node}{count}");
+    let room = usize::from(width).saturating_sub(wrap::width(&name) + wrap::width(&count) + 7);
     let path = if room >= 8 { words::tail(&path, room) } else { String::new() };
     let left = vec![
         Span::styled(marker, palette.faint()),

@@ -31,7 +31,11 @@ pub(super) fn queue(
             field(&mut strip, model, editor, width);
             continue;
         }
-        let text = wrap::shorten(&clean::line(&prompt.content), width.saturating_sub(6));
+        let node = prompt.waits_for.as_deref().map(clean::line);
+        let node = node.map(|node| format!("  (waits for {node})")).unwrap_or_default();
+        let who = prompt.by.as_ref().map(|by| format!("{by}: ")).unwrap_or_default();
+        let text = format!("{who}{}{node}", clean::line(&prompt.content));
+        let text = wrap::shorten(&text, width.saturating_sub(6));
         row(&mut strip, model, here, vec![Span::raw(format!("{}  {text}", index + 1))]);
     }
     picture.strip(area, strip);

@@ -75,6 +75,10 @@ fn pair(model: &Model, session: &TeamSession, here: At, width: usize) -> Line<'s
         Span::styled(format!("{from} → {}", session.to_team.as_str()), style),
         Span::styled(thread.unwrap_or_default(), palette.code()),
         Span::styled(format!("  {}", session.status.as_str()), palette.faint()),
+        Span::styled(
+            model.node(session.node).map(|node| format!("  {node}")).unwrap_or_default(),
+            palette.faint(),
+        ),
     ];
     let age = relative(session.last_used_at, model.now);
     let right = format!("{} messages  {age:>4}", session.message_count);

@@ -15,6 +15,9 @@ use crate::home::Home;
 /// How long the command may take; then it is killed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How often it is looked whether there is a command.
+const LOOK: Duration = Duration::from_secs(30);
+
 /// Runs the command until it is dropped.
 pub(super) struct Notifying(AbortHandle);
 
@@ -30,9 +33,22 @@ impl Notifying {
     pub(super) fn start(serving: &Serving, world: &World, home: &Home) -> Self {
         let mut notifications = serving.notifications();
         let (world, home) = (Arc::new(world.copied()), home.clone());
+        let audience = serving.audiences();
         let task = tokio::spawn(async move {
             let mut failed = None;
-            while let Some(notification) = notifications.recv().await {
+            let mut looks = tokio::time::interval(LOOK);
+            // Without a command, sessions of other nodes are not read for notifications.
+            let mut _held = None;
+            loop {
+                let notification = tokio::select! {
+                    notification = notifications.recv() => notification,
+                    _ = looks.tick() => {
+                        let command = command(Arc::clone(&world), home.clone()).await;
+                        _held = (!command.is_empty()).then(&audience);
+                        continue;
+                    }
+                };
+                let Some(notification) = notification else { return };
                 let command = command(Arc::clone(&world), home.clone()).await;
                 let ended = match command.split_first() {
                     Some((program, arguments)) => run(program, arguments, &notification).await,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::lines::one_line;
 use crate::commands::project::short;
-use crate::output::{Output, table};
+use crate::output::{Output, plain, table};
 
 /// Characters of a prompt's id that must be given.
 const PREFIX_MIN: usize = 4;
@@ -32,6 +32,8 @@ pub(super) struct QueueArgs {
 #[derive(Debug, clap::Subcommand)]
 enum QueueCommand {
     /// List the queued prompts, in the order in which they are sent
+    ///
+    /// Prompts that wait for a machine which is away are among them, and can be removed.
     #[command(after_help = "Examples:
   convoke session queue list 3fa8
   convoke session queue list 3fa8 --json | jq -r '.prompts[].text'")]
@@ -153,13 +155,25 @@ async fn list(client: &Client, args: &ListArgs, output: &Output) -> anyhow::Resu
         if prompts.is_empty() {
             return "No queued prompts.\n".to_owned();
         }
-        let row = |prompt: &QueuedPrompt| [short(prompt.id), one_line(&prompt.text)];
-        let mut text = table(["PROMPT", "TEXT"], prompts.iter().map(row).collect());
+        let mut text = listed(prompts);
         if *held {
             text.push_str("They are held until the next prompt, or until one of them is sent.\n");
         }
         text
     })
+}
+
+/// The prompts for people. Those that wait for a node which is away say so.
+fn listed(prompts: &[QueuedPrompt]) -> String {
+    if prompts.iter().all(|prompt| prompt.waits_for.is_none()) {
+        let row = |prompt: &QueuedPrompt| [short(prompt.id), one_line(&prompt.text)];
+        return table(["PROMPT", "TEXT"], prompts.iter().map(row).collect());
+    }
+    let row = |prompt: &QueuedPrompt| {
+        let node = prompt.waits_for.as_deref().map(plain).unwrap_or_default();
+        [short(prompt.id), node, one_line(&prompt.text)]
+    };
+    table(["PROMPT", "WAITS FOR", "TEXT"], prompts.iter().map(row).collect())
 }
 
 async fn waiting(client: &Client, session: &str) -> Result<Queue> {

@@ -6,6 +6,7 @@ use convoke_core::time::relative;
 use serde::Serialize;
 
 use crate::clock;
+use crate::commands::node::{self, NodeNames};
 use crate::output::{Output, plain, table};
 
 /// List the teams
@@ -35,11 +36,13 @@ const NONE: &str =
     "No teams. Configure them in teams.json in the home, then run: convoke team reload\n";
 
 pub(super) async fn list(client: &Client, _: &ListArgs, output: &Output) -> anyhow::Result<()> {
-    output.show(&client.teams().await?, |teams, _| human(teams))
+    let teams = client.teams().await?;
+    let nodes = node::names(client, teams.teams.iter().map(|team| team.node)).await?;
+    output.show(&teams, |teams, _| human(teams, nodes.as_ref()))
 }
 
 /// The teams for people.
-pub(super) fn human(Teams { teams }: &Teams) -> String {
+pub(super) fn human(Teams { teams }: &Teams, nodes: Option<&NodeNames>) -> String {
     if teams.is_empty() {
         return NONE.to_owned();
     }
@@ -53,7 +56,16 @@ pub(super) fn human(Teams { teams }: &Teams) -> String {
             plain(description).replace(['\n', '\t'], " "),
         ]
     };
-    table(["TEAM", "AGENT", "STATUS", "PATH", "DESCRIPTION"], teams.iter().map(row).collect())
+    let Some(nodes) = nodes else {
+        let header = ["TEAM", "AGENT", "STATUS", "PATH", "DESCRIPTION"];
+        return table(header, teams.iter().map(row).collect());
+    };
+    let row = |team: &Team| {
+        let [name, agent, status, path, description] = row(team);
+        [name, nodes.of(team.node), agent, status, path, description]
+    };
+    let header = ["TEAM", "NODE", "AGENT", "STATUS", "PATH", "DESCRIPTION"];
+    table(header, teams.iter().map(row).collect())
 }
 
 fn standing(team: &Team) -> String {

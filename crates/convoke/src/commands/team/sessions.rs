@@ -7,6 +7,7 @@ use convoke_core::time::relative;
 
 use super::moment;
 use crate::clock;
+use crate::commands::node::{self, NodeNames};
 use crate::output::{Output, plain, table};
 
 /// List the conversations of teams, last used first
@@ -83,10 +84,12 @@ pub(super) async fn run(
         used_after: read(&args.used_after)?,
         limit: args.limit,
     };
-    output.show(&client.team_sessions(&query).await?, |sessions, _| human(sessions))
+    let sessions = client.team_sessions(&query).await?;
+    let nodes = node::names(client, sessions.sessions.iter().map(|session| session.node)).await?;
+    output.show(&sessions, |sessions, _| human(sessions, nodes.as_ref()))
 }
 
-fn human(TeamSessions { sessions }: &TeamSessions) -> String {
+fn human(TeamSessions { sessions }: &TeamSessions, nodes: Option<&NodeNames>) -> String {
     if sessions.is_empty() {
         return "No matching conversations.\n".to_owned();
     }
@@ -103,6 +106,14 @@ fn human(TeamSessions { sessions }: &TeamSessions) -> String {
             session.session_id.to_string().chars().take(8).collect(),
         ]
     };
-    let header = ["ID", "FROM", "TO", "THREAD", "STATUS", "MESSAGES", "USED", "SESSION"];
+    let Some(nodes) = nodes else {
+        let header = ["ID", "FROM", "TO", "THREAD", "STATUS", "MESSAGES", "USED", "SESSION"];
+        return table(header, sessions.iter().map(row).collect());
+    };
+    let row = |session: &TeamSession| {
+        let [id, from, to, thread, status, messages, used, short] = row(session);
+        [id, from, to, nodes.of(session.node), thread, status, messages, used, short]
+    };
+    let header = ["ID", "FROM", "TO", "NODE", "THREAD", "STATUS", "MESSAGES", "USED", "SESSION"];
     table(header, sessions.iter().map(row).collect())
 }

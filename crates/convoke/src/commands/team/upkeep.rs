@@ -6,6 +6,7 @@ use convoke_api::bodies::{CompactedHow, TeamCancel};
 
 use super::ask::Speaker;
 use super::list;
+use crate::commands::node;
 use crate::output::{Output, plain};
 
 /// Cancel the running and queued questions of a caller to a team
@@ -141,5 +142,7 @@ pub(super) async fn wake(client: &Client, args: &WakeArgs, output: &Output) -> a
 pub(super) struct ReloadArgs {}
 
 pub(super) async fn reload(client: &Client, _: &ReloadArgs, output: &Output) -> anyhow::Result<()> {
-    output.show(&client.reload_teams().await?, |teams, _| list::human(teams))
+    let teams = client.reload_teams().await?;
+    let nodes = node::names(client, teams.teams.iter().map(|team| team.node)).await?;
+    output.show(&teams, |teams, _| list::human(teams, nodes.as_ref()))
 }

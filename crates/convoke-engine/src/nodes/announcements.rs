@@ -1,0 +1,239 @@
+//! What other nodes announce: watchers of a session are woken at once, lists read the announced sessions in batches, and a
+//! poll covers announcements that were lost.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use convoke_core::id::SessionId;
+use convoke_core::message::Seq;
+use convoke_store::StoredSession;
+use tokio::sync::Notify;
+use tokio::time::MissedTickBehavior;
+
+use super::{Nodes, seen_from_afar};
+use crate::error::Result;
+use crate::moving;
+use crate::view::{Change, SessionChange, SessionView};
+
+/// How long announcements are gathered before the sessions are read for lists.
+const GATHER: Duration = Duration::from_millis(100);
+/// Sessions that are read with one query.
+const BATCH: usize = 500;
+/// How often the revisions of watched sessions are looked up, in case an announcement was lost.
+const POLL: Duration = Duration::from_secs(3);
+/// How long to wait before sessions are read again that could not be read.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
+/// Sessions of other nodes that are remembered as they were announced; for others, `SessionChanged` has the same session before and after.
+const REMEMBERED: usize = 2_000;
+/// Announced sessions that wait to be read. Without a client they are forgotten beyond that: one that connects lists
+/// everything. With one they are read ten times a second, and never come to so many.
+const PENDING_MAX: usize = 10_000;
+
+/// The announcements of other nodes.
+#[derive(Debug, Default)]
+pub(super) struct Announcements {
+    state: Mutex<State>,
+    /// Woken when there is something to read for a client.
+    wake: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Clients that follow the lists.
+    audience: usize,
+    /// Announced, and not yet read.
+    pending: BTreeSet<SessionId>,
+    /// Sessions of other nodes as they were last read.
+    sessions: HashMap<SessionId, SessionView>,
+}
+
+/// A client that follows the lists of sessions, as long as it is held.
+#[derive(Debug)]
+pub struct Audience(Arc<Nodes>);
+
+impl Drop for Audience {
+    fn drop(&mut self) {
+        self.0.announcements.state().audience -= 1;
+    }
+}
+
+impl State {
+    /// Returns the session as it was before.
+    fn remember(&mut self, session: SessionView) -> Option<SessionView> {
+        if self.sessions.len() >= REMEMBERED {
+            self.sessions.clear();
+        }
+        self.sessions.insert(session.stored.id, session)
+    }
+
+    /// The sessions that are read next; none without a client.
+    fn take(&mut self) -> Vec<SessionId> {
+        let mut batch = Vec::new();
+        while self.audience > 0 && batch.len() < BATCH {
+            let Some(id) = self.pending.pop_first() else { break };
+            batch.push(id);
+        }
+        batch
+    }
+}
+
+impl Announcements {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, sessions: impl IntoIterator<Item = SessionId>) {
+        let mut state = self.state();
+        state.pending.extend(sessions);
+        if state.audience == 0 && state.pending.len() > PENDING_MAX {
+            state.pending.clear();
+        }
+        if state.audience > 0 && !state.pending.is_empty() {
+            self.wake.notify_one();
+        }
+    }
+
+    /// Running sessions as lists show them: what changes there is missed most.
+    fn running(&self) -> Vec<SessionId> {
+        let state = self.state();
+        if state.audience == 0 {
+            return Vec::new();
+        }
+        let work = |view: &SessionView| view.stored.summary.work.running_since;
+        let running = state.sessions.iter().filter(|(_, view)| work(view).is_some());
+        running.map(|(id, _)| *id).collect()
+    }
+}
+
+impl Nodes {
+    /// A client follows the lists of sessions: announced sessions are read for it.
+    pub fn audience(self: &Arc<Self>) -> Audience {
+        self.announcements.state().audience += 1;
+        self.announcements.add([]);
+        Audience(Arc::clone(self))
+    }
+
+    /// Sessions of another node changed. Reads nothing.
+    pub(super) fn announced(&self, sessions: Vec<SessionId>) {
+        for session in &sessions {
+            self.sessions.registry.announce(*session, None);
+            if self.sessions.registry.has_task(*session) {
+                // Only its owner announces a session: it has moved there.
+                let (sessions, id) = (Arc::clone(&self.sessions), *session);
+                tokio::spawn(async move { moving::leave_if_moved(&sessions, id).await });
+            }
+        }
+        self.announcements.add(sessions);
+    }
+
+    /// Reads announced sessions for the clients that follow the lists: all of a batch with one query.
+    pub(super) async fn read_for_lists(self: Arc<Self>) {
+        loop {
+            tokio::select! {
+                () = self.announcements.wake.notified() => {}
+                () = self.sessions.registry.stopped() => return,
+            }
+            tokio::time::sleep(GATHER).await;
+            loop {
+                let batch = self.announcements.state().take();
+                if batch.is_empty() {
+                    break;
+                }
+                if let Err(error) = self.read_batch(&batch).await {
+                    tracing::warn!("sessions of other nodes cannot be read: {error}");
+                    tokio::time::sleep(RETRY_DELAY).await;
+                    self.announcements.add(batch);
+                    break;
+                }
+            }
+        }
+    }
+
+    async fn read_batch(&self, batch: &[SessionId]) -> Result<()> {
+        let found = self.store.sessions_by_id(batch.to_vec()).await?;
+        let mut found: HashMap<SessionId, StoredSession> =
+            found.into_iter().map(|stored| (stored.id, stored)).collect();
+        for id in batch {
+            match found.remove(id) {
+                // It has moved here, and its task tells of it.
+                Some(stored) if stored.node == self.own() => {
+                    self.announcements.state().sessions.remove(id);
+                }
+                Some(stored) => self.tell_changed(seen_from_afar(stored)),
+                None => self.tell_erased(*id),
+            }
+        }
+        self.sessions.inbox_changed.notify_one();
+        Ok(())
+    }
+
+    fn tell_changed(&self, now: SessionView) {
+        let before = self.announcements.state().remember(now.clone());
+        self.sessions.tell(match before {
+            Some(before) if before == now => return,
+            None if now.stored.summary.last_seq == Seq::START => {
+                Change::SessionCreated(Box::new(now))
+            }
+            before => {
+                let before = before.unwrap_or_else(|| now.clone());
+                Change::SessionChanged(Box::new(SessionChange { before, now }))
+            }
+        });
+    }
+
+    fn tell_erased(&self, id: SessionId) {
+        // Disconnects its watchers.
+        self.sessions.registry.erase(id);
+        let before = self.announcements.state().sessions.remove(&id);
+        if let Some(before) = before {
+            self.sessions.tell(Change::SessionErased(Box::new(before.stored)));
+        }
+    }
+
+    /// Looks now and then whether announcements were lost.
+    pub(super) async fn poll(self: Arc<Self>) {
+        let mut ticks = tokio::time::interval(POLL);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => {}
+                () = self.sessions.registry.stopped() => return,
+            }
+            if let Err(error) = self.look_for_lost().await {
+                tracing::debug!("lost announcements cannot be looked for: {error}");
+            }
+        }
+    }
+
+    /// One query for all sessions that are watched, or run in a list.
+    async fn look_for_lost(&self) -> Result<()> {
+        // Lists that were read before a lost announcement are read again.
+        self.sessions.registry.changed();
+        let watched: BTreeSet<SessionId> = self.sessions.registry.watched().into_iter().collect();
+        let mut ids = watched.clone();
+        ids.extend(self.announcements.running());
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let revs = self.store.revs_by_id(ids.iter().copied().collect()).await?;
+        let own = self.own();
+        let mut behind: Vec<SessionId> = Vec::new();
+        for (id, rev, node) in revs {
+            ids.remove(&id);
+            if node == own {
+                continue;
+            }
+            // A watcher that has got so far reads nothing.
+            self.sessions.registry.announce(id, Some(rev));
+            let state = self.announcements.state();
+            let shown = state.sessions.get(&id).map(|view| view.stored.summary.rev);
+            if shown.is_some_and(|shown| shown != rev) {
+                behind.push(id);
+            }
+        }
+        ids.into_iter().for_each(|erased| self.tell_erased(erased));
+        self.announcements.add(behind);
+        Ok(())
+    }
+}

@@ -1,0 +1,56 @@
+//! What is done after a command of another node was carried out.
+
+use convoke_api::bodies::Problem;
+use convoke_engine::{Error, Incoming, Kind};
+use serde_json::Value;
+
+use super::{Answered, Asked, RETRY_AFTER};
+use crate::app::App;
+
+/// Stores the answer to another node, again and again while the database is away: its asker waits for it.
+pub(super) async fn finish(app: &App, incoming: &Incoming, answered: &Answered) {
+    let answered = serde_json::to_string(answered).unwrap_or_default();
+    while let Err(error) = incoming.finish(answered.clone()).await {
+        tracing::warn!("the answer to another node cannot be stored: {error}");
+        if wait_to_retry(app, &error).await == Retry::No {
+            return;
+        }
+    }
+}
+
+/// Whether something is tried again that the database was needed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Retry {
+    Yes,
+    No,
+}
+
+/// Waits for a while if the database may be back then, and the daemon is not stopping.
+async fn wait_to_retry(app: &App, error: &Error) -> Retry {
+    if error.kind() != Kind::Unavailable {
+        return Retry::No;
+    }
+    tokio::select! {
+        () = tokio::time::sleep(RETRY_AFTER) => Retry::Yes,
+        () = app.stop.cancelled() => Retry::No,
+    }
+}
+
+/// Tells in the session's log that a prompt was refused whose sender does not wait for the answer.
+pub(super) async fn tell_refused(app: &App, asked: &Asked, answered: &Answered) {
+    let problem = match answered {
+        Answered::Response { status, body, .. } if *status >= 400 => {
+            serde_json::from_str(body).ok()
+        }
+        Answered::Problem { problem } => Some(problem.as_ref().clone()),
+        Answered::Response { .. } | Answered::Frames { .. } | Answered::Placed { .. } => return,
+    };
+    let why = problem.map_or_else(|| "it failed".to_owned(), |problem: Problem| problem.detail);
+    let fields = asked.fields();
+    let prompt = fields.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+    if let Err(error) = app.engine.nodes().tell_refused(&asked.key(), prompt, why.clone()).await {
+        tracing::warn!(
+            "a prompt that had waited was refused ({why}), and it cannot be told: {error}"
+        );
+    }
+}

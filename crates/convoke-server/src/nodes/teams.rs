@@ -1,0 +1,80 @@
+//! Teams of other nodes are asked through the node that has their folder.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use convoke_core::id::NodeId;
+use convoke_core::team::TeamName;
+use convoke_engine::{Error, TeamAnswer, TeamAsk};
+use serde::de::DeserializeOwned;
+
+use super::owner::Owner;
+use super::{Answered, Asked, ask};
+use crate::app::App;
+use crate::failure::Failure;
+
+/// The other node that a request for a team, or for a conversation of teams, is for. What waits for an answer, and what the
+/// database alone can answer, is done here.
+pub(super) async fn node_of(app: &App, team: &str, what: &str) -> Result<Option<Owner>, Error> {
+    let teams = app.engine.teams();
+    let node = match (team, what) {
+        ("sessions", pair) => match teams.find_pair(pair).await {
+            Ok(pair) => Ok(pair.node.filter(|node| app.engine.nodes().own() != Some(*node))),
+            // The route itself says what is wrong.
+            Err(_) => Ok(None),
+        },
+        (team, "report" | "cancel" | "sleep" | "wake") => match team.parse::<TeamName>() {
+            Ok(name) => match teams.node_of(&name).await {
+                Err(Error::Invalid(_)) => Ok(None),
+                found => found,
+            },
+            Err(_) => Ok(None),
+        },
+        _ => Ok(None),
+    }?;
+    Ok(node.map(Owner::node))
+}
+
+/// Asks a team of another node, and waits for the answer here.
+pub(crate) async fn ask_elsewhere(
+    app: &Arc<App>,
+    node: NodeId,
+    asked: TeamAsk,
+) -> Result<TeamAnswer, Failure> {
+    let own = Arc::clone(app);
+    let placing = |question| async move {
+        let question = Asked::Question { question: Box::new(question) };
+        match ask(&own, Owner::node(node), question).await? {
+            Answered::Placed { placed } => Ok(placed),
+            Answered::Problem { problem } => Err(Failure::from_problem(*problem)),
+            Answered::Response { .. } | Answered::Frames { .. } => {
+                Err(Failure::internal("a node answered a question with something else"))
+            }
+        }
+    };
+    app.engine.teams().ask_elsewhere(asked, node, placing).await
+}
+
+/// Has another node answer a request of REST, for an interface that is not REST.
+pub(crate) async fn request_elsewhere<T: DeserializeOwned>(
+    app: &App,
+    node: NodeId,
+    method: &str,
+    uri: String,
+    body: String,
+) -> Result<T, Failure> {
+    let asked = Asked::Request { method: method.to_owned(), uri, body, by: None };
+    match ask(app, Owner::node(node), asked).await? {
+        Answered::Response { status, body, .. } if status < StatusCode::BAD_REQUEST.as_u16() => {
+            serde_json::from_str(&body).map_err(|error| Failure::internal(error.to_string()))
+        }
+        Answered::Response { body, .. } => match serde_json::from_str(&body) {
+            Ok(problem) => Err(Failure::from_problem(problem)),
+            Err(_) => Err(Failure::internal("a node answered with an error")),
+        },
+        Answered::Problem { problem } => Err(Failure::from_problem(*problem)),
+        Answered::Frames { .. } | Answered::Placed { .. } => {
+            Err(Failure::internal("a node answered a request with something else"))
+        }
+    }
+}

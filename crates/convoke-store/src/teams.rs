@@ -1,0 +1,61 @@
+//! The teams that other daemons have.
+
+use convoke_core::id::NodeId;
+use convoke_core::team::TeamName;
+
+use crate::db::SqlResult;
+use crate::error::Result;
+use crate::row;
+use crate::store::Store;
+use crate::write::teams::{BeginWait, EndWait, SetTeams};
+
+/// A team of another daemon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredTeam {
+    /// The daemon.
+    pub node: NodeId,
+    /// Its name.
+    pub name: TeamName,
+    /// What is known of it, as the daemons agree on it.
+    pub body: String,
+}
+
+impl Store {
+    /// Records the teams of this daemon, in place of those before, for the others.
+    pub async fn set_teams(&self, teams: Vec<(TeamName, String)>) -> Result<()> {
+        if self.node().is_none() {
+            return Ok(());
+        }
+        self.make(SetTeams { teams }).await
+    }
+
+    /// Records that an agent waits for another one, in pairs that are named with their daemons; returns its number. `None`,
+    /// and nothing is recorded, if the other one waits for it already, directly or through others.
+    pub async fn begin_wait(&self, of: String, for_pair: String) -> Result<Option<u64>> {
+        self.make(BeginWait { of, for_pair }).await
+    }
+
+    /// Records that an agent waits no more.
+    pub async fn end_wait(&self, id: u64) -> Result<()> {
+        self.make(EndWait(id)).await
+    }
+
+    /// The teams of other daemons, by name.
+    pub async fn teams_elsewhere(&self) -> Result<Vec<StoredTeam>> {
+        let Some(own) = self.node() else { return Ok(Vec::new()) };
+        self.read(move |db| {
+            let sql =
+                "SELECT node, name, body FROM node_teams WHERE node <> ?1 ORDER BY name, node";
+            let mut statement = db.prepare_cached(sql)?;
+            let teams = statement.query_map([own.to_string()], |row| {
+                Ok(StoredTeam {
+                    node: row::text(row, 0)?,
+                    name: row::text(row, 1)?,
+                    body: row.get(2)?,
+                })
+            })?;
+            Ok(teams.collect::<SqlResult<_>>()?)
+        })
+        .await
+    }
+}

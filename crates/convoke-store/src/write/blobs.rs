@@ -1,0 +1,129 @@
+//! Stores attachments on a server, piece by piece.
+
+use std::time::Duration;
+
+use super::{Change, Durability};
+use crate::db::{Db, Param, params};
+use crate::error::{Error, Fault};
+use crate::nodes::f64_of;
+
+/// A file that is about to be stored.
+#[derive(Debug)]
+pub(crate) struct BeginBlob {
+    pub(crate) hash: String,
+    pub(crate) bytes: u64,
+}
+
+/// How much of a file is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BlobStanding {
+    /// All of it.
+    Whole,
+    /// Its pieces are wanted.
+    Wanted,
+}
+
+impl Change for BeginBlob {
+    type Outcome = BlobStanding;
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<BlobStanding, Fault> {
+        let sql = "INSERT INTO blobs (hash, bytes) VALUES (?1, ?2)
+                   ON CONFLICT (hash) DO UPDATE SET used_at = clock_timestamp() RETURNING whole";
+        let of = params![self.hash, self.bytes];
+        let whole: bool = db.prepare_cached(sql)?.query_row(of, |row| row.get(0))?;
+        Ok(if whole { BlobStanding::Whole } else { BlobStanding::Wanted })
+    }
+}
+
+/// A piece of a file. Two daemons that store the same file store the same pieces.
+#[derive(Debug)]
+pub(crate) struct PutPiece {
+    pub(crate) hash: String,
+    pub(crate) n: u64,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Change for PutPiece {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
+        let sql = "INSERT INTO blob_pieces (hash, n, bytes) VALUES (?1, ?2, ?3)
+                   ON CONFLICT (hash, n) DO UPDATE SET bytes = excluded.bytes";
+        db.prepare_cached(sql)?.execute(params![self.hash, self.n, Param::Blob(&self.bytes)])?;
+        Ok(())
+    }
+}
+
+/// A file all of whose pieces are stored.
+#[derive(Debug)]
+pub(crate) struct FinishBlob {
+    pub(crate) hash: String,
+}
+
+impl Change for FinishBlob {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
+        let sql = "UPDATE blobs SET whole = 1 WHERE hash = ?1 AND bytes =
+                   (SELECT sum(length(p.bytes)) FROM blob_pieces AS p WHERE p.hash = blobs.hash)";
+        if db.prepare_cached(sql)?.execute([&self.hash])? == 0 {
+            let what = "an attachment was removed while it was stored";
+            return Err(Error::Misuse { what }.into());
+        }
+        Ok(())
+    }
+}
+
+/// A file that is attached to a prompt.
+#[derive(Debug)]
+pub(crate) struct UseBlob {
+    pub(crate) hash: String,
+}
+
+impl Change for UseBlob {
+    type Outcome = bool;
+
+    fn durability(&self) -> Durability {
+        Durability::Soon
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<bool, Fault> {
+        let sql = "UPDATE blobs SET used_at = clock_timestamp() WHERE hash = ?1 AND whole = 1";
+        Ok(db.prepare_cached(sql)?.execute([&self.hash])? > 0)
+    }
+}
+
+/// A file that nothing refers to. Its outcome is whether it was removed.
+#[derive(Debug)]
+pub(crate) struct RemoveBlob {
+    pub(crate) hash: String,
+    /// It stays if it was used within this time.
+    pub(crate) age: Duration,
+}
+
+impl Change for RemoveBlob {
+    type Outcome = bool;
+
+    fn durability(&self) -> Durability {
+        Durability::Soon
+    }
+
+    fn apply(&self, db: Db<'_>) -> Result<bool, Fault> {
+        // Its pieces go with it.
+        let sql = "DELETE FROM blobs WHERE hash = ?1
+                   AND used_at < clock_timestamp() - ?2 * interval '1 millisecond'";
+        Ok(db.prepare_cached(sql)?.execute(params![self.hash, f64_of(self.age)])? > 0)
+    }
+}
