@@ -1732,6 +1732,8 @@ declare namespace Api {
     memory: MovedMemory;
     /** The user who moved it; absent for the owner of the daemon. */
     by?: string;
+    /** Files that checkpoints do not hold, such as large ones, and that stayed behind; the first of them. */
+    leftBehind?: string[];
   };
 
   /** The state of a session; `cancelled` is final. */

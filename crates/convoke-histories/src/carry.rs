@@ -285,7 +285,7 @@ mod tests {
         for path in [
             format!("sessions/../../{name}"),
             format!("sessions/2026/../16/{name}"),
-            format!("{name}"),
+            name.clone(),
             "auth.json".to_owned(),
             "sessions/2026/11/16/rollout-x-other.jsonl".to_owned(),
         ] {

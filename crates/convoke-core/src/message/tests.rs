@@ -114,6 +114,10 @@ fn notices_keep_their_shape() {
     {"event":"rule_denied","rule":"Deny `rm` everywhere","ruleId":"00000000-0000-4000-8000-000000000000","text":"Denied without asking: rm -rf /. The rule: Deny `rm` everywhere.","type":"notice","what":"rm -rf /"}
     {"event":"continues","session":"00000000-0000-4000-8000-000000000000","text":"This session continues session 00000000-0000-4000-8000-000000000000, with a summary of it.","type":"notice"}
     {"event":"continued_in","session":"00000000-0000-4000-8000-000000000000","text":"This conversation continues in session 00000000-0000-4000-8000-000000000000, with a summary of this one.","type":"notice"}
+    {"by":"ada","event":"moved","files":{"outcome":"written","removed":1,"written":2},"from":"laptop","leftBehind":["big.bin"],"memory":{"by":"record"},"text":"Moved from laptop to server by ada. The files were brought along: 2 written, 1 removed; `convoke session undo` takes that back. Not brought along: big.bin. The agent resumes its own session.","to":"server","type":"notice"}
+    {"event":"moved","files":{"outcome":"same"},"from":"laptop","memory":{"by":"record"},"text":"Moved from laptop to server. The project has the same files here. The agent resumes its own session.","to":"server","type":"notice"}
+    {"event":"moved","files":{"outcome":"kept","why":"laptop was away"},"from":"laptop","memory":{"by":"record"},"text":"Moved from laptop to server. The files were brought along as a checkpoint and not written, because laptop was away; `convoke session undo --force` writes them. The agent resumes its own session.","to":"server","type":"notice"}
+    {"event":"moved","files":{"outcome":"left","why":"laptop was away"},"from":"laptop","memory":{"by":"transcript","why":"laptop was away"},"text":"Moved from laptop to server. No files were brought along: laptop was away. The agent is given the transcript with the next prompt, because laptop was away.","to":"server","type":"notice"}
     {"after":2,"event":"imported","text":"Turns 3 to 3 of the transcript try-out were imported.","transcript":"try-out","turns":[{"seq":4,"timestamp":"1970-01-01T00:00:00.000Z","tokens":7}],"type":"notice"}
     {"agent":"Claude Code","before":"00000000-0000-4000-8000-000000000000","event":"imported_from","file":"/home/me/.claude/projects/-p/a.jsonl","parent":"a0","text":"Imported from Claude Code: /home/me/.claude/projects/-p/a.jsonl. The file was rewritten; what it said before is session 00000000-0000-4000-8000-000000000000.","type":"notice"}
     {"event":"advice","severity":"warning","text":"The agent reports: warning.","type":"notice"}
@@ -183,7 +187,7 @@ fn only_decisions_of_people_are_decisions() {
     let event = |notice: &Content| json!(notice)["event"].as_str().unwrap().to_owned();
     let decided: Vec<String> =
         notices.iter().filter(|notice| notice.is_decision()).map(event).collect();
-    insta::assert_snapshot!(decided.join(" "), @"completed cancelled failed reopened renamed archived unarchived rule_made continues continued_in imported imported_from");
+    insta::assert_snapshot!(decided.join(" "), @"completed cancelled failed reopened renamed archived unarchived rule_made continues continued_in moved moved moved moved imported imported_from");
 }
 
 proptest! {

@@ -17,6 +17,9 @@ pub struct SessionMove {
     pub by: Option<UserName>,
     /// What became of the files.
     pub files: MovedFiles,
+    /// Files that checkpoints do not hold, such as large ones, and that stayed behind; the first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "leftBehind")]
+    pub left_behind: Vec<String>,
     /// What the agent will remember of the conversation.
     pub memory: MovedMemory,
 }
@@ -63,11 +66,12 @@ impl SessionMove {
     pub(super) fn sentence(&self) -> String {
         let Self { from, to, by, .. } = self;
         let by = by.as_ref().map(|name| format!(" by {name}")).unwrap_or_default();
-        format!(
-            "Moved from {from} to {to}{by}. {} {}",
-            self.files.sentence(),
-            self.memory.sentence()
-        )
+        let left = match self.left_behind.as_slice() {
+            [] => String::new(),
+            left => format!(" Not brought along: {}.", left.join(", ")),
+        };
+        let (files, memory) = (self.files.sentence(), self.memory.sentence());
+        format!("Moved from {from} to {to}{by}. {files}{left} {memory}")
     }
 }
 

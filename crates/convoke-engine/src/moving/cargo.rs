@@ -39,6 +39,9 @@ pub(crate) enum CargoFiles {
         write: MoveFiles,
         /// The length of the pack.
         bytes: u64,
+        /// Files that the newest checkpoint does not hold; the first of them.
+        #[serde(default)]
+        left_out: Vec<String>,
     },
 }
 

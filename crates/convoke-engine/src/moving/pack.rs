@@ -27,6 +27,8 @@ use crate::worktrees::repository::Repository;
 const PACK_BYTES_MAX: u64 = 256 << 20;
 /// The longest record of an agent that goes along; the agent is given the transcript instead of a longer one.
 const RECORD_BYTES_MAX: u64 = 64 << 20;
+/// Files that are named which no checkpoint holds.
+const LEFT_OUT_MAX: usize = 10;
 /// How much of a file is in memory at once.
 pub(super) const PIECE: usize = 1 << 20;
 
@@ -66,7 +68,7 @@ async fn pack_files(
         workspace.to_owned(),
         move |checkpoints, limits| pack_checkpoints(checkpoints, &id, &to, limits),
     );
-    let (carried, newest) = match packed.await {
+    let Packed { carried, newest, left_out } = match packed.await {
         Ok(Some(packed)) => packed,
         Ok(None) => return Err(MoveError::TooLarge { max: PACK_BYTES_MAX }.into()),
         Err(error) if error.is_git_missing() => return left("git is not installed there"),
@@ -78,7 +80,15 @@ async fn pack_files(
     let words = carried.iter().map(Carried::to_word).collect::<convoke_git::Result<_>>();
     let (carried, newest) = (words.map_err(ChangesError::from)?, newest.to_word());
     let newest = newest.map_err(ChangesError::from)?;
-    Ok(CargoFiles::Checkpoint { carried, newest, head, write, bytes })
+    Ok(CargoFiles::Checkpoint { carried, newest, head, write, bytes, left_out })
+}
+
+/// Checkpoints that are in a file.
+struct Packed {
+    carried: Vec<Carried>,
+    /// The one with the files as they are.
+    newest: Carried,
+    left_out: Vec<String>,
 }
 
 /// Makes a checkpoint of the files as they are, and packs it with all others of the session; where that is too much, with
@@ -88,14 +98,16 @@ fn pack_checkpoints(
     session: &str,
     mut to: &File,
     limits: &Limits,
-) -> convoke_git::Result<Option<(Vec<Carried>, Carried)>> {
+) -> convoke_git::Result<Option<Packed>> {
     let names = checkpoints.list(session)?;
     let name = Name::new(session, numbers::next(&names).before)?;
     let made = checkpoints.checkpoint(&name, limits)?;
     let newest = Carried { place: name.place(), commit: made.commit };
-    let all = checkpoints.carried(session, limits)?;
-    if checkpoints.pack(&all, to, PACK_BYTES_MAX, limits)? {
-        return Ok(Some((all, newest)));
+    let left_out = made.left_out.iter().take(LEFT_OUT_MAX);
+    let left_out = left_out.map(|it| it.path.to_string_lossy().into_owned()).collect();
+    let carried = checkpoints.carried(session, limits)?;
+    if checkpoints.pack(&carried, to, PACK_BYTES_MAX, limits)? {
+        return Ok(Some(Packed { carried, newest, left_out }));
     }
     let emptied = to.set_len(0).and_then(|()| to.rewind());
     emptied.map_err(|source| convoke_git::Error::Io {
@@ -103,8 +115,9 @@ fn pack_checkpoints(
         path: PathBuf::from("a pack"),
         source,
     })?;
-    let only = vec![newest.clone()];
-    Ok(checkpoints.pack(&only, to, PACK_BYTES_MAX, limits)?.then_some((only, newest)))
+    let carried = vec![newest.clone()];
+    let is_packed = checkpoints.pack(&carried, to, PACK_BYTES_MAX, limits)?;
+    Ok(is_packed.then_some(Packed { carried, newest, left_out }))
 }
 
 /// The commit that is checked out in a folder; none if it is not the root of a repository.

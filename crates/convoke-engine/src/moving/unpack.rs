@@ -45,6 +45,10 @@ pub(crate) async fn arrival(
     });
     let project = shared.store.project(session.project_id).await?;
     let project = project.ok_or(MoveError::NoRemote)?;
+    let left_behind = match &cargo.files {
+        CargoFiles::None { .. } => Vec::new(),
+        CargoFiles::Checkpoint { left_out, .. } => left_out.clone(),
+    };
     let files = match &cargo.files {
         CargoFiles::None { why } => MovedFiles::Left { why: why.clone() },
         CargoFiles::Checkpoint { .. } => {
@@ -62,7 +66,7 @@ pub(crate) async fn arrival(
     };
     let Cargo { from, by, release_queue, .. } = cargo;
     let to = shared.settings.node.0.clone();
-    let moved = SessionMove { from, to, by, files, memory };
+    let moved = SessionMove { from, to, by, files, left_behind, memory };
     Ok(Some(Unpacked { moved, release_queue }))
 }
 
@@ -118,7 +122,7 @@ async fn unpack_files(
     workspace: &Path,
     files: &CargoFiles,
 ) -> Result<MovedFiles> {
-    let CargoFiles::Checkpoint { carried, newest, head, write, bytes } = files else {
+    let CargoFiles::Checkpoint { carried, newest, head, write, bytes, .. } = files else {
         return Ok(MovedFiles::Same);
     };
     if shared.settings.checkpoints == Checkpointing::Off {

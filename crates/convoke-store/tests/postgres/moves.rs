@@ -8,6 +8,11 @@ use crate::database::Database;
 use crate::nodes::{Daemon, talk_project};
 use crate::world::{Talk, add_project, prompts};
 
+async fn order(from: Owner, talk: &Talk, to: &Daemon) -> HandOver {
+    let project = add_project(&to.store, "/srv/there").await;
+    HandOver { session: talk.id, from, target: to.id, project, cargo: "cargo".to_owned() }
+}
+
 async fn hand_over(from: &Daemon, owner: Owner, session: SessionId, to: &Daemon) -> HandOver {
     let project = match to.store.project_at("/srv/there".as_ref()).await.unwrap() {
         Some(project) => project.id,
@@ -151,6 +156,29 @@ async fn n8_a_session_is_taken_from_a_daemon_that_is_away_and_from_no_other() {
     let late = one.store.add_move_part(talk.id, MovePart::Agent, 1, vec![2]).await;
     assert!(matches!(late, Err(Error::OtherNode { .. })), "{late:?}");
     talk.record(&two.store, &stale).await.unwrap();
+}
+
+#[tokio::test]
+async fn n8_a_session_that_never_arrived_takes_its_files_to_the_next_daemon() {
+    let database = Database::new();
+    let (one, two) = (Daemon::start(&database, "one").await, Daemon::start(&database, "two").await);
+    let three = Daemon::start(&database, "three").await;
+    let mut talk = one.talk("/srv/here").await;
+    one.store.begin_move(talk.id, two.id).await.unwrap();
+    one.store.add_move_part(talk.id, MovePart::Agent, 0, vec![1]).await.unwrap();
+    hand_over(&one, Owner::Own, talk.id, &two).await;
+    let over =
+        "UPDATE nodes SET lease_until = clock_timestamp() - interval '1 minute' WHERE name = 'two'";
+    assert_eq!(database.execute(over).unwrap(), 1);
+    let away =
+        HandOver { cargo: "nothing".to_owned(), ..order(Owner::Away(two.id), &talk, &three).await };
+    three.store.hand_over(away).await.unwrap();
+    let moving = three.store.arrival(talk.id).await.unwrap().unwrap();
+    assert_eq!((moving.source, moving.cargo.as_str()), (one.id, "cargo"));
+    let part = three.store.move_part(talk.id, MovePart::Agent, 0).await.unwrap();
+    assert_eq!(part, Some(vec![1]));
+    assert_eq!(two.store.arrival(talk.id).await.unwrap(), None);
+    arrive(&three, &mut talk).await;
 }
 
 #[tokio::test]

@@ -103,11 +103,13 @@ fn n8_a_session_moves_with_its_log_and_its_uncommitted_files() {
     here.say(&session, "remember the walnut");
     fs::write(here.web().join("notes.txt"), "changed and not committed\n").unwrap();
     fs::write(here.web().join("new.txt"), "untracked\n").unwrap();
+    fs::write(here.web().join("large.bin"), vec![7; 3 << 20]).unwrap();
     let running = agents(&here);
     // From either machine: the owner does it.
     let moved = move_to(&there, &session, "workstation");
     assert!(moved.contains("Moved from laptop to workstation."), "{moved}");
     assert!(moved.contains("2 written") && moved.contains("transcript"), "{moved}");
+    assert!(moved.contains("Not brought along: large.bin."), "{moved}");
     assert_eq!(owner(&database, &session), "workstation");
     assert!(agents(&here) < running, "its agent is stopped");
     let notes = fs::read_to_string(there.web().join("notes.txt")).unwrap();

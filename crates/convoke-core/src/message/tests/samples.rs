@@ -10,8 +10,8 @@ use crate::files::Removal;
 use crate::id::{MessageId, RequestId, RuleId, SessionId};
 use crate::message::Seq;
 use crate::notice::{
-    AgentEvent, Event, FilesEvent, ImportedTurn, LifecycleEvent, Notice, ProcessEvent, Resumed,
-    RuleEvent, TurnEvent,
+    AgentEvent, Event, FilesEvent, ImportedTurn, LifecycleEvent, MovedFiles, MovedMemory, Notice,
+    ProcessEvent, Resumed, RuleEvent, SessionMove, TurnEvent,
 };
 use crate::process::Exit;
 use crate::question::{Answer, Choice as Offered, Question};
@@ -316,6 +316,7 @@ pub(super) fn notices() -> Vec<Content> {
             LifecycleEvent::Continues { session }.into(),
             LifecycleEvent::ContinuedIn { session }.into(),
         ])
+        .chain(moves())
         .chain(imports(session))
         .chain([
             AgentEvent::Advice { severity: "warning".to_owned() }.into(),
@@ -323,6 +324,22 @@ pub(super) fn notices() -> Vec<Content> {
                 .into(),
         ]);
     events.map(|event| Content::Notice(Notice::new(event))).collect()
+}
+
+fn moves() -> Vec<Event> {
+    let why = "laptop was away".to_owned();
+    let moved = |by: Option<&str>, files, memory| {
+        let (from, to) = ("laptop".to_owned(), "server".to_owned());
+        let by = by.map(|name| name.parse().unwrap());
+        let left_behind = Vec::from_iter(by.is_some().then(|| "big.bin".to_owned()));
+        LifecycleEvent::Moved(SessionMove { from, to, by, files, left_behind, memory }).into()
+    };
+    vec![
+        moved(Some("ada"), MovedFiles::Written { written: 2, removed: 1 }, MovedMemory::Record),
+        moved(None, MovedFiles::Same, MovedMemory::Record),
+        moved(None, MovedFiles::Kept { why: why.clone() }, MovedMemory::Record),
+        moved(None, MovedFiles::Left { why: why.clone() }, MovedMemory::Transcript { why }),
+    ]
 }
 
 fn worktrees(session: SessionId) -> Vec<Event> {
