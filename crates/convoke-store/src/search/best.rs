@@ -13,7 +13,7 @@ use super::HitPlace;
 use super::key::{KEY_BITS, Size};
 use super::matching::Matching;
 use super::sql;
-use crate::db::{Db, Optional as _, params};
+use crate::db::{Db, Optional as _, Param, params};
 use crate::error::Fault;
 
 /// Of so many of the newest messages with the rarest of the words the best are found; older hits follow by time. To rank
@@ -21,7 +21,10 @@ use crate::error::Fault;
 const BEST_OF: u32 = 10_000;
 
 /// So many messages with a word tell how rare it is.
-const SAMPLE: u32 = 1000;
+const SAMPLE: u32 = 250;
+
+/// A message of this size or a shorter one that repeats the words is one of the best.
+const SHORT_MAX: Size = Size::Medium;
 
 /// How close to each other the words of a hit are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,7 +110,8 @@ pub(super) fn best(
         Some(Ranked { closeness: Closeness::Older, key, .. }) => key,
         Some(_) | None => {
             let ranking = Ranking { matching, after, limit: limit as usize };
-            ranking.read(&all, &range, &mut found)?
+            found = ranking.first_of_one_word(&all, &range)?;
+            if found.is_empty() { ranking.read(&all, &range, &mut found)? } else { range.start }
         }
     };
     let missing = limit.saturating_sub(u32::try_from(found.len()).unwrap_or(limit));
@@ -128,6 +132,33 @@ struct Ranking<'a> {
 }
 
 impl Ranking<'_> {
+    /// A whole page of the best hits for a single word: short messages that repeat it. Of a frequent word there are enough,
+    /// so that no other hit is read; of another one nothing is returned.
+    fn first_of_one_word(&self, all: &str, range: &Range<i64>) -> Result<Vec<Ranked>, Fault> {
+        let (closeness, emphasis) = (Closeness::Apart, Emphasis::Repeated);
+        let best = |key| Ranked { closeness, emphasis, key };
+        let before = match self.after {
+            Some(after) if after == best(after.key) && Size::of_key(after.key) <= SHORT_MAX => {
+                after.key
+            }
+            Some(_) => return Ok(Vec::new()),
+            None => range.end,
+        };
+        let repeated = match self.matching.repeated()? {
+            Some(repeated) if self.matching.is_one_word() => repeated,
+            Some(_) | None => return Ok(Vec::new()),
+        };
+        let start = self.nth(all, range, BEST_OF)?.unwrap_or(range.start);
+        let sql = sql::keys_of_size(self.matching.db, SHORT_MAX);
+        let keys = read(
+            self.matching.db,
+            &sql,
+            params![repeated, start, before.min(range.end), self.limit as u64, 0_u32],
+        )?;
+        let is_whole = keys.len() == self.limit;
+        Ok(if is_whole { keys.into_iter().map(best).collect() } else { Vec::new() })
+    }
+
     /// Adds hits until there are enough of them. Returns the key before which no hit was ranked.
     fn read(&self, all: &str, range: &Range<i64>, found: &mut Vec<Ranked>) -> Result<i64, Fault> {
         let (matching, db) = (self.matching, self.matching.db);
@@ -216,8 +247,12 @@ impl Ranking<'_> {
 
 /// The newest messages that match, the newest first.
 fn keys(db: Db<'_>, words: &str, range: &Range<i64>, limit: u32) -> Result<Vec<i64>, Fault> {
-    let mut statement = db.prepare_cached(&sql::keys(db))?;
-    let mut rows = statement.query(params![words, range.start, range.end, limit, 0_u32])?;
+    read(db, &sql::keys(db), params![words, range.start, range.end, limit, 0_u32])
+}
+
+fn read(db: Db<'_>, sql: &str, params: &[Param<'_>]) -> Result<Vec<i64>, Fault> {
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
     let mut keys = Vec::new();
     while let Some(row) = rows.next()? {
         keys.push(row.get(0)?);

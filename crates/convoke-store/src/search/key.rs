@@ -7,7 +7,7 @@ use convoke_core::time::Timestamp;
 /// Keys of one millisecond: 128 messages, of each the four sizes.
 const KEYS: i64 = 512;
 /// Bits of a key that say how long the message is.
-const SIZE_BITS: i64 = 0b11;
+pub(super) const SIZE_BITS: i64 = 0b11;
 /// The first millisecond that has keys of its own, in 2015, before there was any agent to talk to.
 const MILLIS_MIN: i64 = 1_420_070_400_000;
 /// The last one, in the year 2084. Keys have 50 bits, so that one with a place in a ranking is below 2^53, which

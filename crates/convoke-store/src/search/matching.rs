@@ -80,9 +80,14 @@ impl Matching<'_> {
         }))
     }
 
+    /// Whether there is nothing but one word, and no filter.
+    pub(super) const fn is_one_word(&self) -> bool {
+        matches!(self.terms, [_]) && self.scope.is_empty()
+    }
+
     /// The words one by one, and those of filters. Empty if there is a single one.
     pub(super) fn each(&self) -> Result<Vec<String>, Fault> {
-        if self.terms.len() + self.scope.len() < 2 {
+        if self.is_one_word() {
             return Ok(Vec::new());
         }
         let mut each = Vec::new();

@@ -1,5 +1,6 @@
 //! The statements that find hits.
 
+use super::key::{SIZE_BITS, Size};
 use crate::db::Db;
 
 /// Of so many of the newest messages PostgreSQL looks at each, before it asks the index. Words that are in more than about
@@ -35,10 +36,19 @@ pub(super) fn hits_of_keys(db: Db<'_>) -> String {
 /// The statement for the keys of hits, newest first. Its parameters: the words, the first and the end of the keys, the
 /// most hits, how many to skip.
 pub(super) fn keys(db: Db<'_>) -> String {
+    keys_where(db, "")
+}
+
+/// The same, of messages that are not longer than this.
+pub(super) fn keys_of_size(db: Db<'_>, most: Size) -> String {
+    keys_where(db, &format!("AND f.rowid & {SIZE_BITS} <= {}", most as i64))
+}
+
+fn keys_where(db: Db<'_>, also: &str) -> String {
     let matches = matches(db);
     format!(
         "SELECT f.rowid AS key FROM message_search AS f
-         WHERE {matches} AND f.rowid >= ?2 AND f.rowid < ?3
+         WHERE {matches} AND f.rowid >= ?2 AND f.rowid < ?3 {also}
          ORDER BY f.rowid DESC LIMIT ?4 OFFSET ?5"
     )
 }
