@@ -31,6 +31,7 @@ use crate::failure::Failure;
 use crate::rest::moving;
 use crate::{view, ws};
 use owner::{Owner, of_project, of_request, of_session};
+pub(crate) use rerouting::follow;
 
 /// How often a command is tried while this daemon is not ready for it, and when again.
 const TRIES: u32 = 20;
