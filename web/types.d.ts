@@ -533,8 +533,7 @@ type SessionMenuWishes = {
   ask(type: "session:erase" | "session:archive" | "session:unarchive"): void;
   rename(): void;
   finish(): void;
-  /** Asks to which machine the session moves. */
-  move(): void;
+  isRunning(): boolean;
   tellShell(convoke: string, fields?: object): void;
 };
 type HeaderWishes = { rename(title: string): void; items(): MenuItem[]; /** Asks how the work tree ends. */ finish(): void };

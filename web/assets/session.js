@@ -129,14 +129,6 @@ function finish() {
 	else toast("This session has no work tree.");
 }
 
-/** Asks to which machine the session moves. */
-function move() {
-	const here = session;
-	const node = nodes.of(here?.node);
-	const away = node?.away ? node.name : undefined;
-	if (here) import("./chat/move.js").then(({ openMove }) => openMove(here, { isRunning: isRunning(), away })).catch(toastError);
-}
-
 /** The turn of a message, as the place of its prompt; 0 where that is not loaded. */
 const turnOf = (seq = 0) => entries.list.findLast((entry) => entry.type === "user" && entry.seq <= seq)?.seq ?? 0;
 
@@ -444,7 +436,7 @@ function offerCommands() {
 }
 
 /** @returns {MenuItem[]} */
-const menu = () => (session ? menuOf(session, { isEmbedded, hasTree: hasTree(), ask, rename: header.rename, finish, move, tellShell }) : []);
+const menu = () => (session ? menuOf(session, { isEmbedded, hasTree: hasTree(), ask, rename: header.rename, finish, isRunning, tellShell }) : []);
 
 line.onstate = ({ phase }) => {
 	isFollowing = false;

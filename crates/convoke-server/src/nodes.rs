@@ -40,6 +40,7 @@ use crate::{view, ws};
 use answering::queued;
 use finishing::{finish, tell_refused};
 use owner::{Owner, of_project, of_request, of_session};
+pub(crate) use rerouting::follow;
 
 pub(crate) use teams::{ask_elsewhere, request_elsewhere};
 pub(crate) use waiting::with_waiting;

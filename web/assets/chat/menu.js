@@ -2,12 +2,15 @@
 
 import { copy } from "../ui/dom.js";
 import { me } from "../ui/me.js";
-import { dialogs, toast } from "../ui/parts.js";
+import { nodes } from "../ui/nodes.js";
+import { dialogs, toast, toastError } from "../ui/parts.js";
 
 /** @param {Session} session @param {SessionMenuWishes} wishes @returns {MenuItem[]} */
-export function menuOf({ id, uid, projectId, archived, title, node }, { isEmbedded, hasTree, ask, rename, finish, move, tellShell }) {
+export function menuOf({ id, uid, projectId, archived, title, node }, { isEmbedded, hasTree, ask, rename, finish, isRunning, tellShell }) {
 	const may = me.may("member", projectId);
 	const link = `${location.origin}/?open=${encodeURIComponent(uid)}`;
+	const there = nodes.of(node);
+	const move = () => void import("./move.js").then(({ openMove }) => openMove({ uid, title }, { isRunning: isRunning(), away: there?.away ? there.name : undefined })).catch(toastError);
 	const erase = () => dialogs.confirm(`Delete “${title}”?`, "Its messages, requests and search entries are deleted for good. The files of the project stay as they are.", "Delete", () => ask("session:erase"));
 	/** @type {[unknown, ...MenuItem][]} */
 	const items = [

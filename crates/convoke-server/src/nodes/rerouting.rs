@@ -9,10 +9,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use convoke_api::bodies::{Problem, code};
+use convoke_api::frames::{ClientFrame, ServerFrame};
+use convoke_core::user::UserName;
 use convoke_engine::{Called, Delivery, Error};
 
 use super::owner::{Owner, owner_of};
-use super::{Answered, Letter, Target, UNAVAILABLE, ask, target};
+use super::{Answered, Letter, Target, UNAVAILABLE, ask, forward_frame, target};
 use crate::actor::with_body;
 use crate::app::App;
 use crate::failure::{Failure, MovedAway};
@@ -90,4 +92,14 @@ pub(super) fn is_moved_away(answered: &Answered) -> bool {
         Answered::Problem { problem } => problem.code == code::SESSION_MOVED,
         Answered::Frames { .. } | Answered::Placed { .. } => false,
     }
+}
+
+/// Hands a frame to the node that its session has moved to while it was carried out here, which did nothing of it.
+pub(crate) async fn follow(
+    app: &App,
+    frame: &ClientFrame,
+    by: Option<UserName>,
+    moved: Failure,
+) -> Result<Vec<ServerFrame>, Failure> {
+    forward_frame(app, frame, by).await?.ok_or(moved)
 }

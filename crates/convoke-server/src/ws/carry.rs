@@ -25,7 +25,7 @@ use crate::actor::{Login, Subject};
 use crate::app::App;
 use crate::config::OpenedFile;
 use crate::failure::Failure;
-use crate::nodes;
+use crate::nodes::{self, follow};
 use crate::rest::repos::MATCHES;
 use crate::rest::rules;
 use crate::search::{self, Wanted};
@@ -98,17 +98,12 @@ pub(super) async fn carry(
     let by = actor.name.clone();
     let reply = match nodes::forward_frame(&app, &frame, by.clone()).await? {
         Some(frames) => Reply::Say(frames),
-        None => {
-            let again = frame.clone();
-            match carry_here(Arc::clone(&app), frame, request_id, by.clone()).await {
-                // The session moved away meanwhile, and nothing was done.
-                Err(failure) if failure.is_moved_away() => {
-                    let there = nodes::forward_frame(&app, &again, by).await?;
-                    Reply::Say(there.ok_or(failure)?)
-                }
-                carried => carried?,
+        None => match carry_here(Arc::clone(&app), frame.clone(), request_id, by.clone()).await {
+            Err(moved) if moved.is_moved_away() => {
+                Reply::Say(follow(&app, &frame, by, moved).await?)
             }
-        }
+            carried => carried?,
+        },
     };
     if let Some(action) = need.action {
         app.record(actor, action, about);
