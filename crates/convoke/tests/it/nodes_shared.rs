@@ -81,8 +81,8 @@ fn n9_announced_sessions_are_read_in_batches_and_only_for_clients() {
     socket.until_session(&session, |_| true);
     for word in ["one", "two"] {
         there.say(&session, word);
-        let count = there.count(&session);
-        socket.until_session(&session, |shown| shown["messageCount"].to_string() == count);
+        let count: u64 = there.count(&session).parse().unwrap();
+        socket.until_session(&session, |shown| shown["messageCount"] == count);
     }
     let read = batches() - before.0;
     let most = usize::try_from(begun.elapsed().as_millis() / 100).unwrap() + 1;
