@@ -1132,6 +1132,8 @@ declare namespace Api {
     html?: string;
     /** The comments on lines of changed files that it carries. */
     review?: ReviewComment[];
+    /** The node that it waits for, which is away. */
+    waitsFor?: string;
   };
 
   /** On which occasion a work tree was removed. */
@@ -1795,6 +1797,8 @@ declare namespace Api {
     busy: number;
     /** Questions that wait. */
     queued: number;
+    /** The node that has its folder, as `GET /api/nodes` lists it; absent if the database is a file. */
+    node?: string;
     /** How many milliseconds its sessions may take to begin, where that is not as for all. */
     sessionInitTimeout?: number;
   };
@@ -1863,6 +1867,8 @@ declare namespace Api {
     status: TeamSessionStatus;
     /** What went wrong, if it did. */
     error?: string;
+    /** The node that has the folder of the team that answers; absent if the database is a file. */
+    node?: string;
   };
 
   /** The status of a pair. */

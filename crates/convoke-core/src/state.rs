@@ -117,6 +117,12 @@ pub struct QueuedPrompt {
 }
 
 impl QueuedPrompt {
+    /// A prompt that waits in its session.
+    pub fn new(id: MessageId, prompt: Prompt, timestamp: Timestamp) -> Self {
+        let Prompt { text, attachments, files, review, by } = prompt;
+        Self { id, text, attachments, files, review, by, timestamp, waits_for: None }
+    }
+
     /// The size of what is said.
     pub fn bytes(&self) -> usize {
         self.text.len() + self.review.iter().map(ReviewComment::bytes).sum::<usize>()

@@ -33,8 +33,6 @@ mod users;
 mod write;
 
 pub use analytics::{PairActivity, PairUsage};
-pub use attachments::hashes_in_use;
-pub use blobs::ServerBlobs;
 
 pub use error::{Cause, Error, Result};
 pub use histories::{

@@ -23,6 +23,9 @@ use crate::write::search;
 
 use tables::{TABLES, Table};
 
+pub use crate::attachments::hashes_in_use;
+pub use crate::blobs::ServerBlobs;
+
 /// Rows that are copied in one transaction.
 const BATCH: u32 = 500;
 

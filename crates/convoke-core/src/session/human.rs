@@ -89,19 +89,7 @@ impl Session {
             return Ok(());
         }
         let mut prompts = self.queued();
-        let Prompt { text, attachments, files, review, by } = prompt;
-        let Stamp { id, at: timestamp } = stamp;
-        let waits_for = None;
-        prompts.push(QueuedPrompt {
-            id,
-            text,
-            attachments,
-            files,
-            review,
-            by,
-            timestamp,
-            waits_for,
-        });
+        prompts.push(QueuedPrompt::new(stamp.id, prompt, stamp.at));
         check_queue(&prompts)?;
         decision.changes.push(queue(prompts));
         Ok(())

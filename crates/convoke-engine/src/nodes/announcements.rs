@@ -137,13 +137,14 @@ impl Nodes {
             tokio::time::sleep(GATHER).await;
             loop {
                 let batch = self.announcements.state().take();
-                if batch.is_empty() {
-                    break;
-                }
                 if let Err(error) = self.read_batch(&batch).await {
                     tracing::warn!("sessions of other nodes cannot be read: {error}");
                     tokio::time::sleep(RETRY_DELAY).await;
                     self.announcements.add(batch);
+                    break;
+                }
+                // What was announced while these were read is gathered again.
+                if batch.len() < BATCH {
                     break;
                 }
             }
@@ -151,6 +152,9 @@ impl Nodes {
     }
 
     async fn read_batch(&self, batch: &[SessionId]) -> Result<()> {
+        if batch.is_empty() {
+            return Ok(());
+        }
         let found = self.store.sessions_by_id(batch.to_vec()).await?;
         let mut found: HashMap<SessionId, StoredSession> =
             found.into_iter().map(|stored| (stored.id, stored)).collect();

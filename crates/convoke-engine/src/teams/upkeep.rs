@@ -25,10 +25,13 @@ impl Teams {
     /// The status of all teams of all nodes, by name, or of one.
     pub async fn statuses(&self, only: Option<&TeamName>) -> Result<Vec<TeamStatus>> {
         let elsewhere = match only {
-            Some(name) if self.node_of(name).await?.is_some() => {
-                return self.statuses_elsewhere(Some(name)).await;
-            }
-            Some(_) => Vec::new(),
+            Some(name) => match self.node_of(name).await {
+                Ok(None) => Vec::new(),
+                Ok(Some(_)) | Err(Error::SeveralTeams { .. }) => {
+                    return self.statuses_elsewhere(Some(name)).await;
+                }
+                Err(error) => return Err(error),
+            },
             None => self.statuses_elsewhere(None).await?,
         };
         let mut statuses = self.own_statuses(only).await?;

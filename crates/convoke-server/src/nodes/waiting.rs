@@ -88,7 +88,20 @@ async fn of_session(app: &App, session: SessionId) -> Result<Vec<Waiting>, Error
         let (fields, by) = (asked.fields(), asked.by().cloned());
         Some(Waiting { command, prompt: prompt(&fields, by, at, name.clone())? })
     };
-    Ok(waiting.into_iter().filter_map(shown).collect())
+    let mut waiting: Vec<Waiting> = waiting.into_iter().filter_map(shown).collect();
+    for attachment in waiting.iter_mut().flat_map(|it| &mut it.prompt.attachments) {
+        describe(app, attachment).await;
+    }
+    Ok(waiting)
+}
+
+/// Looks up what an attachment is, as it is done when the prompt is sent; one that cannot be read stays as it was given.
+async fn describe(app: &App, attachment: &mut Attachment) {
+    let stored = app.engine.sessions().attachments();
+    if let Ok(blob) = stored.get(&attachment.hash, &attachment.name).await {
+        attachment.size = blob.bytes.len() as u64;
+        attachment.media_type = blob.media_type.to_owned();
+    }
 }
 
 /// A prompt as its sender worded it.

@@ -3,7 +3,7 @@
 use convoke_core::prompt::Attachment;
 use convoke_files::blobs::Blobs;
 use convoke_store::location::Location;
-use convoke_store::{ServerBlobs, hashes_in_use};
+use convoke_store::transfer::{ServerBlobs, hashes_in_use};
 
 use crate::output::aside;
 

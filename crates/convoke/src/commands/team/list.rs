@@ -83,23 +83,28 @@ pub(super) async fn status(
     output: &Output,
 ) -> anyhow::Result<()> {
     if let Some(team) = &args.team {
-        return output.show(&client.team_status(team).await?, |status, _| about(status));
+        let status = client.team_status(team).await?;
+        let nodes = node::names(client, [status.team.node].into_iter()).await?;
+        return output.show(&status, |status, _| about(status, nodes.as_ref()));
     }
     let mut teams = Vec::new();
     for team in client.teams().await?.teams {
         teams.push(client.team_status(team.name.as_str()).await?);
     }
+    let nodes = node::names(client, teams.iter().map(|status| status.team.node)).await?;
     output.show(&Statuses { teams }, |Statuses { teams }, _| {
         if teams.is_empty() {
             return NONE.to_owned();
         }
+        let about = |status| about(status, nodes.as_ref());
         teams.iter().map(about).collect::<Vec<_>>().join("\n")
     })
 }
 
-fn about(status: &TeamStatus) -> String {
+fn about(status: &TeamStatus, nodes: Option<&NodeNames>) -> String {
     let TeamStatus { team, sessions } = status;
-    let mut text = format!("{}  {}, {}\n", team.name, team.agent, standing(team));
+    let node = nodes.map(|nodes| format!(" on {}", nodes.of(team.node))).unwrap_or_default();
+    let mut text = format!("{}  {}{node}, {}\n", team.name, team.agent, standing(team));
     if sessions.is_empty() {
         return text;
     }
