@@ -44,7 +44,8 @@ pub fn programs(words: &[&str]) -> Result<Vec<Program>> {
 
 /// The program with this name, built from the package of the same name.
 pub fn release(name: &str) -> Result<PathBuf> {
-    let built = programs(&["build", "--release", "--quiet", "--package", name, "--bin", name])?;
+    let built =
+        programs(&["build", "--profile", "dist", "--quiet", "--package", name, "--bin", name])?;
     let program = built.into_iter().find(|program| program.name == name);
     Ok(program.ok_or_else(|| format!("cargo did not build {name}"))?.path)
 }

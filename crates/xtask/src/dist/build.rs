@@ -12,10 +12,19 @@ pub(super) fn program(root: &Path) -> Result<PathBuf> {
     let target = target()?;
     // Named even where it is this machine's own: the flags are not for what runs while building.
     run(Command::new("cargo")
-        .args(["build", "--package", "convoke", "--release", "--locked", "--target", &target])
+        .args([
+            "build",
+            "--package",
+            "convoke",
+            "--profile",
+            "dist",
+            "--locked",
+            "--target",
+            &target,
+        ])
         .env("RUSTFLAGS", "-C target-feature=+crt-static")
         .current_dir(root))?;
-    let program = root.join("target").join(target).join("release/convoke");
+    let program = root.join("target").join(target).join("dist/convoke");
     check_static(&program)?;
     Ok(program)
 }
