@@ -1,7 +1,8 @@
 //! Carrying out what a client says.
 
+mod projects;
+
 use std::net::IpAddr;
-use std::path::Path;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
@@ -26,13 +27,11 @@ use crate::app::App;
 use crate::config::OpenedFile;
 use crate::failure::Failure;
 use crate::nodes::{self, follow};
-use crate::rest::repos::MATCHES;
 use crate::rest::rules;
 use crate::search::{self, Wanted};
 use crate::view::{self, Naming};
+use projects::{file_complete, folder_complete, project_add, project_list, project_remove};
 
-/// Matching files that are listed at most.
-const MATCHES_MAX: u64 = 200;
 /// Entries that a history or a page has, by default.
 const ENTRIES: u32 = 200;
 /// Entries that a history or a page has at most, but for those that are open.
@@ -298,35 +297,6 @@ fn names(session: &SessionView) -> (String, SessionId) {
 
 fn changed(session: SessionView) -> Reply {
     ServerFrame::SessionChanged { session: view::session_item(session) }.into()
-}
-
-async fn project_list(app: &App) -> Replied {
-    let projects = app.engine.projects().list().await?.into_iter().map(view::repo).collect();
-    Ok(ServerFrame::ProjectList { projects, editor: app.config.editor() }.into())
-}
-
-async fn project_add(app: &App, path: &str, name: Option<String>) -> Replied {
-    let project = view::repo(app.engine.projects().add(Path::new(path), name).await?);
-    Ok(ServerFrame::ProjectAdded { project }.into())
-}
-
-async fn project_remove(app: &App, id: &str) -> Replied {
-    let project_id = app.engine.projects().find(id).await?;
-    app.engine.projects().remove(project_id).await?;
-    Ok(ServerFrame::ProjectRemoved { project_id }.into())
-}
-
-async fn folder_complete(app: &App, path: String) -> Reply {
-    let folders = app.engine.projects().complete_folder(&path).await;
-    ServerFrame::FolderCompletions { path, folders }.into()
-}
-
-async fn file_complete(app: &App, project: &str, query: String, limit: Option<u32>) -> Replied {
-    let project_id = app.engine.projects().find(project).await?;
-    let limit = limit.map_or(MATCHES, u64::from).clamp(1, MATCHES_MAX);
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let files = app.engine.projects().files(project_id, &query, limit).await?;
-    Ok(ServerFrame::FileCompletions { project_id, query, files }.into())
 }
 
 async fn agent_list(app: &App) -> Reply {
