@@ -350,6 +350,8 @@ impl Kind {
             // Wrong names and passwords, and rights that are missing.
             "28" | "3D" => Self::Denied,
             _ if *state == SqlState::INSUFFICIENT_PRIVILEGE => Self::Denied,
+            // A row that another transaction keeps, such as that of a daemon which was stopped in the middle of it.
+            _ if *state == SqlState::LOCK_NOT_AVAILABLE => Self::Unreachable,
             // Connections that failed, too many of them, and a server that stops, starts or takes too long.
             "08" | "53" | "57" => Self::Unreachable,
             _ => Self::Other,

@@ -13,4 +13,5 @@ pub use listener::Notice;
 
 pub(crate) use listener::{CHANNEL, listen};
 pub(crate) use pool::Pool;
+pub(crate) use server::application_name;
 pub(crate) use writer::Writers;

@@ -254,6 +254,17 @@ impl Database {
         })
     }
 
+    /// Runs statements in a connection that stays open, and in a transaction if they begin one.
+    pub fn keep_open(&self, sql: &str) -> Result<OpenConnection, String> {
+        let (url, sql) = (self.url.clone(), sql.to_owned());
+        aside(move || {
+            let mut client = connect(&url).map_err(|error| error.to_string())?;
+            let sql = format!("SET search_path = convoke; {sql}");
+            client.batch_execute(&sql).map_err(|error| error.to_string())?;
+            Ok(OpenConnection(Some(client)))
+        })
+    }
+
     /// The first column of the first row, as text.
     pub fn value(&self, sql: &str) -> Option<String> {
         first(&self.url, sql).expect("the statement is right and the server runs")
@@ -306,6 +317,23 @@ fn run(url: &str, sql: &str) {
     let (url, sql) = (url.to_owned(), sql.to_owned());
     aside(move || connect(&url)?.batch_execute(&sql))
         .expect("the statement is right and the server runs");
+}
+
+/// A connection that is closed when this is dropped.
+pub struct OpenConnection(Option<Client>);
+
+impl std::fmt::Debug for OpenConnection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OpenConnection")
+    }
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        let client = self.0.take();
+        // The client blocks, which a thread of a runtime must not.
+        aside(move || drop(client));
+    }
 }
 
 /// On another thread: the client waits, which it must not do where a runtime works.

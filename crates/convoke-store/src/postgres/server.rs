@@ -76,6 +76,11 @@ impl fmt::Display for Server {
     }
 }
 
+/// What the connections of a daemon are called at the server.
+pub(crate) fn application_name(node: Option<NodeId>) -> String {
+    node.map_or_else(|| "convoke".to_owned(), |node| format!("convoke {node}"))
+}
+
 impl Server {
     /// Whether a text is meant as the address of a server, and not as a path.
     pub fn is_url(text: &str) -> bool {
@@ -107,7 +112,7 @@ impl Server {
         config.connect_timeout(CONNECT_TIMEOUT);
         config.tcp_user_timeout(SILENCE_MAX);
         config.keepalives_idle(SILENCE_MAX);
-        config.application_name("convoke");
+        config.application_name(&application_name(None));
         config.options(OPTIONS);
         let shown = shown(&config);
         if config.get_password().is_none()
@@ -131,6 +136,7 @@ impl Server {
     /// The same for a daemon of this id: what it stores belongs to it.
     pub fn with_node(mut self, node: NodeId) -> Self {
         self.config.options(&format!("{OPTIONS} -c convoke.node={node}"));
+        self.config.application_name(&application_name(Some(node)));
         self.node = Some(node);
         self
     }

@@ -8,6 +8,7 @@ use super::{Change, Durability};
 use crate::db::{Db, Optional as _, SqlResult, params};
 use crate::error::{Error, Fault};
 use crate::moves::{HandOver, MovePart, Owner};
+use crate::postgres::application_name;
 use crate::search::lexemes::bare_scope_lexeme;
 use crate::search::scope::project_words;
 
@@ -197,6 +198,7 @@ fn locked(db: Db<'_>, session: SessionId, from: Owner) -> Result<Moved, Fault> {
             if let Some(name) = running.optional()? {
                 return Err(Error::NodeRuns { name }.into());
             }
+            end_transactions(db, node)?;
             // An id has no letter that would end the text.
             format!(" AND node = '{node}'")
         }
@@ -210,6 +212,16 @@ fn locked(db: Db<'_>, session: SessionId, from: Owner) -> Result<Moved, Fault> {
         Some(moved) => Ok(moved),
         None => Err(not_own(db, session)?),
     }
+}
+
+/// Ends what a daemon that is away was stopped in the middle of: it would keep its sessions for a minute.
+fn end_transactions(db: Db<'_>, node: NodeId) -> SqlResult<()> {
+    db.execute_batch("SET LOCAL lock_timeout = '3s'")?;
+    let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE application_name = ?1 AND datname = current_database()
+             AND usename = current_user AND state LIKE 'idle in transaction%'";
+    db.prepare_cached(sql)?.exists([application_name(Some(node))])?;
+    Ok(())
 }
 
 /// Notes that the session is under way.

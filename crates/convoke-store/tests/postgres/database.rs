@@ -28,6 +28,11 @@ impl Database {
         self.database.execute(sql)
     }
 
+    /// Runs statements in a connection that stays open until what is returned is dropped.
+    pub(crate) fn keep_open(&self, sql: &str) -> postgres::OpenConnection {
+        self.database.keep_open(sql).unwrap()
+    }
+
     /// The number that a statement of another program finds.
     pub(crate) fn number(&self, sql: &str) -> u64 {
         self.database.value(sql).unwrap().parse().unwrap()

@@ -182,6 +182,35 @@ async fn n8_a_session_that_never_arrived_takes_its_files_to_the_next_daemon() {
 }
 
 #[tokio::test]
+async fn n8_a_transaction_of_a_daemon_that_is_away_does_not_keep_its_session() {
+    let database = Database::new();
+    let (one, two) = (Daemon::start(&database, "one").await, Daemon::start(&database, "two").await);
+    let talk = one.talk("/srv/here").await;
+    // It was stopped in the middle of storing something.
+    let _open = database.keep_open(&format!(
+        "SET application_name = 'convoke {}'; BEGIN; SELECT 1 FROM agent_sessions FOR UPDATE",
+        one.id
+    ));
+    let over =
+        "UPDATE nodes SET lease_until = clock_timestamp() - interval '1 minute' WHERE name = 'one'";
+    assert_eq!(database.execute(over).unwrap(), 1);
+    let order = order(Owner::Away(one.id), &talk, &two).await;
+    two.store.hand_over(order.clone()).await.unwrap();
+    // A transaction of any other program is waited for, and no longer than some seconds.
+    let _open = database.keep_open("BEGIN; SELECT 1 FROM agent_sessions FOR UPDATE");
+    let over = over.replace("'one'", "'two'");
+    assert_eq!(database.execute(&over).unwrap(), 1);
+    let back = HandOver {
+        from: Owner::Away(two.id),
+        target: one.id,
+        project: talk_project(&one).await,
+        ..order
+    };
+    let refused = one.store.hand_over(back).await.unwrap_err();
+    assert!(matches!(refused, Error::Unreachable { .. }), "{refused}");
+}
+
+#[tokio::test]
 async fn n8_remotes_of_projects_are_known_to_all_daemons() {
     let database = Database::new();
     let (one, two) = (Daemon::start(&database, "one").await, Daemon::start(&database, "two").await);
