@@ -403,7 +403,6 @@ async fn leave_stale(sessions: &Arc<Sessions>, id: SessionId) {
 pub(crate) async fn leave_if_moved(sessions: &Sessions, id: SessionId) {
     match sessions.store.session(id).await {
         Ok(Some(session)) if session.node != sessions.store.node() => {
-            tracing::warn!(session.id = %id, "the session was moved to another node; its agent is stopped");
             session::leave(sessions, id).await;
         }
         Ok(_) => {}

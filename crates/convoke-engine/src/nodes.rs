@@ -67,7 +67,11 @@ pub struct Incoming {
     pub command: NodeCommand,
     read_at: Instant,
     store: Store,
+    handed_out: HandedOut,
 }
+
+/// Commands that were given to their executor, and are not finished yet.
+type HandedOut = Arc<Mutex<HashSet<u64>>>;
 
 impl Incoming {
     /// Whether its asker has given up waiting for the response by now.
@@ -82,7 +86,14 @@ impl Incoming {
 
     /// Gives it to the node that its session has moved to; nothing of it was done here.
     pub async fn pass_on(&self) -> Result<()> {
-        Ok(self.store.pass_on_command(self.command.id).await?)
+        let passed_on = self.store.pass_on_command(self.command.id).await;
+        self.put_back();
+        Ok(passed_on?)
+    }
+
+    /// Has it given out again, if it is for this node: its session may have moved away and back.
+    pub fn put_back(&self) {
+        locked(&self.handed_out).remove(&self.command.id);
     }
 
     /// Answers it.
@@ -320,19 +331,23 @@ impl Nodes {
     ) {
         // Handed out, and not finished yet. The highest number would not do: of two nodes that ask at once, the one with the
         // higher number may be stored first.
-        let mut handed_out: HashSet<u64> = HashSet::new();
+        let handed_out = HandedOut::default();
         loop {
-            let limit = COMMANDS + u32::try_from(handed_out.len()).unwrap_or(COMMANDS);
+            let before = locked(&handed_out).clone();
+            let limit = COMMANDS + u32::try_from(before.len()).unwrap_or(COMMANDS);
             match self.store.waiting_commands(limit).await {
                 Ok(waiting) => {
                     let ids: HashSet<u64> = waiting.iter().map(|command| command.id).collect();
-                    handed_out.retain(|id| ids.contains(id));
+                    // What was put back while they were read is read again.
+                    locked(&handed_out).retain(|id| ids.contains(id));
                     for command in waiting {
-                        if !handed_out.insert(command.id) {
+                        if before.contains(&command.id) {
                             continue;
                         }
+                        locked(&handed_out).insert(command.id);
                         let (read_at, store) = (Instant::now(), self.store.clone());
-                        let incoming = Incoming { command, read_at, store };
+                        let handed_out = Arc::clone(&handed_out);
+                        let incoming = Incoming { command, read_at, store, handed_out };
                         if commands.send(incoming).await.is_err() {
                             return;
                         }
@@ -350,6 +365,11 @@ impl Nodes {
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn locked(handed_out: &HandedOut) -> MutexGuard<'_, HashSet<u64>> {
+    // Each change is one call, so the set is consistent after a panic.
+    handed_out.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether a command may wait for a node that is away.

@@ -452,10 +452,11 @@ impl Sessions {
         self.store.refusal().map_or(Error::Broken { session }, Error::Store)
     }
 
-    /// Why a request to a session was not answered: it was erased meanwhile, or as `broken` says.
+    /// Why a request to a session was not answered: it was erased or moved meanwhile, or as `broken` says.
     pub(crate) async fn gone_or_broken(&self, session: SessionId) -> Error {
         match self.store.session(session).await {
             Ok(None) => Error::UnknownSession { text: session.to_string() },
+            Ok(Some(stored)) if stored.node != self.store.node() => Error::OtherNode { session },
             Ok(Some(_)) | Err(_) => self.broken(session),
         }
     }

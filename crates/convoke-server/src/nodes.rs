@@ -425,7 +425,10 @@ async fn answer(
     }
     match incoming.begin().await {
         Ok(Beginning::Ours) => {}
-        Ok(Beginning::NotOurs) => return None,
+        Ok(Beginning::NotOurs) => {
+            incoming.put_back();
+            return None;
+        }
         Err(error) => return Some(problem(error.into())),
     }
     Some(match asked {

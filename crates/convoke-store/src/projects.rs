@@ -74,6 +74,21 @@ impl Store {
         self.read(move |db| Ok(find_by_path(db, &path)?)).await
     }
 
+    /// Lists the projects of this daemon that have not been removed, the first added first.
+    pub async fn own_projects(&self, window: Window) -> Result<Vec<Project>> {
+        self.read_list(window, move |db| {
+            let mut statement = db.prepare_cached(&format!(
+                "SELECT {} FROM projects WHERE removed_at IS NULL{}
+                 ORDER BY added_at, rowid LIMIT ?1 OFFSET ?2",
+                columns(db),
+                db.own("projects")
+            ))?;
+            let projects = statement.query_map([window.limit(), window.offset], project)?;
+            Ok(projects.collect::<SqlResult<_>>()?)
+        })
+        .await
+    }
+
     /// Lists the projects that have not been removed, the first added first.
     pub async fn projects(&self, window: Window) -> Result<Vec<Project>> {
         self.read_list(window, move |db| {

@@ -49,8 +49,7 @@ async fn record_changed(
     store: &Store,
     known: &mut HashMap<ProjectId, Option<String>>,
 ) -> Result<()> {
-    let projects = store.projects(Window::first(Window::LIMIT_MAX)).await?;
-    let own: Vec<Project> = projects.into_iter().filter(|it| it.node == store.node()).collect();
+    let own = store.own_projects(Window::first(Window::LIMIT_MAX)).await?;
     let found = blocking(move || -> Vec<(ProjectId, Option<String>)> {
         own.into_iter().map(|project| (project.id, remote_of(&project.path))).collect()
     });

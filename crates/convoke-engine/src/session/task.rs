@@ -160,6 +160,7 @@ pub(super) async fn run(
                     task.prepare_to_leave(*departure, reply).await;
                 }
                 Some(leave @ Request::Leave { .. }) => {
+                    tracing::warn!(session.id = %id, "the session was moved away; its agent is stopped");
                     task.stop_process().await;
                     turn_away(&shared, id, requests);
                     drop(leave);
