@@ -24,7 +24,7 @@ use crate::{claude, codex};
 pub(crate) use tools::{Call, Outcome};
 
 /// Messages and bytes of a batch; one that is reached ends it.
-const BATCH_ITEMS: usize = 512;
+const BATCH_ITEMS: usize = 2048;
 const BATCH_BYTES: u64 = 1 << 20;
 /// Lines up to this length make no message that is too long, even if it takes parts of several.
 const SHORT_BYTES: u64 = 64 << 10;

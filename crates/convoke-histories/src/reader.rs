@@ -202,6 +202,11 @@ impl Reader {
         Ok((!batch.is_empty() || !self.is_over).then_some(batch))
     }
 
+    /// Whether everything was read that is there, and the last batch was the last one.
+    pub const fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     /// Reads until the conversation said what it is, or that many lines.
     pub(crate) fn read_until(&mut self, lines: u64) -> Result<()> {
         let identity = |reader: &Self| {

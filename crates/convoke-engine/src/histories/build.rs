@@ -1,6 +1,5 @@
 //! Makes sessions of what was read of conversations.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use convoke_core::content::{Content, ToolStatus, Usage};
@@ -12,7 +11,7 @@ use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
 use convoke_core::turn::{Stop, Turn};
 use convoke_core::update::{OpenMessages, Update, UpdateStamp};
-use convoke_histories::{History, Identity, Item, Reader, UnknownLine};
+use convoke_histories::{Batch, History, Identity, Item, Reader, UnknownLine};
 use convoke_store::{FoundProject, HistoryMark, HistoryRecord, NewHistorySession};
 use serde_json::Value;
 
@@ -20,8 +19,6 @@ use super::scan::Changed;
 use super::{GrownItem, HistoryGrowth};
 use crate::sessions::import::fingerprint;
 
-/// Batches of the reader, of a mebibyte each, that are stored in one change. More would take more memory.
-const BATCHES_MAX: usize = 1;
 /// A conversation that has not changed for this long is not waiting for the result of a tool.
 const TOOL_PATIENCE_MS: i64 = 5 * 60 * 1000;
 
@@ -29,32 +26,18 @@ const TOOL_PATIENCE_MS: i64 = 5 * 60 * 1000;
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     items: Vec<Item>,
-    places: HashMap<String, usize>,
     unknown: Vec<UnknownLine>,
     pub(super) is_last: bool,
 }
 
 impl Chunk {
-    /// Reads as much as is stored in one change.
+    /// Reads as much as is stored in one change: a batch of the reader, of a mebibyte. More would take more memory.
     pub(super) fn read(reader: &mut Reader) -> convoke_histories::Result<Self> {
-        let mut chunk = Self::default();
-        for _ in 0..BATCHES_MAX {
-            let Some(batch) = reader.next_batch()? else {
-                chunk.is_last = true;
-                break;
-            };
-            chunk.unknown.extend(batch.unknown);
-            for item in batch.items {
-                match chunk.places.get(&item.key).and_then(|place| chunk.items.get_mut(*place)) {
-                    Some(there) => there.content = item.content,
-                    None => {
-                        chunk.places.insert(item.key.clone(), chunk.items.len());
-                        chunk.items.push(item);
-                    }
-                }
-            }
-        }
-        Ok(chunk)
+        let batch = reader.next_batch()?;
+        // Most conversations are read whole at once, and stored together with others.
+        let is_last = reader.is_over();
+        let Batch { items, unknown } = batch.unwrap_or_default();
+        Ok(Self { items, unknown, is_last })
     }
 
     /// Whether somebody says something.
