@@ -98,9 +98,7 @@ pub(super) async fn carry(
     let reply = match nodes::forward_frame(&app, &frame, by.clone()).await? {
         Some(frames) => Reply::Say(frames),
         None => match carry_here(Arc::clone(&app), frame.clone(), request_id, by.clone()).await {
-            Err(moved) if moved.is_moved_away() => {
-                Reply::Say(follow(&app, &frame, by, moved).await?)
-            }
+            Err(it) if it.is_moved_away() => Reply::Say(follow(&app, &frame, by, it).await?),
             carried => carried?,
         },
     };
