@@ -162,8 +162,8 @@ impl Sandbox {
 pub enum NestedSandbox {
     /// It does not, so that every layer holds.
     None,
-    /// It does, by namespaces and mounts: Landlock would forbid the mounts, and seccomp both, so that bubblewrap holds it
-    /// from outside.
+    /// It does, by namespaces and mounts: Landlock would forbid the mounts and is off, seccomp is `Seccomp::Nested`, and
+    /// bubblewrap confines it from outside.
     Bubblewrap,
 }
 

@@ -70,7 +70,10 @@ impl Engine {
 
     async fn working(&self) -> Result<Vec<SessionView>> {
         let sessions = self.sessions();
-        let mut working = Vec::new();
+        let limit = u32::try_from(GROUP_MAX).unwrap_or(u32::MAX);
+        let elsewhere = sessions.store.running_elsewhere(limit).await?;
+        let mut working = sessions.views(elsewhere);
+        working.retain(|view| view.attention() == Attention::Working);
         for id in sessions.registry.busy() {
             // It may have been erased meanwhile.
             let Some(stored) = sessions.store.session(id).await? else { continue };

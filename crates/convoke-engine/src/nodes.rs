@@ -405,7 +405,10 @@ pub enum Called {
 /// A session of another node, as far as its row tells.
 pub(crate) fn seen_from_afar(stored: StoredSession) -> SessionView {
     use convoke_core::session::Activity;
-    let is_running = stored.summary.work.running_since.is_some();
-    let activity = if is_running { Activity::Running } else { Activity::Idle };
+    let activity = match stored.summary.work.running_since {
+        Some(_) if stored.is_asking => Activity::Waiting,
+        Some(_) => Activity::Running,
+        None => Activity::Idle,
+    };
     SessionView { stored, activity }
 }

@@ -1,7 +1,7 @@
 //! One task per session: the only writer of its log.
 //!
-//! Callers post requests to the task. The core decides, the store persists, watchers are notified, and only then is
-//! the caller answered and are effects carried out.
+//! Callers post requests to the task. The core decides, the store persists, watchers are notified, effects are carried
+//! out, and only then is the caller answered.
 
 mod capture;
 mod carry;

@@ -206,7 +206,7 @@ impl Sessions {
 
     /// Sends a prompt to the agent of a session, on behalf of a human or of an external caller.
     ///
-    /// A session that Convoke itself completed, because it was idle or to make room, is resumed.
+    /// A session that Convoke itself completed (idle, to make room, imported) is resumed.
     pub async fn prompt(
         self: &Arc<Self>,
         id: SessionId,

@@ -1,5 +1,6 @@
 //! Sessions, as lists show them.
 
+mod elsewhere;
 mod list;
 mod unseen;
 
@@ -85,6 +86,8 @@ pub struct StoredSession {
     pub worktree: Option<OwnWorktree>,
     /// The node it belongs to; none if the database is a file.
     pub node: Option<NodeId>,
+    /// Whether a request to its human was pending when its row was read.
+    pub is_asking: bool,
 }
 
 /// An id by which an agent knew a session.
@@ -256,32 +259,6 @@ impl Store {
         .await
     }
 
-    /// Finds sessions of other nodes by their ids, in no order.
-    pub async fn sessions_by_id(&self, ids: Vec<SessionId>) -> Result<Vec<StoredSession>> {
-        self.read(move |db| {
-            let columns = columns(db);
-            let sql = format!("SELECT {columns} FROM agent_sessions AS s WHERE id {AMONG}");
-            Ok(many(db, &sql, [joined(&ids)])?)
-        })
-        .await
-    }
-
-    /// The revisions of sessions, and the nodes that they belong to, in no order.
-    pub async fn revs_by_id(
-        &self,
-        ids: Vec<SessionId>,
-    ) -> Result<Vec<(SessionId, Rev, Option<NodeId>)>> {
-        self.read(move |db| {
-            let sql = format!("SELECT id, rev, node FROM agent_sessions WHERE id {AMONG}");
-            let mut statement = db.prepare_cached(&sql)?;
-            let revs = statement.query_map([joined(&ids)], |row| {
-                Ok((row::text(row, 0)?, Rev::new(row.get(1)?), row::optional_text(row, 2)?))
-            })?;
-            Ok(revs.collect::<SqlResult<_>>()?)
-        })
-        .await
-    }
-
     /// Finds a session by any id that its agent ever had for it.
     pub async fn session_by_canonical_id(&self, id: &CanonicalId) -> Result<Option<StoredSession>> {
         let id = id.clone();
@@ -432,20 +409,15 @@ impl Store {
 const OWN_COLUMNS: &str = "s.id, s.project_id, s.agent, s.kind, s.created_at, s.agent_session_id, \
      s.status, s.reason, s.archived, s.title, s.last_seq, s.settled_seq, s.updated_at, \
      s.last_active_at, s.rev, s.ended_rev, s.seen_rev, s.running_since, s.failure, s.step, \
-     s.last_line, s.cost, s.changes, s.worktree";
+     s.last_line, s.cost, s.changes, s.worktree, \
+     s.running_since IS NOT NULL AND EXISTS (SELECT 1 FROM human_requests AS pending \
+         WHERE pending.session = s.n AND pending.status = 'pending')";
 
 fn columns(db: Db<'_>) -> String {
     match db {
         Db::Sqlite(_) => format!("{OWN_COLUMNS}, NULL"),
         Db::Postgres(_) => format!("{OWN_COLUMNS}, s.node"),
     }
-}
-
-/// Whether a column is among the texts that the first parameter joins; only a server is asked so.
-const AMONG: &str = "= ANY (string_to_array(?1, ' '))";
-
-fn joined(ids: &[SessionId]) -> String {
-    ids.iter().map(SessionId::to_string).collect::<Vec<_>>().join(" ")
 }
 
 fn many(db: Db<'_>, sql: &str, params: impl Params) -> SqlResult<Vec<StoredSession>> {
@@ -462,7 +434,8 @@ fn session(row: &Row<'_>) -> SqlResult<StoredSession> {
         agent_session_id: row.get(5)?,
         changes: row::json(row, 22)?,
         worktree: row::json(row, 23)?,
-        node: row::optional_text(row, 24)?,
+        is_asking: row.get(24)?,
+        node: row::optional_text(row, 25)?,
         summary: Summary {
             status: row::word(row, 6, &Status::ALL, Status::as_str)?,
             reason: row.get::<Option<String>>(7)?.map(EndReason::from),

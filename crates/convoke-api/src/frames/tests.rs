@@ -324,6 +324,11 @@ fn said_of_sessions() -> Vec<Value> {
         of("session:erased"),
         of("session:archived"),
         with("session:unarchived", json!({"session": session()})),
+        with(
+            "changes:updated",
+            json!({"turn": 7, "changes": {"files": 2, "added": 9, "removed": 4}}),
+        ),
+        of("changes:updated"),
         with("session:title-updated", json!({"title": "Parser"})),
     ]
 }

@@ -178,6 +178,7 @@ async fn begin(
         changes: None,
         worktree: spec.worktree.as_ref().map(|(own, _)| own.clone()),
         node: shared.store.node(),
+        is_asking: false,
     };
     let set_up = spec
         .worktree

@@ -47,6 +47,7 @@ async fn s1_sessions_and_messages_survive_a_restart() {
         changes: None,
         worktree: None,
         node: None,
+        is_asking: false,
     };
     assert_eq!(expected.summary.title.as_deref(), Some("mend the roof"));
     for _ in 0..2 {

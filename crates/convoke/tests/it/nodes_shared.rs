@@ -7,9 +7,10 @@ use convoke_testkit::agent::Script;
 use convoke_testkit::postgres::{self, Database, Notifications, Proxy};
 use serde_json::{Value, json};
 
-use crate::nodes::{node, node_at};
+use crate::nodes::{kill, node, node_at};
 use crate::serve_scene::Daemon;
 use crate::socket_scene::Socket;
+use crate::team_scene::until;
 
 /// The smallest picture.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n0000";
@@ -235,4 +236,30 @@ fn n3_a_prompt_that_waits_for_a_node_is_shown_on_every_node_and_can_be_removed()
     later.until_frame(|frame| frame["entry"]["prompts"] == json!([]));
     assert_eq!(queue(&third, &session), []);
     assert!(!json!(messages).to_string().contains("prompt_refused"), "nothing was refused");
+}
+
+#[test]
+fn n4_p3_home_shows_what_other_nodes_work_on_and_which_of_their_sessions_need_an_answer() {
+    let database = postgres::database();
+    let there = node(&database, "workstation");
+    assert!(there.run("project add web").starts_with("exit 0"), "the daemon starts");
+    let session = there.session();
+    let here = daemon(&database.url, "laptop", &Script::new());
+    let groups = || {
+        let home = here.get("/api/home").json();
+        let count = |group: &str| home[group].as_array().map_or(0, Vec::len);
+        (count("needsYou"), count("working"), count("recent"))
+    };
+    let attention = || here.get("/api/sessions").json()["sessions"][0]["attention"].clone();
+    assert_eq!((groups(), attention()), ((0, 0, 1), json!("idle")));
+    // A turn that waits for its human.
+    there.run_args(&["session", "send", &session, "/write notes.txt from afar"]);
+    until("the request is seen here", || groups() == (1, 0, 0) && attention() == "needs_you");
+    there.run_args(&["session", "cancel", "--turn", &session]);
+    // A turn that lasts.
+    there.run_args(&["session", "send", &session, "/long 10000000"]);
+    until("the turn is seen here", || groups() == (0, 1, 0) && attention() == "working");
+    kill(&there);
+    away(&database, "workstation");
+    assert_eq!(groups().1, 0, "a machine that is away works on nothing");
 }

@@ -19,8 +19,16 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// Commands that read, and need no daemon.
-const READS: [&str; 6] =
-    ["config show", "agent list", "questions list", "spawn --list-sessions", "doctor", "status"];
+const READS: [&str; 8] = [
+    "config show",
+    "agent list",
+    "questions list",
+    "spawn --list-sessions",
+    "doctor",
+    "status",
+    "db status",
+    "db check",
+];
 
 /// Waits for a fact.
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {

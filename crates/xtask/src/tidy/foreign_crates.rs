@@ -7,8 +7,7 @@ use crate::manifest::{self, Dependency, DependencyKind, Manifest};
 use crate::tree::Tree;
 
 /// Who may depend on which foreign crate; what is not listed is open to all but the core.
-const BORDERS: [(&str, &[&str]); 28] = [
-    ("agent-client-protocol", &["convoke-agents"]),
+const BORDERS: [(&str, &[&str]); 36] = [
     ("anyhow", &["convoke", "xtask"]),
     ("axum", &["convoke-server"]),
     ("cap-std", &["convoke-agents"]),
@@ -21,21 +20,30 @@ const BORDERS: [(&str, &[&str]); 28] = [
     ("hyper-util", &["convoke-api", "convoke-server"]),
     ("ignore", &["convoke-files"]),
     ("landlock", &["convoke-agents"]),
+    ("miniz_oxide", &["convoke-git"]),
+    ("moka", &["convoke-engine"]),
     ("notify", &["convoke-files"]),
     ("nucleo-matcher", &["convoke-files"]),
+    ("postgres", &["convoke-store", "convoke-testkit"]),
     ("pulldown-cmark", &["convoke-server", "convoke-tui"]),
     ("ratatui", &["convoke-tui"]),
-    ("ratatui-textarea", &["convoke-tui"]),
     ("rmcp", &["convoke", "convoke-server"]),
     // Our own database, and those of other programs, which are only ever read.
     ("rusqlite", &["convoke-histories", "convoke-store"]),
     ("rust-embed", &["convoke-server"]),
+    ("rustls", &["convoke-store"]),
+    ("rustls-native-certs", &["convoke-store"]),
+    ("rustyline", &["convoke"]),
     // The core derives the schemas of its own JSON: docs/decisions/0010.
     ("schemars", &["convoke-api", "convoke-core"]),
     ("seccompiler", &["convoke-agents"]),
+    ("sha1", &["convoke-git"]),
+    ("strsim", &["convoke"]),
+    ("subtle", &["convoke-server"]),
+    ("tokio-postgres-rustls", &["convoke-store"]),
     ("tokio-tungstenite", &["convoke-api", "convoke-server"]),
+    ("toml_edit", &["convoke", "xtask"]),
     ("tower", &["convoke-server"]),
-    ("tower-http", &["convoke-server"]),
     ("utoipa", &["convoke-api", "convoke-server"]),
     ("utoipa-axum", &["convoke-server"]),
 ];
