@@ -105,7 +105,8 @@ impl Content {
             Self::Permission(record) if json_bytes(&record) > REQUEST_BYTES_MAX => {
                 let evidence = record.evidence.map(Evidence::bounded);
                 let room = REQUEST_BYTES_MAX.saturating_sub(json_bytes(&evidence));
-                // What is decided by is kept; rules for something so long could not be read.
+                // Title and options are kept, since the human decides by them; proposed rules for
+                // so long a call could not be read.
                 let record = PermissionRecord { evidence: None, rules: Vec::new(), ..record };
                 Self::Permission(PermissionRecord { evidence, ..fit_within(record, room) })
             }
