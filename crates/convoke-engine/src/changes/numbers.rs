@@ -1,7 +1,8 @@
 //! The numbers of restores, which order their checkpoints among those of the turns.
 //!
-//! Each restore has two: the files before it, to undo it, and the files after it, to notice what someone else changed
-//! since. A number has the turn that was last when the restore was made, so that a later turn is newer.
+//! Each restore has two checkpoints: the files before it, to undo it, and the files after it, to
+//! notice later changes by other programs. A number includes the turn that was last when the
+//! restore was made, so that a later turn sorts after it.
 
 use convoke_git::{Name, Place};
 
@@ -28,7 +29,7 @@ pub(crate) fn next(names: &[Name]) -> Restore {
     restore(turn * PER_TURN + free)
 }
 
-/// The last restore, if no turn followed it.
+/// The last restore, even if a turn followed it.
 pub(super) fn last(names: &[Name]) -> Option<Restore> {
     let number = names.iter().filter_map(|name| match name.place() {
         Place::Restore(number) => Some(number),
