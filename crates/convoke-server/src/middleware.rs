@@ -202,14 +202,14 @@ async fn answer(app: &Arc<App>, mut request: Request, next: Next) -> Response {
     }
 }
 
-/// What a request does, for the audit trail.
+/// An action for the audit trail.
 struct Deed {
     actor: Actor,
     action: &'static str,
     about: Subject,
 }
 
-/// Refuses what the role of the human does not allow. Returns the request with the human, and what is to be recorded.
+/// Checks the role of the human. Returns the request with the human, and the action to record.
 async fn authorize(
     app: &App,
     login: &Login,
@@ -220,7 +220,7 @@ async fn authorize(
     let actor = app.actor(login, peer).await.map_err(|error| refused(error.into()))?;
     let actor = actor.ok_or_else(|| Box::new(unauthorized()))?;
     let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    // What has no route is answered as such to everyone who is signed in.
+    // An unknown path is answered with 404 to everyone who is signed in.
     let need = path.map(|path| access::of_route(request.method(), &path));
     let is_about = need.is_some_and(|need| need.action.is_some()) || actor.has_project_roles();
     let (mut request, about) = match is_about {
