@@ -1,4 +1,5 @@
-//! goose: one database for all sessions, a row a message. What is not visible to the user is left out.
+//! goose: one database for all sessions, a row per message. Messages that are hidden from the user
+//! are left out.
 
 use std::path::PathBuf;
 
@@ -46,7 +47,8 @@ fn list(database: &Database) -> rusqlite::Result<Vec<Row>> {
     let rows = statement.query_map([], |row| {
         let updated = moment(row, 1)?.map_or(0, Timestamp::as_millis);
         let messages = unsigned(row.get(2)?);
-        // The newest number stands for the parts: a session that was written anew has others.
+        // The newest row number serves as the count of parts: it changes when a session is
+        // rewritten.
         let stamp = RowStamp { updated, messages, parts: unsigned(row.get(3)?) };
         Ok(Row { id: row.get(0)?, stamp })
     })?;
