@@ -173,7 +173,7 @@ struct Thread {
 }
 
 /// Why a transaction failed.
-enum Setback {
+enum AttemptError {
     /// This change failed; the others can be retried without it.
     Member(usize),
     /// The server failed, or there was a conflict; nothing was stored.
@@ -207,26 +207,26 @@ impl Thread {
         while !jobs.is_empty() {
             match self.attempt(&mut jobs) {
                 Ok(()) => self.answer(std::mem::take(&mut jobs)),
-                Err(Setback::Member(_)) if jobs.len() == 1 => {
+                Err(AttemptError::Member(_)) if jobs.len() == 1 => {
                     // The error of this change is its outcome.
                     self.report(std::mem::take(&mut jobs));
                 }
-                Err(Setback::Member(at)) => aside.push(jobs.remove(at)),
+                Err(AttemptError::Member(at)) => aside.push(jobs.remove(at)),
                 // The conflicting transaction is over by now, so each change is retried alone.
-                Err(Setback::All(error)) if is_conflict(&error) && tries < TRIES => {
+                Err(AttemptError::All(error)) if is_conflict(&error) && tries < TRIES => {
                     tries += 1;
                     aside.extend(jobs.drain(1..).rev());
                 }
-                Err(Setback::All(error)) => self.fail(&mut jobs, &error),
-                Err(Setback::LeaseOver(lease)) => match self.renew(lease) {
+                Err(AttemptError::All(error)) => self.fail(&mut jobs, &error),
+                Err(AttemptError::LeaseOver(lease)) => match self.renew(lease) {
                     Ok(()) => {}
                     Err(Fault::Sql(error)) => self.fail(&mut jobs, &error),
                     Err(Fault::Refused(_)) => {
                         jobs.drain(..).for_each(|job| job.fail(Error::Fenced));
                     }
                 },
-                Err(Setback::Unknown(transaction)) => {
-                    if self.find_out(&transaction) {
+                Err(AttemptError::Unknown(transaction)) => {
+                    if self.is_committed(&transaction) {
                         self.answer(std::mem::take(&mut jobs));
                     }
                 }
@@ -264,8 +264,8 @@ impl Thread {
     }
 
     /// Makes all changes in one transaction, or none.
-    fn attempt(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<(), Setback> {
-        let session = self.session().map_err(Setback::All)?;
+    fn attempt(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<(), AttemptError> {
+        let session = self.session().map_err(AttemptError::All)?;
         let outcome = make_all(&session, jobs, self.queue.lease());
         if !session.is_closed() {
             self.session = Some(session);
@@ -286,7 +286,7 @@ impl Thread {
     }
 
     /// Asks the server whether a transaction was committed; retries until the server responds.
-    fn find_out(&mut self, transaction: &str) -> bool {
+    fn is_committed(&mut self, transaction: &str) -> bool {
         loop {
             let asked = self.session().and_then(|session| {
                 let db = Db::Postgres(&session);
@@ -310,32 +310,32 @@ fn make_all(
     session: &PostgresSession,
     jobs: &mut [Box<dyn Job>],
     lease: Option<Lease>,
-) -> Result<(), Setback> {
+) -> Result<(), AttemptError> {
     let db = Db::Postgres(session);
     // Every commit is synced, whatever the durability: the daemon outlives the server, and a commit
     // that a killed server lost would be missing below the next revisions of the session.
     // Concurrent commits share the server's syncs.
-    session.execute_batch("BEGIN").map_err(Setback::All)?;
+    session.execute_batch("BEGIN").map_err(AttemptError::All)?;
     for (at, job) in jobs.iter_mut().enumerate() {
         let Some(fault) = job.run(db) else { continue };
-        let setback = match fault {
+        let attempt_error = match fault {
             Fault::Sql(error) if session.is_closed() || is_conflict(error) => {
-                Setback::All(Sql::Said(error.to_string(), error.code()))
+                AttemptError::All(Sql::Said(error.to_string(), error.code()))
             }
-            Fault::Sql(_) | Fault::Refused(_) => Setback::Member(at),
+            Fault::Sql(_) | Fault::Refused(_) => AttemptError::Member(at),
         };
         session.execute_batch("ROLLBACK").ok();
-        return Err(setback);
+        return Err(attempt_error);
     }
-    let closing = close(db, jobs, lease).map_err(Setback::All)?;
+    let closing = close(db, jobs, lease).map_err(AttemptError::All)?;
     if let Some(lease) = lease.filter(|_| !closing.is_leased) {
-        session.execute_batch("ROLLBACK").map_err(Setback::All)?;
-        return Err(Setback::LeaseOver(lease));
+        session.execute_batch("ROLLBACK").map_err(AttemptError::All)?;
+        return Err(AttemptError::LeaseOver(lease));
     }
     match (session.execute_batch("COMMIT"), closing.transaction) {
         (Ok(()), _) => Ok(()),
-        (Err(_), Some(number)) if session.is_closed() => Err(Setback::Unknown(number)),
-        (Err(error), _) => Err(Setback::All(error)),
+        (Err(_), Some(number)) if session.is_closed() => Err(AttemptError::Unknown(number)),
+        (Err(error), _) => Err(AttemptError::All(error)),
     }
 }
 

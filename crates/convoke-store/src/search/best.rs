@@ -191,7 +191,8 @@ impl Ranking<'_> {
                         None => Vec::new(),
                     }),
                 };
-                let (mut closer, mut repeated) = (Among::new(&closer), Among::new(repeated));
+                let (mut closer, mut repeated) =
+                    (SortedKeys::new(&closer), SortedKeys::new(repeated));
                 let rest = matched.iter().copied().filter(|key| !closer.has(*key));
                 let hits = rest.map(|key| {
                     let is_repeated = repeated.has(key);
@@ -264,11 +265,11 @@ fn read(db: Db<'_>, sql: &str, params: &[Param<'_>]) -> Result<Vec<i64>, Fault> 
 }
 
 /// Sorted keys for membership tests; both sides are in descending order.
-struct Among<'a> {
+struct SortedKeys<'a> {
     keys: Peekable<slice::Iter<'a, i64>>,
 }
 
-impl<'a> Among<'a> {
+impl<'a> SortedKeys<'a> {
     fn new(keys: &'a [i64]) -> Self {
         Self { keys: keys.iter().peekable() }
     }

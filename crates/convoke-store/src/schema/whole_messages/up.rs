@@ -121,10 +121,10 @@ impl Fold {
         self.running = Some(at);
     }
 
-    fn set_turn(&mut self, at: usize, turn: Value, moment: i64) {
+    fn set_turn(&mut self, at: usize, turn: Value, time: i64) {
         if let Some(message) = self.messages.get_mut(at) {
             message.turn = Some(turn);
-            message.updated_at = message.updated_at.max(moment);
+            message.updated_at = message.updated_at.max(time);
         }
     }
 

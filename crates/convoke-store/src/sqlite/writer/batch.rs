@@ -30,7 +30,7 @@ pub(super) struct Batch {
 }
 
 /// Why a transaction failed.
-enum Setback {
+enum AttemptError {
     /// It could not be begun, which has nothing to do with its changes.
     Beginning(Sql),
     /// The changes at these indexes failed; the others can be retried without them.
@@ -71,10 +71,10 @@ impl Batch {
                         Err(_) => self.refuse_all(),
                     }
                 }
-                Err(Setback::Beginning(error)) => self.fail_all(&error),
-                Err(Setback::Members(_)) if is_alone => self.answer_all(),
-                Err(Setback::Members(failed)) => aside.extend(self.take(&failed)),
-                Err(Setback::Ending(error)) => self.carry_out_one_by_one(db, pace, error),
+                Err(AttemptError::Beginning(error)) => self.fail_all(&error),
+                Err(AttemptError::Members(_)) if is_alone => self.answer_all(),
+                Err(AttemptError::Members(failed)) => aside.extend(self.take(&failed)),
+                Err(AttemptError::Ending(error)) => self.carry_out_one_by_one(db, pace, error),
             }
         }
         self.carry_out_each(aside, db, pace);
@@ -119,17 +119,18 @@ impl Batch {
     }
 
     /// Makes all changes in one transaction, or none.
-    fn attempt(&mut self, db: &mut Connection, pace: &mut Pace) -> Result<(), Setback> {
+    fn attempt(&mut self, db: &mut Connection, pace: &mut Pace) -> Result<(), AttemptError> {
         let asked = self.jobs.iter().map(|job| job.durability()).max().unwrap_or(Durability::Soon);
         let durability = pace.durability(asked, Instant::now());
         if self.reported != Some(durability) {
             self.reported = None;
-            set_durability(db, durability).map_err(|error| Setback::Beginning(error.into()))?;
+            set_durability(db, durability)
+                .map_err(|error| AttemptError::Beginning(error.into()))?;
             self.reported = Some(durability);
         }
         let transaction = db
             .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(|error| Setback::Beginning(error.into()))?;
+            .map_err(|error| AttemptError::Beginning(error.into()))?;
         let mut failed = Vec::new();
         for (at, job) in self.jobs.iter_mut().enumerate() {
             if let Some(fault) = job.run(Db::Sqlite(&transaction)) {
@@ -138,15 +139,15 @@ impl Batch {
                 // Some errors, such as a full disk, roll the transaction back; further changes
                 // would run outside of it.
                 if transaction.is_autocommit() {
-                    return Err(Setback::Members(failed));
+                    return Err(AttemptError::Members(failed));
                 }
             }
         }
         if !failed.is_empty() {
-            transaction.rollback().map_err(|error| Setback::Ending(error.into()))?;
-            return Err(Setback::Members(failed));
+            transaction.rollback().map_err(|error| AttemptError::Ending(error.into()))?;
+            return Err(AttemptError::Members(failed));
         }
-        transaction.commit().map_err(|error| Setback::Ending(error.into()))?;
+        transaction.commit().map_err(|error| AttemptError::Ending(error.into()))?;
         pace.committed(durability, Instant::now());
         Ok(())
     }

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use Durability::{Acknowledged, Repeatable, Soon};
 
-    const MOMENT: Duration = Duration::from_millis(1);
+    const TICK: Duration = Duration::from_millis(1);
 
     #[test]
     fn nothing_unsynced_means_sleeping_until_there_is_work() {
@@ -80,9 +80,9 @@ mod tests {
     fn unsynced_words_are_due_from_the_first_of_them_however_many_follow() {
         let (mut pace, start) = (Pace::default(), Instant::now());
         pace.committed(Soon, start);
-        pace.committed(Soon, start + UNSYNCED_MAX - MOMENT);
-        assert_eq!(pace.patience(start + UNSYNCED_MAX - MOMENT), Some(MOMENT));
-        assert_eq!(pace.durability(Soon, start + UNSYNCED_MAX - MOMENT), Soon);
+        pace.committed(Soon, start + UNSYNCED_MAX - TICK);
+        assert_eq!(pace.patience(start + UNSYNCED_MAX - TICK), Some(TICK));
+        assert_eq!(pace.durability(Soon, start + UNSYNCED_MAX - TICK), Soon);
         assert_eq!(pace.patience(start + UNSYNCED_MAX * 2), Some(Duration::ZERO));
         assert_eq!(pace.durability(Soon, start + UNSYNCED_MAX), Acknowledged);
     }
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(pace.patience(start), Some(REPEATABLE_MAX));
         pace.committed(Soon, start);
         assert_eq!(pace.patience(start), Some(UNSYNCED_MAX));
-        pace.committed(Repeatable, start + MOMENT);
+        pace.committed(Repeatable, start + TICK);
         assert_eq!(pace.patience(start), Some(UNSYNCED_MAX));
     }
 
@@ -103,8 +103,8 @@ mod tests {
     fn what_a_human_said_takes_all_before_it_along() {
         let (mut pace, now) = (Pace::default(), Instant::now());
         pace.committed(Soon, now);
-        pace.committed(Acknowledged, now + MOMENT);
-        assert_eq!(pace.patience(now + MOMENT), None);
+        pace.committed(Acknowledged, now + TICK);
+        assert_eq!(pace.patience(now + TICK), None);
     }
 
     #[test]
