@@ -185,7 +185,7 @@ async fn answer(app: &Arc<App>, mut request: Request, next: Next) -> Response {
     };
     match answered {
         Ok(Ok(response)) => {
-            if let Some(Deed { actor, action, about }) = done
+            if let Some(AuditedAction { actor, action, about }) = done
                 && response.status().is_success()
             {
                 app.record(actor, action, about);
@@ -203,7 +203,7 @@ async fn answer(app: &Arc<App>, mut request: Request, next: Next) -> Response {
 }
 
 /// An action for the audit trail.
-struct Deed {
+struct AuditedAction {
     actor: Actor,
     action: &'static str,
     about: Subject,
@@ -215,7 +215,7 @@ async fn authorize(
     login: &Login,
     peer: IpAddr,
     request: Request,
-) -> Result<(Request, Option<Deed>), Box<Response>> {
+) -> Result<(Request, Option<AuditedAction>), Box<Response>> {
     let refused = |failure: Failure| Box::new(failure.into_response());
     let actor = app.actor(login, peer).await.map_err(|error| refused(error.into()))?;
     let actor = actor.ok_or_else(|| Box::new(unauthorized()))?;
@@ -232,7 +232,7 @@ async fn authorize(
     }
     request.extensions_mut().insert(actor.clone());
     let action = need.and_then(|need| need.action);
-    Ok((request, action.map(|action| Deed { actor, action, about })))
+    Ok((request, action.map(|action| AuditedAction { actor, action, about })))
 }
 
 /// Ends a stream of server-sent events when the browser or the user is signed out.
