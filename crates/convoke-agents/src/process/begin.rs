@@ -23,11 +23,11 @@ pub(crate) struct Begun {
     /// The pid of the leader, which is also the number of its group. It is not reused until the
     /// leader is reaped.
     pub(crate) group: Pid,
-    reins: Reins,
+    stop_method: StopMethod,
 }
 
 /// How a program is ended.
-enum Reins {
+enum StopMethod {
     /// By signals to its group, which do not reach processes in other sessions.
     Group,
     /// By the socket of its supervisor.
@@ -52,8 +52,8 @@ impl Begun {
         streams: [OwnedFd; 3],
         ending: Ending,
     ) -> io::Result<Self> {
-        let (leader, reins) = match &launch.confinement {
-            Confinement::Off => (directly(launch, &workspace, folder, streams)?, Reins::Group),
+        let (leader, stop_method) = match &launch.confinement {
+            Confinement::Off => (directly(launch, &workspace, folder, streams)?, StopMethod::Group),
             Confinement::Supervised { helper, policy } => {
                 let (program, args) = in_folder(launch, folder);
                 let gate = launch.gate.as_ref().filter(|_| policy.network == Network::Proxy);
@@ -69,19 +69,19 @@ impl Begun {
                     connections: gate.map(Gate::attend).transpose()?,
                 })?;
                 control.set_nonblocking(true)?;
-                (leader, Reins::Supervisor(control))
+                (leader, StopMethod::Supervisor(control))
             }
         };
         let group = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let group = group.ok_or_else(|| io::Error::other("the process has no pid"))?;
-        Ok(Self { leader, group, reins })
+        Ok(Self { leader, group, stop_method })
     }
 
     /// Records the program for the next daemon.
     pub(crate) fn record(&self, launch: &Launch, folder: &Path) -> io::Result<Record> {
-        let keeper = match self.reins {
-            Reins::Group => Keeper::None,
-            Reins::Supervisor(_) | Reins::Ended(_) => Keeper::Supervisor,
+        let keeper = match self.stop_method {
+            StopMethod::Group => Keeper::None,
+            StopMethod::Supervisor(_) | StopMethod::Ended(_) => Keeper::Supervisor,
         };
         let pid = self.group.as_raw_pid().cast_unsigned();
         Record::write(folder, pid, &launch.program, &launch.workspace, keeper)
@@ -89,29 +89,29 @@ impl Begun {
 
     /// Sends SIGTERM to the program and all its descendants.
     pub(crate) fn terminate(&mut self) {
-        match &mut self.reins {
-            Reins::Group => self.signal(Signal::TERM),
+        match &mut self.stop_method {
+            StopMethod::Group => self.signal(Signal::TERM),
             // A supervisor that has exited has killed everything.
-            Reins::Supervisor(control) => drop(control.write_all(&[TERMINATE]).ok()),
-            Reins::Ended(_) => {}
+            StopMethod::Supervisor(control) => drop(control.write_all(&[TERMINATE]).ok()),
+            StopMethod::Ended(_) => {}
         }
     }
 
     /// Kills the program and all its descendants; called again, also the supervisor.
     pub(crate) fn kill(&mut self) {
-        match std::mem::replace(&mut self.reins, Reins::Ended(None)) {
-            Reins::Group => {
-                self.reins = Reins::Group;
+        match std::mem::replace(&mut self.stop_method, StopMethod::Ended(None)) {
+            StopMethod::Group => {
+                self.stop_method = StopMethod::Group;
                 self.signal(Signal::KILL);
             }
-            Reins::Supervisor(control) => {
+            StopMethod::Supervisor(control) => {
                 // The supervisor reads the end of its orders, and still reports the exit status of
                 // the program.
                 control.shutdown(Shutdown::Write).ok();
-                self.reins = Reins::Ended(Some(control));
+                self.stop_method = StopMethod::Ended(Some(control));
             }
-            Reins::Ended(control) => {
-                self.reins = Reins::Ended(control);
+            StopMethod::Ended(control) => {
+                self.stop_method = StopMethod::Ended(control);
                 self.signal(Signal::KILL);
             }
         }
@@ -125,9 +125,11 @@ impl Begun {
 
     /// The socket of the supervisor, for a waiting reader.
     pub(crate) fn control(&self) -> Option<io::Result<UnixStream>> {
-        match &self.reins {
-            Reins::Group | Reins::Ended(None) => None,
-            Reins::Supervisor(control) | Reins::Ended(Some(control)) => Some(control.try_clone()),
+        match &self.stop_method {
+            StopMethod::Group | StopMethod::Ended(None) => None,
+            StopMethod::Supervisor(control) | StopMethod::Ended(Some(control)) => {
+                Some(control.try_clone())
+            }
         }
     }
 

@@ -15,7 +15,7 @@ use crate::acp::content;
 use crate::acp::wire::{self, AUTH_REQUIRED, CANCELLED, Outcome};
 use crate::driver::Enclosure;
 
-/// How long an agent may take to end a cancelled turn; then the session is told that it has ended.
+/// How long an agent may take to end a cancelled turn; then the driver reports its end itself.
 const CANCEL_GRACE: Duration = Duration::from_secs(10);
 
 /// How long a prompt waits for the agent to confirm a change of its mode or settings.
