@@ -288,7 +288,7 @@ fn shown(migrations: &[Migration]) -> Vec<ShownMigration> {
     let shown = migrations.iter().map(|migration| ShownMigration {
         version: migration.version,
         name: migration.name.to_string(),
-        applied_at: migration.applied_at.map(|moment| moment.to_string()),
+        applied_at: migration.applied_at.map(|time| time.to_string()),
     });
     shown.collect()
 }

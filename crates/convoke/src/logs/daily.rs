@@ -70,8 +70,8 @@ impl Daily {
     }
 }
 
-fn day_of(moment: Timestamp) -> i64 {
-    moment.as_millis().div_euclid(DAY_MS)
+fn day_of(time: Timestamp) -> i64 {
+    time.as_millis().div_euclid(DAY_MS)
 }
 
 fn open_day(folder: &Path, now: Timestamp) -> io::Result<File> {
