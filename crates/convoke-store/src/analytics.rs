@@ -32,9 +32,9 @@ pub struct PairActivity {
 pub struct PairUsage {
     /// The pair.
     pub id: PairId,
-    /// Tokens that models read, where agents say so.
+    /// Tokens that models read, as far as agents report them.
     pub input_tokens: u64,
-    /// Tokens that models wrote, where agents say so.
+    /// Tokens that models wrote, as far as agents report them.
     pub output_tokens: u64,
     /// Money, by currency.
     pub cost: Vec<(String, f64)>,

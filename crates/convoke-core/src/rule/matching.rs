@@ -70,7 +70,7 @@ pub struct ResolvedPath {
 /// What a request is about.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
-    /// What the agent wants to do; absent when it does not say so in a way that Convoke knows.
+    /// What the agent wants to do; `None` if its arguments have no known shape.
     pub evidence: Option<&'a Evidence>,
     /// The paths of the evidence, in its order; `None` for one that cannot be resolved.
     pub paths: &'a [Option<ResolvedPath>],
@@ -233,7 +233,7 @@ fn denial(matcher: &Matcher, subject: Subject<'_>) -> Fit {
         (Matcher::Tool { .. }, Evidence::Tool { server, tool, .. }) => {
             if names_tool(matcher, server.as_deref(), tool) { Fit::Sure } else { Fit::None }
         }
-        // What such a tool does is not known; its arguments may still say so.
+        // The effect of such a tool is unknown, but its arguments may show it.
         (
             Matcher::Command { .. }
             | Matcher::Edit { .. }

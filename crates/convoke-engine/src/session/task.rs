@@ -94,7 +94,7 @@ pub(super) struct Task {
     pub(super) project: PathBuf,
     /// The newest messages of a conversation that another program writes, once that has grown.
     pub(super) grown: Option<HashMap<MessageId, Seq>>,
-    /// Why the task cannot go on.
+    /// Why the task must end.
     pub(super) broken: Option<Error>,
 }
 
