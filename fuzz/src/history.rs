@@ -1,4 +1,4 @@
-//! A store of another agent with one file in it, whoever wrote it.
+//! A store of another agent with one file of arbitrary content.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `config.toml`: it is taken, or every mistake in it is told.
+//! `config.toml`: it is accepted, or every mistake in it is reported.
 #![no_main]
 
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! A file of Droid's store, whoever wrote it.
+//! A file of Droid's store with arbitrary content.
 #![no_main]
 
 use convoke_fuzz::history::read;

@@ -1,4 +1,4 @@
-//! The JSON in rows of opencode's and goose's databases, whoever wrote it.
+//! Arbitrary JSON in rows of opencode's and goose's databases.
 #![no_main]
 
 use convoke_fuzz::history::read_rows;

@@ -1,4 +1,4 @@
-//! A file of Vibe's store, whoever wrote it.
+//! A file of Vibe's store with arbitrary content.
 #![no_main]
 
 use convoke_fuzz::history::read;

@@ -1,5 +1,5 @@
-//! The three files of a question session, whoever wrote them: `request.json`, `status.json` and `answers.json`, with a
-//! line of `%%` between them. An empty one does not exist.
+//! The three files of a question session with arbitrary content: `request.json`, `status.json` and
+//! `answers.json`, with a line of `%%` between them. An empty one does not exist.
 #![no_main]
 
 use std::fs;
@@ -24,7 +24,8 @@ fuzz_target!(|files: &str| {
         status.is_empty() || comes_back::<StatusFile>(status).is_some(),
         answers.is_empty() || comes_back::<AnswersFile>(answers).is_some(),
     ];
-    // A damaged file is read again after a moment, as its writer may be at it; so most of them are passed over here.
+    // A damaged file is read again after a pause, since it may be being written; so most inputs
+    // with one are skipped here.
     if are_whole != [true; 3] && files.len() % 256 != 0 {
         return;
     }

@@ -1,4 +1,4 @@
-//! `teams.json`: it is taken, or what is wrong is told.
+//! `teams.json`: it is accepted, or the mistake is reported.
 #![no_main]
 
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! A transcript, whoever wrote it: it is listed, recalled and mended, and then goes on.
+//! A transcript with arbitrary content: it is listed, read and repaired, and then continued.
 #![no_main]
 
 use std::sync::OnceLock;

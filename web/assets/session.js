@@ -93,14 +93,14 @@ const composer = makeComposer({
 	onstop: () => stopping.stop(),
 	onpick: (kind, id, choice) => (kind === "mode" ? ask("session:mode", { mode: choice }) : ask("session:setting", { setting: id, choice })).then(paint),
 });
-/** In place of the message box, for those who can only read. */
+/** In place of the message box, for viewers. */
 const reading = h("p.reading.muted", { hidden: true });
 const stopping = makeStop({ isRunning: () => may() && isRunning(), cancel, waiting: () => (entries.held ? 0 : entries.queue.length), hint: strip.showHint });
 let session = /** @type {Session | null} */ (null);
 let [isFollowing, isPaging, isStopping, isPainted] = [false, false, false, false];
 let painting = 0;
 let pageSize = PAGE;
-/** The place to open the conversation at; 0 is its end. */
+/** The seq to open the conversation at; 0 is its end. */
 let wanted = Number(new URLSearchParams(location.search).get("at")) || 0;
 /** The commands that the shell knows. */
 let offered = "[]";
@@ -109,30 +109,30 @@ let seenAt = "";
 
 /** The session id for requests. */
 const sessionId = () => session?.uid ?? sessionOfPath(location.pathname);
-/** Whether the one who is signed in may prompt and answer here. */
+/** Whether the signed-in user may prompt and answer here. */
 function may() {
 	return me.may("member", session?.projectId);
 }
 const project = () => store.projects.find(({ id }) => id === session?.projectId);
 
-/** Loads what restores, forks and reverts. @param {(acts: ChangeActs) => void} run */
+/** Loads the module for restores, forks and reverts. @param {(acts: ChangeActs) => void} run */
 const act = (run) => void import("./changes/acts.js").then(({ acts }) => run(acts), toastError);
 
-/** Loads what finishes and restores work trees. @param {(trees: TreeActs) => void} run */
+/** Loads the module that finishes and restores work trees. @param {(trees: TreeActs) => void} run */
 const withTrees = (run) => void import("./trees/acts.js").then(({ trees }) => run(trees), toastError);
 
 const hasTree = () => session?.worktree !== undefined && !session.worktree.removed;
 
-/** Asks how the work tree ends. */
+/** Opens the dialog that finishes the work tree. */
 function finish() {
 	if (hasTree() && may()) withTrees((trees) => session && trees.finish(session));
 	else toast("This session has no work tree.");
 }
 
-/** The turn of a message, as the place of its prompt; 0 where that is not loaded. */
+/** The turn of a message, as the seq of its prompt; 0 if that is not loaded. */
 const turnOf = (seq = 0) => entries.list.findLast((entry) => entry.type === "user" && entry.seq <= seq)?.seq ?? 0;
 
-/** Goes on in another session. */
+/** Continues in another session. */
 function goOn(uid = "", said = "") {
 	if (isEmbedded) tellShell("open", { uid, said });
 	else location.assign(`/s/${encodeURIComponent(uid)}`);
@@ -224,7 +224,7 @@ const frames = {
 
 const showGone = (title = "", why = "") => fill(main, h("div.centre", h("h1", title), h("p.muted", why), h("a.button", { href: "/", target: "_top" }, "All sessions")));
 
-/** Shows the entry at the wanted place, or the one before it. */
+/** Shows the entry with the wanted seq, or the one before it. */
 function showWanted() {
 	const found = entries.list.findLast(({ seq }) => seq <= wanted) ?? entries.list[0];
 	if (found) log.reveal(found.entryId);
@@ -242,7 +242,7 @@ function onnewest() {
 	open().then(() => log.toEnd());
 }
 
-/** Opens the conversation at another place. */
+/** Opens the conversation at another seq. */
 function goTo(at = 0) {
 	wanted = at;
 	if (entries.list.some(({ seq }) => seq === at)) showWanted();
@@ -250,7 +250,7 @@ function goTo(at = 0) {
 }
 
 function setPlace() {
-	// The editor is the owner's, and opens what is on the daemon's own machine.
+	// The editor is the owner's, and opens files on the daemon's own machine.
 	const editor = me.may("owner") && !nodes.of(session?.node) ? store.editor : "";
 	Object.assign(place, { root: session?.worktree?.path ?? project()?.path ?? "", editor });
 	linkPaths(place.root, place.root && place.editor);
@@ -299,7 +299,7 @@ function onend() {
 	look();
 }
 
-/** Reports that what the session did was seen: its end is on screen, in a window that has the focus. */
+/** Marks the session as seen if its end is on screen, in a window that has the focus. */
 function look() {
 	const isLooking = document.visibilityState === "visible" && (isEmbedded ? parent : window).document.hasFocus();
 	if (!session?.unseen || !may() || !isFollowing || !isLooking || !log.following || seenAt === session.lastActiveAt) return;
@@ -443,7 +443,7 @@ line.onstate = ({ phase }) => {
 	if (phase === "open") {
 		// First, so that they are known when the history comes.
 		for (const type of /** @type {const} */ (["project:list", "agent:list"])) line.request(type).catch(() => {});
-		// What became of the session meanwhile is not in what was said.
+		// A change of the session itself meanwhile is not among the entries.
 		if (session) line.request("session:list", { projectId: session.projectId }).catch(() => {});
 		open();
 	}

@@ -42,7 +42,7 @@ let painting = 0;
 /** The commands of the agents in open tabs. @type {Map<string, { name: string, description: string }[]>} */
 const slash = new Map();
 
-/** Projects of other machines that were looked for. @type {Set<string>} */
+/** Projects of other machines that were requested. @type {Set<string>} */
 const asked = new Set();
 
 /** @type {Shell} */
@@ -81,7 +81,7 @@ const shell = {
 		if (frame.type === "history:import" && !frame.import.running) shell.load().catch(() => {});
 		if (frame.type === "inbox:changed") shell.ask("inbox:list");
 		if (frame.type === "session:archived" || frame.type === "session:erased") state = tabs.close(state, uid);
-		// An agent tells its models and modes when it is started.
+		// An agent reports its models and modes when it is started.
 		if (frame.type === "session:created") shell.ask("agent:list");
 		if (frame.type === "project:added") shell.ask("session:list", { projectId: frame.project.id });
 		// Many frames may arrive at once. A timer also runs while the page is hidden.
@@ -263,7 +263,7 @@ const shell = {
 	},
 };
 
-/** Messages before the end among which the last prompt of a failed turn is looked for. */
+/** Messages before the end that are searched for the last prompt of a failed turn. */
 const RETRY_LOOKS_BACK = 200;
 
 /** @param {Session} session */

@@ -1,7 +1,7 @@
 //! The driver for agents that speak the Agent Client Protocol, version 1.
 //!
-//! Real agents deviate from it in many ways, so the messages are read leniently and as they come: nothing that an agent
-//! sends ends the connection, and what is not known is passed by or kept as it is.
+//! Real agents deviate from the protocol in many ways, so messages are parsed leniently: nothing
+//! that an agent sends ends the connection, and unknown messages are ignored or stored as they are.
 
 mod auth;
 mod cline;
@@ -45,7 +45,8 @@ use host::Host;
 use talk::{End, Talk};
 use terminal::Terminals;
 
-/// How long the last lines of a process that ended are waited for; one that left its group may hold the pipe for ever.
+/// How long the last output of an exited process is waited for; a process that left its group may
+/// hold the pipe open for ever.
 const LAST_WORDS_GRACE: Duration = Duration::from_secs(1);
 /// How long an agent may take to close its session before it is stopped anyway.
 const CLOSE_GRACE: Duration = Duration::from_secs(2);
@@ -65,7 +66,7 @@ pub(crate) async fn start(
     let close = Close { abilities: started.abilities, session: started.agent_session.clone() };
     let task = tokio::spawn(async move {
         let exit = attend(child, talk, requests, close).await;
-        // It may read them again as long as it runs.
+        // The agent may read the file again as long as it runs.
         drop(settings);
         exit
     });
@@ -146,7 +147,7 @@ async fn attend(
         hear_last_words(&mut talk).await;
         talk.report_last(Report::Exited(exit.clone())).await;
     };
-    // A session that has asked for a stop no longer reads reports.
+    // A session that has requested a stop no longer reads reports.
     tokio::select! {
         () = reported => {}
         () = dismissed(&mut requests) => {}
@@ -159,7 +160,7 @@ async fn dismissed(requests: &mut mpsc::Receiver<DriverRequest>) {
     while let Some(DriverRequest::Order(_) | DriverRequest::List { .. }) = requests.recv().await {}
 }
 
-/// Reads what a process said before it ended. A slow session is waited for, a silent pipe is not.
+/// Reads the last output of an exited process. A slow session is waited for, a silent pipe is not.
 async fn hear_last_words(talk: &mut Talk) {
     loop {
         match timeout(LAST_WORDS_GRACE, talk.step(None)).await {
@@ -172,11 +173,11 @@ async fn hear_last_words(talk: &mut Talk) {
 
 /// Shuts the agent down: closes the session, if the agent supports that, and then its input.
 async fn stop(child: Child, mut talk: Talk, close: Close) -> Exit {
-    // The receiver of reports is gone, and a full queue must not keep the agent from ending.
+    // The session no longer reads reports, and a full queue must not block the shutdown.
     talk.mute();
     if close.abilities.close {
         let session = talk.call("session/close", json!({"sessionId": close.session}));
-        // It is stopped anyhow.
+        // The process is stopped in any case.
         timeout(CLOSE_GRACE, session).await.ok();
     }
     let input = talk.take_input();

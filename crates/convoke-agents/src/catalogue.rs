@@ -1,7 +1,7 @@
 //! The agents that Convoke knows out of the box, and where a program is installed.
 //!
-//! The configuration adds to this list and changes it. Nothing here starts an agent; `version` alone runs its program, to
-//! be told its version.
+//! The configuration adds to this list and changes it. Nothing here starts an agent; only `version`
+//! runs its program, to ask for its version.
 
 mod entries;
 mod login;
@@ -22,7 +22,7 @@ pub use login::{Login, LoginState};
 /// An agent program: how it is shown, started and confined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
-    /// The name it is asked for by.
+    /// The name in commands and requests.
     pub name: AgentName,
     /// The built-in agent whose folders, log-in and confinement it shares, for one that the configuration adds.
     pub like: Option<AgentName>,
@@ -30,11 +30,11 @@ pub struct Agent {
     pub title: String,
     /// Two letters for narrow places.
     pub badge: String,
-    /// What it speaks on its standard input and output.
+    /// The protocol on its standard input and output.
     pub protocol: Protocol,
     /// The program: a name to look up on the search path, or an absolute path.
     pub command: String,
-    /// Its arguments; `{workspace}` stands for the project's absolute path.
+    /// Its arguments; `{workspace}` is replaced by the project's absolute path.
     pub args: Vec<String>,
     /// Variables it gets besides the inherited ones. May hold keys, so it does not belong in a log.
     pub env: BTreeMap<String, String>,
@@ -52,7 +52,7 @@ pub struct Agent {
     pub domains: Vec<Domain>,
     /// Variables it gets where its own sandbox cannot work, so that it runs commands without it.
     pub unnested_env: BTreeMap<String, String>,
-    /// What it may use up.
+    /// Its resource limits.
     pub limits: Limits,
     /// Whether its own memory of a session survives its process.
     pub resume: Resume,
@@ -60,25 +60,26 @@ pub struct Agent {
     pub tools: Tools,
     /// How it is given files that a prompt mentions.
     pub mentions: Mentions,
-    /// Whether an idle process of it is worth keeping for the next session.
+    /// Whether a spare idle process is kept for the next session.
     pub weight: Weight,
-    /// How people log in, and where that shows; unknown for agents that only the configuration names.
+    /// How people log in, and how a login is detected; unknown for agents that only the
+    /// configuration names.
     pub login: Option<Login>,
     /// The command that installs it; unknown for agents that only the configuration names.
     pub install: Option<String>,
 }
 
-/// Whether an agent's own memory of a session can be relied on.
+/// Whether an agent's own memory of a session is reliable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resume {
-    /// A new process continues the session by its id, if the agent says that it can.
+    /// A new process resumes the session by its id, if the agent supports that.
     Native,
-    /// It loses sessions that are loaded: a new process is given the transcript.
+    /// It loses resumed sessions: a new process is given the transcript.
     Transcript,
 }
 
 impl Resume {
-    /// Every way with its word in the configuration.
+    /// Every variant with its name in the configuration.
     pub const WORDS: [(&str, Self); 2] =
         [("native", Self::Native), ("transcript", Self::Transcript)];
 }
@@ -86,18 +87,18 @@ impl Resume {
 /// How an agent is given Convoke's tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tools {
-    /// As a program that it starts, which every agent that follows ACP accepts.
+    /// As a program that it starts over stdio, which every ACP agent accepts.
     Stdio,
-    /// As an address, because it ignores programs.
+    /// As a URL, because it ignores programs.
     Http,
-    /// In Cline's file of settings: it ignores both.
+    /// In Cline's settings file: it ignores both.
     Cline,
     /// Not at all.
     None,
 }
 
 impl Tools {
-    /// Every way with its word in the configuration.
+    /// Every variant with its name in the configuration.
     pub const WORDS: [(&str, Self); 4] = [
         ("stdio", Self::Stdio),
         ("http", Self::Http),
@@ -111,12 +112,12 @@ impl Tools {
 pub enum Mentions {
     /// As links: it reads them when it needs them.
     Link,
-    /// With their content, where that is text and not long, if it takes that.
+    /// With their content, if that is short text and the agent accepts it.
     Embed,
 }
 
 impl Mentions {
-    /// Every way with its word in the configuration.
+    /// Every variant with its name in the configuration.
     pub const WORDS: [(&str, Self); 2] = [("link", Self::Link), ("embed", Self::Embed)];
 }
 
@@ -139,36 +140,41 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// Every protocol with the word that the configuration has for it.
+    /// Every protocol with its name in the configuration.
     pub const WORDS: [(&str, Self); 2] = [("acp", Self::Acp), ("claude", Self::Claude)];
 }
 
 /// How an agent's file operations are confined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sandbox {
-    /// It writes in its workspace and in its own folders only; the kernel sees to it.
+    /// It writes only in its workspace and in its own folders, enforced by the kernel.
     Workspace,
     /// It writes wherever the user may.
     Off,
 }
 
 impl Sandbox {
-    /// Every kind of confinement with its word in the configuration.
+    /// Every variant with its name in the configuration.
     pub const WORDS: [(&str, Self); 2] = [("workspace", Self::Workspace), ("off", Self::Off)];
 }
 
 /// Whether an agent confines its commands itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NestedSandbox {
-    /// It does not, so that every layer holds.
+    /// It does not, so every layer can be used.
     None,
+<<<<<<< HEAD
     /// It does, by namespaces and mounts: Landlock would forbid the mounts and is off, seccomp is `Seccomp::Nested`, and
     /// bubblewrap confines it from outside.
+=======
+    /// It does, with namespaces and mounts: Landlock would forbid the mounts, and seccomp both, so
+    /// only bubblewrap confines it from outside.
+>>>>>>> wt-words
     Bubblewrap,
 }
 
 impl NestedSandbox {
-    /// Every kind with the word that the configuration has for it.
+    /// Every variant with its name in the configuration.
     pub const WORDS: [(&str, Self); 2] = [("none", Self::None), ("bwrap", Self::Bubblewrap)];
 }
 
@@ -217,9 +223,10 @@ pub fn built_in(program: &Path) -> Vec<Agent> {
     entries::BUILT_IN.iter().map(|entry| entry.agent(program)).collect()
 }
 
-/// Where `command` is installed: itself when absolute, else the first match on the search path.
+/// Where `command` is installed: itself if absolute, else the first match on the search path.
 ///
-/// Empty and relative entries of the search path are passed over, because they mean another program in every folder.
+/// Empty and relative entries of the search path are skipped, because they name another program in
+/// every folder.
 pub fn find(command: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     let command = Path::new(command);
     if command.is_absolute() {

@@ -1,7 +1,7 @@
-//! Drives `claude` itself, by the frames that it exchanges with programs on its standard input and output.
+//! The driver for `claude`, over its JSON frames on standard input and output.
 //!
-//! A turn can also begin without a prompt, when something that runs in the background is done. What is said and done
-//! in it is reported like everything else, but it ends none of the turns that were asked for.
+//! A turn can also begin without a prompt, when a background task has ended. Its output is reported
+//! like any other, but it does not end a turn that a prompt began.
 
 mod arguments;
 mod conversation;
@@ -36,7 +36,7 @@ pub use session_file::{session_file, session_file_in};
 /// How long it may take to confirm a cancelled turn before it is stopped anyway.
 const LEAVE_GRACE: Duration = Duration::from_secs(1);
 
-/// It resumes a session without replaying it; everything else works on its session files.
+/// It resumes a session without a replay; its other session functions work on files.
 const ABILITIES: Abilities = Abilities { load: false, resume: true, list: false, close: false };
 
 /// Starts `claude` and waits until it can be prompted. Reports come through `reports`.
@@ -63,7 +63,7 @@ pub(crate) async fn start(
     let (pid, (orders, requests)) = (child.pid(), mpsc::channel(ORDERS_MAX));
     let task = tokio::spawn(async move {
         let exit = attend(child, talk, requests).await;
-        // It may read the file with its servers again as long as it runs.
+        // The agent may read the file again as long as it runs.
         drop(servers);
         exit
     });
@@ -114,7 +114,7 @@ async fn attend(
 
 /// Interrupts the turn first: otherwise the agent would finish it after its input is closed.
 async fn stop(child: Child, mut talk: Talk) -> Exit {
-    // It is stopped anyhow.
+    // The process is stopped in any case.
     timeout(LEAVE_GRACE, talk.leave()).await.ok();
     let mut stopped = pin!(child.stop(talk.take_input()));
     tokio::select! {

@@ -18,7 +18,7 @@ pub struct Ran {
     pub took: Duration,
 }
 
-/// Runs a line of shell in the workspace of a launch, and ends everything that it started.
+/// Runs a shell line in the workspace of a launch, and kills everything that it started.
 pub async fn run(launch: &Launch, line: &str, time_max: Duration, bytes_max: usize) -> Result<Ran> {
     let screen = Arc::new(Mutex::new(Screen::new(bytes_max)));
     let order = Order {
@@ -32,7 +32,7 @@ pub async fn run(launch: &Launch, line: &str, time_max: Duration, bytes_max: usi
     let command = Command::start(launch, order, Arc::clone(&screen)).map_err(Error::from)?;
     let ended = tokio::time::timeout(time_max, command.end()).await;
     drop(command);
-    // A writer that panicked left bytes, which are still valid.
+    // The bytes stay valid if a writer panicked.
     let output = screen.lock().unwrap_or_else(PoisonError::into_inner).text();
     Ok(Ran { code: ended.ok().and_then(|ended| ended.code), output, took: begun.elapsed() })
 }

@@ -1,7 +1,7 @@
-//! Permissions for connections that are not on the list of the sandbox: what an agent's supervisors ask becomes a request
-//! to the human, and the answer goes back.
+//! Permissions for connections to hosts that are not on the sandbox's list: requests of an agent's
+//! supervisors become requests to the human, and the answers are sent back.
 //!
-//! This is the same for every protocol, because the agent itself does not take part: its proxy waits.
+//! This is independent of the agent's protocol, because the agent is not involved: its proxy waits.
 
 mod book;
 
@@ -22,12 +22,12 @@ use crate::driver::{Order, Random};
 use crate::sandbox::{ConnectionAnswer, ConnectionRequest, Ruling, Target};
 use book::Book;
 
-/// Requests of supervisors that may wait for the relay; one more waits with its supervisor.
+/// Requests of supervisors that may be queued for the relay; further ones block their supervisor.
 const REQUESTS_MAX: usize = 64;
 /// Bytes of one request; a host's name has up to 253.
 const REQUEST_BYTES_MAX: u64 = 4 << 10;
 
-/// Where the supervisors of one agent ask about connections.
+/// The channel on which the supervisors of one agent ask about connections.
 #[derive(Clone)]
 pub struct Gate {
     requests: mpsc::Sender<Wanted>,
@@ -57,14 +57,14 @@ impl Gate {
 
     async fn ask(&self, target: Target) -> Ruling {
         let (reply, decided) = oneshot::channel();
-        // When the relay is gone, the reply is, too.
+        // Fails if the relay has ended, which also drops the reply.
         self.requests.send(Wanted { target, reply }).await.ok();
         let gone = || Ruling::Deny { why: "the session ended before it was answered".to_owned() };
         decided.await.unwrap_or_else(|_| gone())
     }
 }
 
-/// Passes requests of one supervisor on, and brings back the answers in the order in which they are given.
+/// Forwards the requests of one supervisor, and returns the answers in the order of the decisions.
 async fn attend(socket: UnixStream, gate: Gate) {
     let (reading, writing) = socket.into_split();
     let (answers, answered) = mpsc::channel(REQUESTS_MAX);
@@ -74,7 +74,7 @@ async fn attend(socket: UnixStream, gate: Gate) {
     }
 }
 
-/// Reads requests until the supervisor ends; those that still wait are given up then.
+/// Reads requests until the supervisor exits; those that are pending then are dropped.
 async fn read(socket: OwnedReadHalf, gate: &Gate, answers: mpsc::Sender<ConnectionAnswer>) {
     let mut socket = BufReader::new(socket);
     let mut waiting = JoinSet::new();
@@ -96,7 +96,7 @@ async fn read(socket: OwnedReadHalf, gate: &Gate, answers: mpsc::Sender<Connecti
         let (gate, answers) = (gate.clone(), answers.clone());
         waiting.spawn(async move {
             let ruling = gate.ask(target).await;
-            // Without a supervisor there is no connection to decide on.
+            // Fails if the supervisor has exited, with its connections.
             answers.send(ConnectionAnswer { id, ruling }).await.ok();
         });
     }
@@ -118,14 +118,16 @@ async fn write(mut socket: OwnedWriteHalf, mut answers: mpsc::Receiver<Connectio
     }
 }
 
-/// The daemon's end of a gate: turns what is asked into requests of the session, and orders into answers.
+/// The daemon's end of a gate: turns requests about connections into requests of the session, and
+/// orders into answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Broker {
     book: Arc<Mutex<Book>>,
 }
 
 impl Broker {
-    /// A gate for the supervisors of one agent, and the queue for the agent's reports; both come out of `reports`.
+    /// A gate for the supervisors of one agent, and the queue for the agent's reports; both feed
+    /// `reports`.
     pub(crate) fn open(
         random: Random,
         reports: mpsc::Sender<Report>,
@@ -153,7 +155,8 @@ impl Broker {
         self.book().settle(request, reply)
     }
 
-    /// Passes reports on, and requests between them, so that none comes after the end of its turn.
+    /// Forwards reports with the requests between them, so that no request follows the end of its
+    /// turn.
     async fn relay(
         self,
         mut from_agent: mpsc::Receiver<Report>,
@@ -178,7 +181,7 @@ impl Broker {
                 break;
             }
         }
-        // What still waits is denied.
+        // Pending requests are denied.
         self.book().turn_ended();
     }
 

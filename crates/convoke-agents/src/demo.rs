@@ -1,8 +1,8 @@
-//! The demo agent: a small scripted agent that speaks ACP, so that everything can be seen and tried with nothing
-//! installed and no key.
+//! The demo agent: a small scripted ACP agent, so that everything can be tried without an installed
+//! agent or a key.
 //!
-//! It is the other end of the protocol and knows nothing of Convoke. It does what a prompt asks for in plain text, and
-//! otherwise explains what it can do.
+//! It is the other end of the protocol and does not depend on Convoke. It does what a prompt asks
+//! for in plain text, and otherwise explains what it can do.
 
 mod human;
 mod memory;
@@ -23,7 +23,8 @@ use memory::Memory;
 use peer::Peer;
 use turn::Turn;
 
-/// Serves one client until its input ends. `state` is where sessions are remembered; `random` makes their ids.
+/// Serves one client until its input ends. `state` is the folder for sessions; `random` generates
+/// their ids.
 pub async fn serve(
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
@@ -56,9 +57,9 @@ struct Demo {
 /// A session of this process.
 struct Session {
     workspace: PathBuf,
-    /// The first MCP server that it was given, through which it asks its human.
+    /// The first MCP server of the session, through which it asks the human.
     server: Option<Server>,
-    /// Cancelled when the running turn shall stop.
+    /// Cancelled when the running turn is to stop.
     cancel: CancellationToken,
     mode: String,
 }

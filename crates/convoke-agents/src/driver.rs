@@ -1,7 +1,7 @@
-//! What Convoke and an agent say to each other, whichever protocol carries it.
+//! The protocol-independent interface to an agent.
 //!
-//! A driver is one running process of one agent, for one session. Orders go in, reports come out, both as the core's
-//! types; no type of a protocol is visible outside of its driver's module.
+//! A driver is one running process of one agent, for one session. Orders go in, reports come out,
+//! both as the core's types; no protocol type is visible outside of its driver's module.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -28,11 +28,11 @@ use crate::temp::TempFolder;
 /// How one process of an agent is started, and for which session.
 #[derive(Clone)]
 pub struct Launch {
-    /// What the agent speaks.
+    /// The protocol.
     pub protocol: Protocol,
     /// The program, by its absolute path.
     pub program: PathBuf,
-    /// Its arguments, with everything filled in.
+    /// Its arguments, with all placeholders replaced.
     pub args: Vec<String>,
     /// All of its environment: nothing is inherited. May hold keys, so it does not belong in a log.
     pub environment: BTreeMap<OsString, OsString>,
@@ -42,7 +42,7 @@ pub struct Launch {
     pub confinement: Confinement,
     /// Requested layers that are not in effect.
     pub missing: Vec<Missing>,
-    /// What becomes of a sandbox that the agent itself brings.
+    /// Whether the agent's own sandbox works.
     pub own_sandbox: OwnSandbox,
     /// The folder for its temporary files, removed with its process.
     pub temp: Option<Arc<TempFolder>>,
@@ -52,27 +52,29 @@ pub struct Launch {
     pub tools: Tools,
     /// How files that a prompt mentions are given to it.
     pub mentions: Mentions,
-    /// Which conversation it takes part in.
+    /// The conversation that it takes part in.
     pub start: Start,
-    /// How long it may take to be ready for a prompt; then it is killed, and the error says so.
+    /// The timeout until it is ready for a prompt; then it is killed.
     pub patience: Duration,
     /// The folder with a record of each running process, for [`crate::leftovers::reap`] after a kill; `None` to write
     /// no record.
     pub leftovers: Option<PathBuf>,
-    /// What the process may use as long as it runs.
+    /// Rights that are revoked when the process ends.
     pub lease: Option<Lease>,
-    /// Where its supervisors ask about connections that are not on the list; set when the agent is started.
+    /// The channel on which its supervisors ask about connections that are not on the list; set
+    /// when the agent is started.
     pub gate: Option<Gate>,
 }
 
-/// What becomes of a sandbox that an agent itself brings.
+/// Whether an agent's own sandbox works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnSandbox {
-    /// It brings none.
+    /// The agent has none.
     None,
-    /// It works inside of the layers that hold.
+    /// It works inside of the active layers.
     Nested,
-    /// It cannot work, and is switched off: the agent runs commands without asking, and Landlock alone confines them.
+    /// It cannot work, and is switched off: the agent runs commands without asking, and Landlock
+    /// alone confines them.
     Off,
 }
 
@@ -80,7 +82,7 @@ pub enum OwnSandbox {
 /// process has ended; dropping it revokes the right.
 pub type Lease = Arc<dyn Any + Send + Sync>;
 
-/// Which conversation a process takes part in.
+/// The conversation that a process takes part in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
     /// A new one.
@@ -88,12 +90,12 @@ pub enum Start {
         /// A fresh UUID, for agents that take their session's id as an argument; others choose their own.
         id: String,
     },
-    /// One that the agent knows.
+    /// One that the agent has stored.
     Resume {
         /// The agent's own id of it.
         agent_session: String,
     },
-    /// A copy of one that the agent knows, which stays as it is.
+    /// A fork of one that the agent has stored; the original is not changed.
     Fork {
         /// The agent's own id of the original.
         agent_session: String,
@@ -117,7 +119,7 @@ pub enum Confinement {
 }
 
 impl Confinement {
-    /// What the process may reach over the network.
+    /// The network policy of the process.
     pub fn network(&self) -> Network {
         match self {
             Self::Off => Network::Open,
@@ -125,7 +127,7 @@ impl Confinement {
         }
     }
 
-    /// Whether any layer confines.
+    /// Whether any layer is active.
     pub fn confines(&self) -> bool {
         match self {
             Self::Off => false,
@@ -134,7 +136,7 @@ impl Confinement {
     }
 }
 
-/// A server of tools.
+/// An MCP server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpServer {
     /// What the agent calls it.
@@ -149,12 +151,12 @@ pub struct McpServer {
     pub http: Option<HttpServer>,
 }
 
-/// A server of tools over HTTP.
+/// An MCP server over HTTP.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HttpServer {
     /// Its address.
     pub url: String,
-    /// The key that it wants. A secret.
+    /// Its bearer token. A secret.
     pub token: String,
 }
 
@@ -170,11 +172,11 @@ impl std::fmt::Debug for HttpServer {
 pub enum Order {
     /// Work on this prompt; there is never a second one before the turn has ended.
     Prompt {
-        /// The place of the prompt, which names the turn in reports.
+        /// The seq of the prompt, which identifies the turn in reports.
         turn: Seq,
         /// What is said.
         text: String,
-        /// Files that come with it.
+        /// Its attachments.
         enclosed: Vec<Enclosure>,
     },
     /// Cancel the running turn. Its open permissions are answered as cancelled by separate orders.
@@ -185,7 +187,7 @@ pub enum Order {
     Reply {
         /// Which one.
         request: RequestId,
-        /// What is said to it.
+        /// The reply.
         reply: Reply,
     },
     /// Change the mode.
@@ -207,15 +209,15 @@ pub enum Order {
 pub struct Started {
     /// The agent's own id of the session.
     pub agent_session: String,
-    /// What the agent calls itself, with its version, where it says so.
+    /// The agent's name and version, if it reports them.
     pub introduced_as: Option<String>,
-    /// What it can do besides talking.
+    /// Its capabilities.
     pub abilities: Abilities,
-    /// The modes and settings that it offers, with what is chosen.
+    /// The modes and settings that it offers, with the current ones.
     pub offers: Vec<SessionState>,
 }
 
-/// What an agent says it can do.
+/// The capabilities that an agent declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Abilities {
     /// Resume a session with its history replayed.
@@ -228,7 +230,7 @@ pub struct Abilities {
     pub close: bool,
 }
 
-/// Starts an agent and readies it for its session. What it does from then on comes out of `reports`.
+/// Starts an agent and opens its session. Its further reports are sent to `reports`.
 pub async fn start(
     launch: Launch,
     random: Random,
@@ -256,19 +258,21 @@ async fn start_process(
     }
 }
 
-/// Sixteen random bytes; the caller has the randomness.
+/// A source of sixteen random bytes, injected by the caller.
 pub type Random = fn() -> [u8; 16];
 
-/// Reports that may wait for the session's task; when there are as many, the driver stops reading from its agent.
+/// Reports that may be queued for the session's task; with more, the driver stops reading from its
+/// agent.
 pub const REPORTS_MAX: usize = 256;
-/// The longest report of which the queue may be full, so that these take 1 MiB together.
+/// The size of a report up to which the queue may be filled, so that it holds at most 1 MiB.
 const SHORT_BYTES_MAX: usize = 4 << 10;
-/// How many reports may wait before a longer one, which is about a message long at most.
+/// The number of queued reports up to which a larger one is added, which is at most about one
+/// message long.
 const BEFORE_LONG_MAX: usize = 8;
-/// The longest text in one report; of a longer one the head and the tail are kept.
+/// The longest text in one report; a longer one keeps its head and its tail.
 pub(crate) const WORDS_BYTES_MAX: usize = 1 << 20;
-/// Orders that may wait for the driver; one more waits with its sender. That is never for long, as a driver takes orders
-/// also while its agent or its session makes it wait.
+/// Orders that may be queued for the driver; further senders wait. Never for long: a driver also
+/// accepts orders while its agent or its session blocks it.
 pub(crate) const ORDERS_MAX: usize = 32;
 
 /// Waits until the session's queue has room for this report. Cancel-safe; fails if the session no longer reads
@@ -278,24 +282,24 @@ pub(crate) async fn reserve<'a>(
     report: &Report,
 ) -> Result<mpsc::Permit<'a, Report>> {
     if report.bytes() > SHORT_BYTES_MAX {
-        // This many permits are available only while few reports are queued. They are returned before the report
-        // takes one.
+        // This many permits are available only while few reports are queued. They are released
+        // before the report takes one.
         let free = session.max_capacity().saturating_sub(BEFORE_LONG_MAX);
         drop(session.reserve_many(free).await.map_err(|_| Error::Gone)?);
     }
     session.reserve().await.map_err(|_| Error::Gone)
 }
 
-/// A running agent. Dropping this kills it and everything that it started.
+/// A running agent. Dropping this kills it with all its descendants.
 ///
-/// Its reports come out of the queue that it was started with. An exit that was not requested is reported there, too; a
-/// queue that closes without such a report means that the driver itself panicked.
+/// Its reports are sent to the queue that it was started with, including an exit that was not
+/// requested. If the queue closes without such a report, the driver itself panicked.
 #[derive(Debug)]
 pub struct Driver {
     pid: u32,
     requests: mpsc::Sender<DriverRequest>,
     task: JoinHandle<Exit>,
-    /// Where requests about connections are answered, for an agent that can make some.
+    /// Answers requests about connections, if the agent's network is a proxy.
     broker: Option<Broker>,
 }
 
@@ -310,23 +314,23 @@ pub(crate) enum DriverRequest {
     Stop,
 }
 
-/// Some of the sessions that an agent knows.
+/// A page of an agent's sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Page {
     /// The sessions, in the agent's order.
     pub sessions: Vec<Listed>,
-    /// Where the next page begins, if there is one.
+    /// The cursor of the next page, if there is one.
     pub next: Option<String>,
 }
 
-/// A session that an agent knows, as the agent lists it.
+/// A session in an agent's own list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     /// The agent's own id of it.
     pub agent_session: String,
     /// The folder that it works in.
     pub workspace: Option<PathBuf>,
-    /// What the agent calls it.
+    /// The agent's title of it.
     pub title: Option<String>,
     /// The time of its last activity, as the agent formats it.
     pub updated_at: Option<String>,
@@ -347,18 +351,18 @@ impl Driver {
         self.pid
     }
 
-    /// Passes an order on. Reports show whether it was carried out.
+    /// Sends an order. Reports show whether it was carried out.
     pub async fn send(&self, order: Order) -> Result<()> {
         let order = match &self.broker {
             Some(broker) => broker.intercept(order),
             None => Some(order),
         };
-        // An answer about a connection is not for the agent.
+        // An answer about a connection is not sent to the agent.
         let Some(order) = order else { return Ok(()) };
         self.requests.send(DriverRequest::Order(order)).await.map_err(|_| Error::Gone)
     }
 
-    /// Asks the agent for its sessions, from the cursor of an earlier page on.
+    /// Requests the agent's sessions, from the cursor of an earlier page on.
     pub async fn list(&self, cursor: Option<String>) -> Result<Page> {
         let (reply, answer) = oneshot::channel();
         let request = DriverRequest::List { cursor, reply };
@@ -366,15 +370,15 @@ impl Driver {
         answer.await.map_err(|_| Error::Gone)?
     }
 
-    /// Ends when the agent does.
+    /// Completes when the agent exits.
     pub(crate) async fn closed(&self) {
         self.requests.closed().await;
     }
 
-    /// Stops the agent after all orders so far, with escalating signals, and returns its exit status. Nothing more is
-    /// reported.
+    /// Stops the agent after all queued orders, with escalating signals, and returns its exit
+    /// status. Nothing more is reported.
     pub async fn stop(self) -> Exit {
-        // A task that is over knows how the agent ended.
+        // If the task has ended, its result has the exit status.
         self.requests.send(DriverRequest::Stop).await.ok();
         // If the task panicked, its agent was killed when the task was dropped.
         self.task.await.unwrap_or_default()

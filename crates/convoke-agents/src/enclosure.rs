@@ -1,29 +1,29 @@
-//! Files that come with a prompt, ready to be sent in whichever form an agent takes.
+//! The attachments of a prompt, ready to be sent in a form that the agent accepts.
 
 use std::path::PathBuf;
 
-/// A file that comes with a prompt.
+/// An attachment of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enclosure {
-    /// What people call it: a name, or a path in the project.
+    /// Its name, or its path in the project.
     pub name: String,
     /// Where the agent can read it, inside of its sandbox.
     pub path: PathBuf,
-    /// What it is.
+    /// Its content.
     pub content: Enclosed,
 }
 
-/// What a file that comes with a prompt is.
+/// The content of an attachment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Enclosed {
-    /// A picture, for agents that look at pictures.
+    /// An image, for agents that accept images.
     Image {
         /// Such as `image/png`.
         media_type: String,
         /// Its bytes in base64.
         data: String,
     },
-    /// A recording, for agents that listen.
+    /// Audio, for agents that accept audio.
     Audio {
         /// Such as `audio/wav`.
         media_type: String,
@@ -44,14 +44,14 @@ pub enum Enclosed {
         /// The words.
         text: String,
     },
-    /// Any other attached file, of which only the path is of use.
+    /// Any other file, which is passed as a path.
     File {
         /// What it is.
         media_type: String,
         /// How many bytes it has.
         size: u64,
     },
-    /// A file or folder of the project that the words mention, with its text where that is short.
+    /// A mentioned file or folder of the project, with its text if that is short.
     Mention {
         /// Its text, if it has one and is to be sent.
         text: Option<String>,
@@ -59,7 +59,7 @@ pub enum Enclosed {
 }
 
 impl Enclosure {
-    /// Its address, as agents expect it.
+    /// Its file URI.
     pub(crate) fn uri(&self) -> String {
         let path = self.path.to_string_lossy();
         let is_plain = |byte: u8| {

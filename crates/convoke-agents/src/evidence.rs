@@ -1,4 +1,5 @@
-//! What a permission is about, of the arguments that an agent gives to its tool. Titles are the agent's words and not used.
+//! The evidence of a permission: what a call is about, by the arguments of its tool. Titles are the
+//! agent's words, and are not used.
 
 mod paths;
 
@@ -9,10 +10,10 @@ use serde_json::{Map, Value};
 
 pub use paths::resolve;
 
-/// Where tools name a file.
+/// Argument names for a file.
 const PATH_FIELDS: [&str; 7] =
     ["file_path", "notebook_path", "path", "filePath", "absolute_path", "abs_path", "target_file"];
-/// Where tools name the folder in which a command runs.
+/// Argument names for the working directory of a command.
 const FOLDER_FIELDS: [&str; 6] =
     ["cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path"];
 /// Arguments that do not change what a command does.
@@ -26,14 +27,14 @@ const IDLE_FIELDS: [&str; 8] = [
     "timeout_ms",
     "turn_id",
 ];
-/// Where tools have the text before and after a change.
+/// Argument names for the text before and after a change.
 const EDIT_FIELDS: [(&str, &str); 4] = [
     ("old_string", "new_string"),
     ("oldString", "newString"),
     ("old_str", "new_str"),
     ("oldText", "newText"),
 ];
-/// Where tools have the whole text of a file.
+/// Argument names for the whole text of a file.
 const CONTENT_FIELDS: [&str; 4] = ["content", "contents", "file_text", "new_source"];
 /// Shells that some agents start for every command, with the command as the last of three words.
 const SHELLS: [&str; 9] = [
@@ -47,22 +48,22 @@ const SHELLS: [&str; 9] = [
     "/usr/bin/sh",
     "/usr/bin/zsh",
 ];
-/// Tools that run a command, of agents that do not name the sort of their tools.
+/// Tools that run a command, for agents that do not name the kind of their tools.
 const SHELL_TOOLS: [&str; 6] =
     ["Bash", "bash", "shell", "run_shell_command", "run_terminal_cmd", "local_shell"];
-/// How the names of tools of MCP servers begin: `mcp__server__tool`.
+/// The prefix of tools of MCP servers: `mcp__server__tool`.
 const MCP_PREFIX: &str = "mcp__";
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// The tool's name, where the agent says so.
+    /// The tool's name, if the agent names it.
     pub tool: Option<&'a str>,
-    /// What sort of tool it is, in ACP's words.
+    /// The kind of tool, as in ACP.
     pub kind: Option<&'a str>,
     /// The arguments.
     pub args: &'a Value,
-    /// The changes that the agent announces besides.
+    /// The changes that the agent announces separately.
     pub diffs: &'a [Diff],
 }
 
@@ -80,7 +81,7 @@ pub fn kind_of(tool: &str) -> &'static str {
     }
 }
 
-/// What a call is about; none if it has neither arguments nor changes.
+/// The evidence of a call; `None` if it has neither arguments nor changes.
 pub fn of_call(call: Call<'_>) -> Option<Evidence> {
     let parsed = as_object(call.args);
     let call = Call { args: parsed.as_ref().unwrap_or(call.args), ..call };
@@ -103,7 +104,7 @@ pub fn of_call(call: Call<'_>) -> Option<Evidence> {
     Some(evidence.bounded())
 }
 
-/// Some agents send the arguments as a text of JSON.
+/// The arguments as an object; some agents send them as a JSON string.
 fn as_object(args: &Value) -> Option<Value> {
     serde_json::from_str(args.as_str()?).ok().filter(Value::is_object)
 }
@@ -113,7 +114,7 @@ fn of_mcp(tool: &str) -> Option<(&str, &str)> {
     (!server.is_empty() && !tool.is_empty()).then_some((server, tool))
 }
 
-/// The evidence of a call whose arguments are of a known shape.
+/// The evidence of a call with a known shape of arguments.
 fn known_evidence(call: Call<'_>) -> Option<Evidence> {
     let known = call.tool.map(kind_of).filter(|kind| *kind != "other");
     let is_shell = call.tool.is_some_and(|tool| SHELL_TOOLS.contains(&tool));
@@ -155,7 +156,7 @@ fn of_command(args: &Value) -> Option<Evidence> {
     })
 }
 
-/// A program and its arguments as a line; of a shell that was started for a script, the script.
+/// A program and its arguments as a line; for a shell with a script, the script.
 fn of_words(words: &[Value]) -> Option<String> {
     let words: Vec<String> =
         words.iter().map(|word| word.as_str().map(str::to_owned)).collect::<Option<_>>()?;
@@ -174,7 +175,7 @@ fn of_changes(call: Call<'_>) -> Option<Evidence> {
     let named = PATH_FIELDS.iter().find_map(|field| call.args.get(field)?.as_str());
     let diffs =
         if call.diffs.is_empty() { planned(named?, call.args)? } else { call.diffs.to_vec() };
-    // What is shown must be what the arguments say.
+    // The shown change must match the arguments.
     let is_same = |path: &str, named: &str| {
         let ends = |whole: &str, end: &str| {
             whole
@@ -217,7 +218,7 @@ fn of_read(args: &Value) -> Option<Evidence> {
         }
         (Some(_), Some(_)) | (None, None) => return None,
     };
-    // Patterns name more than one file.
+    // Patterns may match more than one file.
     let is_plain = |path: &String| !path.is_empty() && !path.contains(['*', '?', '[', '{']);
     (!paths.is_empty() && paths.iter().all(is_plain))
         .then_some(Evidence::Read { paths, omitted_bytes: 0 })

@@ -1,4 +1,5 @@
-//! From an entry of the catalogue to a program that can be started: where it is, what it sees, what it may write.
+//! Turns an entry of the catalogue into a launch: the program, its environment, and its
+//! confinement.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -16,7 +17,7 @@ use crate::sandbox::{
 use crate::temp::TempFolder;
 use sha2::{Digest as _, Sha256};
 
-/// How long an agent may take to be ready: slow ones need seconds, and a stuck one must not be waited for.
+/// The timeout for an agent to be ready: slow ones need seconds.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The environment variables that set the download caches of package managers.
@@ -46,7 +47,7 @@ pub struct Surroundings {
     pub environment: BTreeMap<OsString, OsString>,
     /// Convoke itself, which confines agents.
     pub convoke: PathBuf,
-    /// Convoke's home, which agents do not get to see.
+    /// Convoke's home, which is hidden from agents.
     pub home: PathBuf,
     /// A private folder for the temporary files of this agent.
     pub temp: Arc<TempFolder>,
@@ -54,41 +55,41 @@ pub struct Surroundings {
     pub sandbox: Settings,
 }
 
-/// What a process is started for.
+/// The parameters of one start.
 #[derive(Debug, Clone)]
 pub struct Occasion {
     /// The project's folder: absolute, existing, links resolved.
     pub workspace: PathBuf,
-    /// Which conversation it takes part in.
+    /// The conversation that it takes part in.
     pub start: Start,
     /// The servers of tools that the agent is given.
     pub mcp_servers: Vec<McpServer>,
-    /// What the workspace is a work tree of, if it is one that Convoke made.
+    /// The repository of the workspace, if it is a work tree that Convoke made.
     pub worktree: Option<WorktreeOf>,
 }
 
 impl Occasion {
-    /// The project's folder, whose exceptions and caches hold.
+    /// The project's folder, whose exceptions and caches apply.
     fn project(&self) -> &Path {
         self.worktree.as_ref().map_or(&self.workspace, |it| &it.project)
     }
 }
 
-/// The project of a work tree, and what an agent needs of its repository.
+/// The project of a work tree, and the parts of its repository that an agent needs.
 #[derive(Debug, Clone, Default)]
 pub struct WorktreeOf {
     /// The project's folder.
     pub project: PathBuf,
-    /// What git writes for the work tree and its branch.
+    /// Paths that git writes for the work tree and its branch.
     pub writable: Vec<PathBuf>,
-    /// What in it stays read-only.
+    /// Read-only paths inside of them.
     pub protected: Vec<PathBuf>,
-    /// What git reads besides.
+    /// Further paths that git reads.
     pub readable: Vec<PathBuf>,
 }
 
 impl Launch {
-    /// How an agent is started on an occasion.
+    /// Builds the launch of an agent.
     pub fn of(agent: &Agent, around: &Surroundings, occasion: Occasion) -> Result<Self> {
         let path = around.environment.get(OsStr::new("PATH"));
         let program = find(&agent.command, path.map(OsString::as_os_str)).ok_or_else(|| {
@@ -119,7 +120,8 @@ impl Launch {
     }
 }
 
-/// Everything that Convoke was started with but its own variables, which may hold secrets, and what the agent adds.
+/// Convoke's environment without its own variables, which may hold secrets, and with the agent's
+/// variables.
 fn environment(
     agent: &Agent,
     around: &Surroundings,
@@ -145,15 +147,15 @@ fn environment(
 }
 
 impl OwnSandbox {
-    /// Whether an agent's own sandbox can work inside of the layers that hold.
+    /// Whether an agent's own sandbox can work inside of the active layers.
     fn of(agent: &Agent, missing: &[Missing]) -> Self {
         match (agent.nested_sandbox, agent.sandbox) {
             (NestedSandbox::None, _) => Self::None,
-            // Nothing is around it that could be in its way.
+            // No outer layer could interfere with it.
             (NestedSandbox::Bubblewrap, Sandbox::Off) => Self::Nested,
             (NestedSandbox::Bubblewrap, Sandbox::Workspace) => {
                 let lacks = |layer: Layer| missing.iter().any(|it| it.layer == layer);
-                // Landlock forbids mounts, and takes the place of bubblewrap where that is missing.
+                // Landlock forbids mounts, and replaces bubblewrap if that is missing.
                 let is_held = lacks(Layer::Bubblewrap) && !lacks(Layer::Landlock);
                 if is_held { Self::Off } else { Self::Nested }
             }
@@ -161,9 +163,11 @@ impl OwnSandbox {
     }
 }
 
-/// Where package managers keep what they download, for agents of one project, and the variables that say so.
+/// The folder for the download caches of package managers, for agents of one project, and the
+/// variables that set it.
 ///
-/// A confined agent cannot write the user's own caches: what it put there, the user's builds would run.
+/// A confined agent cannot write the user's own caches: the user's builds would execute what it put
+/// there.
 fn caches(around: &Surroundings, workspace: &Path) -> Option<(PathBuf, Vec<(String, PathBuf)>)> {
     if around.sandbox.caches == Caches::Off {
         return None;
@@ -181,19 +185,19 @@ fn caches(around: &Surroundings, workspace: &Path) -> Option<(PathBuf, Vec<(Stri
     Some((folder, variables))
 }
 
-/// cargo reads its settings from the folder that its cache is in.
+/// Links cargo's settings into the cache, since cargo reads them from the same folder.
 fn link_cargo_settings(own: &Path, cache: &Path) {
     for name in ["config.toml", "config"] {
         let (from, to) = (own.join(name), cache.join(name));
         if from.is_file() && std::fs::symlink_metadata(&to).is_err() {
-            // Without it, crates come from where they come from by default.
+            // Without the link, crates come from the default registry.
             std::fs::create_dir_all(cache).ok();
             std::os::unix::fs::symlink(&from, &to).ok();
         }
     }
 }
 
-/// How an agent is confined, and which of the layers that it should have it lacks.
+/// The confinement of an agent, and the layers that it lacks.
 fn confinement(
     agent: &Agent,
     around: &Surroundings,
@@ -268,14 +272,14 @@ fn check_network(agent: &Agent, around: &Surroundings, missing: &[Missing]) -> R
     Err(Error::NetworkNotHeld { agent: agent.name.clone(), network, why })
 }
 
-/// Where Convoke's own tools are reached, from the variables of their server.
+/// The address of Convoke's own tools, from the variables of their server.
 fn tools(servers: &[McpServer]) -> Option<SocketAddr> {
     let url = servers.iter().find_map(|server| server.env.get("CONVOKE_MCP_URL"))?;
     let authority = url.strip_prefix("http://")?.split('/').next()?;
     authority.parse().ok()
 }
 
-/// The files that the user has an agent started with.
+/// The files in the user's command line of an agent.
 fn shown(agent: &Agent, around: &Surroundings) -> Vec<PathBuf> {
     let path = around.environment.get(OsStr::new("PATH"));
     let program = find(&agent.command, path.map(OsString::as_os_str));
@@ -283,7 +287,7 @@ fn shown(agent: &Agent, around: &Surroundings) -> Vec<PathBuf> {
     program.into_iter().chain(args).collect()
 }
 
-/// The layers that confine an agent on this machine, and those that should and do not.
+/// The layers that confine an agent on this machine, and those that are missing.
 pub fn layers_of(agent: &Agent, settings: &Settings) -> (Vec<Layer>, Vec<Missing>) {
     if agent.sandbox == Sandbox::Off || !cfg!(target_os = "linux") {
         return (Vec::new(), Vec::new());
@@ -294,7 +298,7 @@ pub fn layers_of(agent: &Agent, settings: &Settings) -> (Vec<Layer>, Vec<Missing
     (held, missing)
 }
 
-/// The layers that hold for an agent, and those that do not.
+/// The active layers of an agent, and the missing ones.
 fn layers(agent: &Agent, settings: &Settings) -> (Layers, Vec<Missing>) {
     let mut missing = Vec::new();
     let mut holds = |layer: Layer, conflict: Option<&str>| {
@@ -307,7 +311,7 @@ fn layers(agent: &Agent, settings: &Settings) -> (Layers, Vec<Missing>) {
         why.is_none()
     };
     let bubblewrap = holds(Layer::Bubblewrap, None);
-    // Without bubblewrap around it, the agent's own sandbox is not enough.
+    // Without bubblewrap around it, the agent's own sandbox does not suffice.
     let nested = agent.nested_sandbox == NestedSandbox::Bubblewrap && bubblewrap;
     let conflict = "the agent's own sandbox uses mounts, which Landlock forbids";
     let landlock = holds(Layer::Landlock, nested.then_some(conflict));
@@ -324,7 +328,7 @@ fn layers(agent: &Agent, settings: &Settings) -> (Layers, Vec<Missing>) {
     (layers, missing)
 }
 
-/// A path below `~` in the user's folder; `None` when that is unknown.
+/// Expands `~` in a path; `None` if the user's home is unknown.
 fn expand(path: &Path, user: Option<&Path>) -> Option<PathBuf> {
     match path.strip_prefix("~") {
         Ok(rest) => user.map(|user| user.join(rest)),

@@ -28,16 +28,16 @@ use serde::{Deserialize, Serialize};
 
 use proc::Seen;
 
-/// How long a killed process may take to disappear; longer means that the kernel holds it.
+/// How long a killed process may take to disappear; after that the kernel blocks it.
 const DEATH_GRACE: Duration = Duration::from_secs(2);
-/// How often it is looked for meanwhile.
+/// The polling interval meanwhile.
 const DEATH_PAUSE: Duration = Duration::from_millis(2);
-/// How the name of a record ends; other files are not touched.
+/// The extension of records; other files are not touched.
 const ENDING: &str = "json";
-/// How the name of a record ends that is being written, after the numbers of its leader and of its writer.
+/// The extension of a record that is being written, after the pids of its leader and of its writer.
 const UNFINISHED: &str = "new";
 
-/// What was found under one record.
+/// The result for one record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
     /// The agent's program.
@@ -60,7 +60,7 @@ pub enum Outcome {
     },
     /// It was sent SIGKILL and has not gone; the next start tries again.
     Survived,
-    /// Its starter is alive, so it is not left over.
+    /// Its starter is alive, so it is in use.
     Attended,
 }
 
@@ -78,7 +78,7 @@ pub fn reap(folder: &Path) -> io::Result<Vec<Leftover>> {
     for entry in entries {
         let path = entry?.path();
         if is_abandoned(&path) {
-            // A record that cannot be removed now is left for the next start; it does no harm.
+            // A record that cannot be removed now is left for the next start, which does no harm.
             fs::remove_file(&path).ok();
         }
         if path.extension().is_none_or(|ending| ending != ENDING) {
@@ -86,7 +86,7 @@ pub fn reap(folder: &Path) -> io::Result<Vec<Leftover>> {
         }
         match read(&path) {
             Ok(Some(entry)) => found.push(settle(&path, &entry)?),
-            // Its owner removed it just now.
+            // Its owner has just removed it.
             Ok(None) => {}
             Err(error) => {
                 tracing::warn!(path = %path.display(), %error, "cannot read what an agent was recorded in");
@@ -96,13 +96,13 @@ pub fn reap(folder: &Path) -> io::Result<Vec<Leftover>> {
     Ok(found)
 }
 
-/// A record of a living group; dropping it says that the group is gone.
+/// The record of a running group; dropping it removes the file.
 pub(crate) struct Record {
     path: PathBuf,
 }
 
 impl Record {
-    /// Records the group that a process leads, while it is our child and was not waited for.
+    /// Records the group of a process that is an unreaped child of this one.
     pub(crate) fn write(
         folder: &Path,
         pid: u32,
@@ -128,7 +128,7 @@ impl Record {
             keeper,
         };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        // A record is whole or not there: readers look at nothing with another ending.
+        // Renamed when it is complete: readers ignore other extensions.
         let unfinished = folder.join(format!("{pid}-{}.{UNFINISHED}", std::process::id()));
         let path = folder.join(format!("{pid}.{ENDING}"));
         let mut options = fs::OpenOptions::new();
@@ -148,12 +148,12 @@ impl Record {
 
 impl Drop for Record {
     fn drop(&mut self) {
-        // A record that stays is found to be stale at the next start.
+        // A record that cannot be removed is recognised as stale at the next start.
         fs::remove_file(&self.path).ok();
     }
 }
 
-/// What a record says.
+/// The contents of a record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry {
@@ -168,22 +168,22 @@ struct Entry {
     keeper: Keeper,
 }
 
-/// Which process ends the group when its starter is killed.
+/// Which process kills the group if its starter is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Keeper {
     /// None: the next start kills the rest.
     #[default]
     None,
-    /// The leader itself is a supervisor, and is given time to do it.
+    /// The leader itself is a supervisor, and gets time to do it.
     Supervisor,
 }
 
-/// A process that cannot be mistaken for another one of the same boot.
+/// The identity of a process within one boot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Identity {
     pid: u32,
-    /// When it began, in the kernel's ticks since the boot.
+    /// Its start time, in the kernel's ticks since the boot.
     start: u64,
 }
 
@@ -211,12 +211,12 @@ fn read(path: &Path) -> io::Result<Option<Entry>> {
     }
 }
 
-/// Sees to one record, and removes it when there is nothing left of its group.
+/// Handles one record, and removes it if nothing is left of its group.
 fn settle(path: &Path, entry: &Entry) -> io::Result<Leftover> {
     let outcome = if proc::boot().as_ref() != Some(&entry.boot) {
         Outcome::Gone
     } else if entry.starter.lives() {
-        // Its starter removes the record with the group, unless the disk would not let it.
+        // The starter removes the record with the group, unless a disk error prevented it.
         if members(entry).is_empty() { Outcome::Gone } else { Outcome::Attended }
     } else {
         kill(entry)
@@ -232,7 +232,8 @@ fn settle(path: &Path, entry: &Entry) -> io::Result<Leftover> {
 fn kill(entry: &Entry) -> Outcome {
     let mut killed = Vec::new();
     if entry.keeper == Keeper::Supervisor {
-        // The supervisor kills everything, also processes that left the group, unless it is killed meanwhile.
+        // The supervisor kills everything, even processes that left the group, unless it is killed
+        // itself.
         let patience = Instant::now() + DEATH_GRACE;
         while entry.leader.lives() && Instant::now() < patience {
             thread::sleep(DEATH_PAUSE);
@@ -240,7 +241,7 @@ fn kill(entry: &Entry) -> Outcome {
     }
     let deadline = Instant::now() + DEATH_GRACE;
     loop {
-        // Looked for anew each time: a process that is about to die may still have started another one.
+        // Listed again each time: a dying process may still have started another one.
         let left = members(entry);
         if left.is_empty() {
             killed.sort_unstable();
@@ -257,12 +258,12 @@ fn kill(entry: &Entry) -> Outcome {
     }
 }
 
-/// The living members of a recorded group, as far as it is certain that they are.
+/// The living members of a recorded group that certainly belong to it.
 fn members(entry: &Entry) -> Vec<Seen> {
     let group = entry.leader.pid;
     let living = || proc::all().filter(|seen| seen.is_alive());
     match proc::look_at(group).map(|seen| seen.identity() == entry.leader) {
-        // The leader may have moved to another group, and is ours nevertheless.
+        // The leader may have moved to another group, but still belongs to this one.
         Some(true) => living().filter(|seen| seen.group == group || seen.pid == group).collect(),
         Some(false) => Vec::new(),
         None => {
@@ -272,7 +273,8 @@ fn members(entry: &Entry) -> Vec<Seen> {
 }
 
 impl Entry {
-    /// Whether a process of a group with our number, whose leader is dead, was started by our leader.
+    /// Whether a process in a group with this number, whose leader is dead, was started by the
+    /// recorded leader.
     fn is_certainly_of_us(&self, seen: &Seen) -> bool {
         [self.session, self.leader.pid].contains(&seen.session)
             && seen.start >= self.leader.start
@@ -282,8 +284,8 @@ impl Entry {
 
 fn send_kill(entry: &Entry, left: &[Seen]) {
     let number = |pid: u32| i32::try_from(pid).ok().and_then(Pid::from_raw);
-    // A signal fails when its receiver has just ended, or belongs to another user; the next check distinguishes the
-    // two.
+    // A signal fails if its receiver has just exited, or belongs to another user; the next check
+    // distinguishes the two.
     if left.iter().any(|seen| seen.identity() == entry.leader) {
         number(entry.leader.pid).map(|group| kill_process_group(group, Signal::KILL).ok());
     }
@@ -292,7 +294,7 @@ fn send_kill(entry: &Entry, left: &[Seen]) {
     }
 }
 
-// They look into /proc.
+// These tests need /proc.
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
-//! The border to agent programs: which ones there are, where they are installed, and how they can be confined.
+//! Drivers for agent programs: the catalogue, how agents are started and confined, and their
+//! protocols.
 //!
-//! Nothing here reads the environment; the search path and the user's folders are handed in.
+//! Nothing here reads the environment; the search path and the user's folders are parameters.
 
 mod acp;
 pub mod catalogue;

@@ -9,7 +9,7 @@ use memchr::memchr;
 use tokio_util::bytes::BytesMut;
 use tokio_util::codec::Decoder;
 
-/// Capacity that the read buffer may keep for the next line; what a longer line needed is freed.
+/// Capacity that the read buffer keeps for the next line; more is freed.
 pub(crate) const BUFFER_BYTES_KEPT: usize = 1 << 20;
 
 /// Decodes lines that end with `\n`.
@@ -17,18 +17,18 @@ pub(crate) const BUFFER_BYTES_KEPT: usize = 1 << 20;
 pub struct LineCodec {
     bytes_max: usize,
     unfinished: Unfinished,
-    /// Up to where the buffer is known to hold no end of a line.
+    /// The end of the part of the buffer that contains no line break.
     scanned: usize,
-    /// How much of the current line was discarded, once it is over the limit.
+    /// How much of the current line was discarded, once it exceeds the limit.
     discarded: Option<u64>,
 }
 
-/// What to do with a last line that the stream ends without a line break.
+/// What to do with a last line without a line break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unfinished {
-    /// It is a line like any other.
+    /// It is decoded as a line.
     Decode,
-    /// Its writer did not finish it; it is discarded.
+    /// It is discarded as incomplete.
     Discard,
 }
 
@@ -37,7 +37,7 @@ pub enum Unfinished {
 pub enum Line {
     /// All of it, without its line break.
     Whole(BytesMut),
-    /// It was over the limit, and was skipped.
+    /// It exceeded the limit, and was skipped.
     TooLong {
         /// Its length.
         bytes: u64,
@@ -69,7 +69,8 @@ impl Decoder for LineCodec {
             let mut line = buffer.split_to(end + 1);
             line.truncate(end);
             if end > BUFFER_BYTES_KEPT {
-                // Both parts share one allocation, which would otherwise be reused for all that follows.
+                // Both parts share one allocation, which would otherwise be reused for all later
+                // lines.
                 *buffer = BytesMut::from(buffer.as_ref());
             }
             return Ok(Some(self.line(line)));

@@ -1,6 +1,6 @@
-//! Lines of JSON over byte streams, as both protocols speak them: bounded, and forgiving to what is not JSON.
+//! JSON lines over byte streams, for both protocols: bounded, and tolerant of other output.
 //!
-//! What a line means is the drivers' business.
+//! The drivers interpret the lines.
 
 mod pen;
 
@@ -20,28 +20,28 @@ pub(crate) use pen::Pen;
 /// The longest line that is read; the longest seen from a real agent had 560 KB, and a file of 10 MiB that an agent writes
 /// must fit. A longer one is skipped to its end.
 const LINE_BYTES_MAX: usize = 12 << 20;
-/// Values in one line; one with more of them is skipped, too, since each takes many times as much in memory.
+/// Values in one line; a line with more is skipped as well, since each takes much more in memory.
 const VALUES_MAX: usize = 200_000;
-/// How much is asked of the stream at once.
+/// The size of one read.
 const READ_BYTES: usize = 16 << 10;
 /// How much of a line that is not JSON is logged.
 const JUNK_CHARS_MAX: usize = 200;
 
-/// What a line turned out to be.
+/// A parsed line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Line {
     /// JSON.
     Json(Value),
     /// Something else, cut to 200 characters.
     Junk(String),
-    /// More than 12 MiB or too many values, of which nothing was kept.
+    /// More than 12 MiB or too many values; it was skipped.
     TooLong {
         /// How long it was.
         bytes: u64,
     },
 }
 
-/// What people read of a line that was skipped.
+/// The report about a skipped line.
 pub(crate) fn skipped(bytes: u64) -> Report {
     let text = format!(
         "Convoke skipped a line of {bytes} bytes that the agent sent: at most {LINE_BYTES_MAX} bytes and {VALUES_MAX} \
@@ -63,9 +63,10 @@ impl Reader {
         Self { lines: FramedRead::with_capacity(stream, codec, READ_BYTES) }
     }
 
-    /// The next line that is not empty, or `None` at the end of the stream, also after an unfinished last line.
+    /// The next non-empty line, or `None` at the end of the stream, also after an unfinished last
+    /// line.
     ///
-    /// Cancel-safe: what was read stays here for the next call.
+    /// Cancel-safe: buffered input is kept for the next call.
     pub(crate) async fn next(&mut self) -> io::Result<Option<Line>> {
         while let Some(line) = self.lines.next().await {
             if let Some(line) = parse(line?) {
@@ -76,7 +77,7 @@ impl Reader {
     }
 }
 
-/// What a line turned out to be, unless there is nothing in it.
+/// Parses a line; `None` if it is empty.
 fn parse(line: line_codec::Line) -> Option<Line> {
     let line = match line {
         line_codec::Line::Whole(line) => line,
@@ -95,7 +96,8 @@ fn parse(line: line_codec::Line) -> Option<Line> {
     })
 }
 
-/// Whether a line of JSON has more values than are read. Every value but one follows a comma, a colon or a bracket.
+/// Whether a line of JSON has more values than allowed. Every value but one follows a comma, a
+/// colon or a bracket.
 fn has_too_many_values(line: &[u8]) -> bool {
     let (mut values, mut in_text, mut is_escaped) = (0, false, false);
     for byte in line {
@@ -112,7 +114,7 @@ fn has_too_many_values(line: &[u8]) -> bool {
 
 /// The beginning of a line as text.
 fn cut(bytes: &[u8]) -> String {
-    // No character takes more than four bytes, so that the rest need not be looked at.
+    // A character has at most four bytes, so the rest need not be decoded.
     let beginning = bytes.get(..JUNK_CHARS_MAX * 4).unwrap_or(bytes);
     String::from_utf8_lossy(beginning).chars().take(JUNK_CHARS_MAX).collect()
 }
@@ -120,9 +122,9 @@ fn cut(bytes: &[u8]) -> String {
 /// Writes lines to a stream.
 pub(crate) struct Writer {
     stream: Box<dyn AsyncWrite + Send + Unpin>,
-    /// What is being written: more than nothing between two calls when one was cancelled.
+    /// The line that is being written; not empty between two calls if one was cancelled.
     buffer: Vec<u8>,
-    /// How much of it is out.
+    /// How much of it is written.
     sent: usize,
 }
 
@@ -132,9 +134,10 @@ impl Writer {
         Self { stream: Box::new(stream), buffer: Vec::new(), sent: 0 }
     }
 
-    /// Writes a value as one line, and waits until the other side's pipe has taken it.
+    /// Writes a value as one line, and waits until the pipe has accepted it.
     ///
-    /// A call that is cancelled halfway leaves the rest of its line to the next one, so that no line is torn.
+    /// If a call is cancelled, the next one writes the rest of its line first, so that no line is
+    /// torn.
     pub(crate) async fn send(&mut self, value: &Value) -> io::Result<()> {
         serde_json::to_writer(&mut self.buffer, value)?;
         self.buffer.push(b'\n');
@@ -151,7 +154,7 @@ impl Writer {
         self.stream.flush().await
     }
 
-    /// Closes the pipe to the agent. The rest of a cancelled write is not awaited.
+    /// Closes the pipe to the agent. The rest of a cancelled write is dropped.
     pub(crate) async fn close(mut self) {
         // An agent that has closed its input needs no end of file.
         self.stream.shutdown().await.ok();

@@ -1,7 +1,7 @@
 //! The pool: one process per session, started on demand, kept warm, reused, and stopped when idle.
 //!
-//! It knows keys and processes and nothing of sessions. A process whose seat is taken is never evicted: when the pool
-//! is full, callers wait in a queue, and see their place in it.
+//! It knows keys and processes, but not sessions. A process whose seat is taken is never evicted:
+//! if the pool is full, callers wait in a queue and see their position.
 
 mod grants;
 mod slot;
@@ -19,28 +19,28 @@ use crate::error::{Error, Result};
 use crate::temp::TempFolder;
 use slot::{Command, News, Slot};
 
-/// Requests that may wait for the pool's task, which never waits itself; one more waits with its sender.
+/// Requests that may be queued for the pool's task, which never blocks; further senders wait.
 const REQUESTS_MAX: usize = 64;
 
-/// How many processes there may be, and how long one is kept without work.
+/// The limits of the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// Processes at the same time, those that start and stop included.
+    /// Concurrent processes, including those that start and stop.
     pub processes_max: usize,
     /// How long a process is kept warm without a turn.
     pub idle_timeout: Duration,
-    /// How often the operating system is asked whether the processes live. A death is noticed at once without it; this
-    /// finds those whose driver has broken down.
+    /// How often the operating system is asked whether the processes are alive. An exit is usually
+    /// noticed at once; this finds processes whose driver has failed.
     pub health_interval: Duration,
 }
 
-/// A handle to the pool; cheap to clone. When the last one is gone, every process is stopped.
+/// A handle to the pool; cheap to clone. When the last one is dropped, every process is stopped.
 #[derive(Debug, Clone)]
 pub struct Pool {
     mailbox: mpsc::Sender<Request>,
 }
 
-/// The right to use a process: while it is held, the process is not idle.
+/// The right to use a process: while it is held, the process does not count as idle.
 #[derive(Debug)]
 pub struct Seat {
     orders: mpsc::Sender<Command>,
@@ -52,12 +52,12 @@ pub struct Seat {
 }
 
 impl Seat {
-    /// Passes an order on to the agent.
+    /// Sends an order to the agent.
     pub async fn send(&self, order: Order) -> Result<()> {
         self.orders.send(Command::Order(order)).await.map_err(|_| Error::Gone)
     }
 
-    /// Ends when the process or its driver ends.
+    /// Completes when the process or its driver ends.
     pub async fn closed(&self) {
         self.orders.closed().await;
     }
@@ -104,10 +104,12 @@ impl Pool {
         Self { mailbox }
     }
 
-    /// Takes the seat of a key's process: the warm one, or a new one as `launch` says, as soon as there is room.
+    /// Takes the seat of a key's process: the warm one, or a new one by `launch`, as soon as there
+    /// is room.
     ///
-    /// The process's reports come out of `reports`, also after the seat is given back. While the caller waits for room,
-    /// `place` is its place in the queue, counted from 1; 0 means that it does not wait.
+    /// The process's reports are sent to `reports`, even after the seat is returned. While the
+    /// caller waits for room, `place` is its position in the queue, from 1; 0 means that it does
+    /// not wait.
     pub async fn acquire(
         &self,
         key: &str,
@@ -121,7 +123,7 @@ impl Pool {
         seat.await.map_err(|_| Error::Gone)?
     }
 
-    /// Takes the seat of a key's process if that was used before and is free; never waits.
+    /// Takes the seat of a key's warm process if that is free; never waits.
     pub async fn take_warm(&self, key: &str, reports: mpsc::Sender<Report>) -> Option<Seat> {
         let (reply, seat) = oneshot::channel();
         let request = Request::TakeWarm { key: key.to_owned(), reports, reply };
@@ -129,27 +131,28 @@ impl Pool {
         seat.await.ok()?
     }
 
-    /// Starts a process that will probably be needed, if there is room to spare.
+    /// Starts a process that will probably be needed, if there is room.
     pub async fn prepare(&self, key: &str, launch: Launch) {
-        // A pool that is gone prepares nothing.
+        // A stopped pool prepares nothing.
         self.mailbox.send(Request::Prepare { key: key.to_owned(), launch }).await.ok();
     }
 
-    /// Stops a key's process, even a busy one, and waits until it is gone.
+    /// Stops a key's process, even a busy one, and waits until it has exited.
     pub async fn release(&self, key: &str) {
         let (done, gone) = oneshot::channel();
         let request = Request::Release { key: key.to_owned(), done };
         if self.mailbox.send(request).await.is_ok() {
-            // Dropped unanswered when the process is gone, or was never there.
+            // The channel is dropped when the process has exited, or does not exist.
             gone.await.ok();
         }
     }
 
-    /// Stops every process and starts no other; returns when they have ended. Waiting callers are refused.
+    /// Stops every process and starts no others; returns when all have exited. Waiting callers are
+    /// refused.
     pub async fn stop(&self) {
         let (done, gone) = oneshot::channel();
         if self.mailbox.send(Request::Stop { done }).await.is_ok() {
-            // Dropped unanswered with the last process.
+            // The channel is dropped with the last process.
             gone.await.ok();
         }
     }
@@ -209,13 +212,13 @@ impl PoolTask {
                 _ = health.tick() => self.check_health(),
             }
         }
-        // All handles are dropped; the processes end with their slots.
+        // All handles are dropped; dropping the slots kills the processes.
         self.slots.clear();
     }
 
     fn carry_out(&mut self, request: Request) {
         match request {
-            // A caller of a stopping pool is refused by its dropped reply channel.
+            // In a stopping pool, dropping the reply channel refuses the caller.
             Request::Acquire(_) | Request::Prepare { .. } if !matches!(self.life, Life::Serves) => {
             }
             Request::Acquire(wait) => {
@@ -223,10 +226,11 @@ impl PoolTask {
                 self.serve();
             }
             Request::TakeWarm { key, reports, reply } => {
-                // A waiting caller gets its own process as soon as that is free, so this skips no one in the queue.
+                // A waiting caller gets its own process as soon as that is free, so this jumps no
+                // queue.
                 let slot = self.slots.get_mut(&key);
                 let seat = slot.and_then(|slot| slot.take_warm(reports, &self.news_to));
-                // A caller that no longer waits drops the seat, which gives it back.
+                // A caller that has stopped waiting drops the seat, which returns it.
                 reply.send(seat).ok();
             }
             Request::Prepare { key, launch } => {
@@ -260,8 +264,8 @@ impl PoolTask {
         }
     }
 
-    /// Removes processes that have ended according to the operating system, without a report of it since the last
-    /// check.
+    /// Removes processes that have exited according to the operating system, without a report since
+    /// the last check.
     fn check_health(&mut self) {
         let dead =
             self.slots.iter_mut().filter_map(|(key, slot)| slot.is_missing().then(|| key.clone()));
@@ -302,7 +306,8 @@ impl PoolTask {
         }
     }
 
-    /// Serves waiting callers in order; one whose process is warm need not wait for the others.
+    /// Serves waiting callers in order; a caller whose process is warm does not wait for the
+    /// others.
     fn serve(&mut self) {
         let waiting = std::mem::take(&mut self.queue);
         for wait in waiting {
@@ -323,15 +328,16 @@ impl PoolTask {
         }
     }
 
-    /// Starts a process for a caller if there is room; else the one that has been idle longest makes some.
+    /// Starts a process for a caller if there is room; else evicts the one that has been idle
+    /// longest.
     fn make_room_for(&mut self, wait: &Wait) {
         if self.slots.len() < self.settings.processes_max {
             self.start(wait.key.clone(), wait.launch.clone());
             wait.place.send_replace(0);
             return;
         }
-        // A process that is already stopping makes room for the first in the queue; no other is evicted for the same
-        // caller.
+        // A process that is already stopping makes room for the first in the queue, so no other is
+        // evicted for the same caller.
         let leaving = self.slots.values().filter(|slot| slot.is_leaving()).count();
         let needs_room =
             |wait: &&Wait| self.slots.get(&wait.key).is_none_or(|slot| slot.is_leaving());
@@ -356,7 +362,7 @@ impl PoolTask {
         self.slots.values_mut().filter(|slot| is_due(slot)).for_each(Slot::stop);
     }
 
-    /// Reports to the first caller of a key why there is no process; the next one tries again.
+    /// Sends the first caller of a key the error; the next one tries again.
     fn refuse(&mut self, key: &str, error: Error) {
         if let Some(index) = self.queue.iter().position(|wait| wait.key == key)
             && let Some(wait) = self.queue.remove(index)

@@ -1,6 +1,7 @@
-//! One running process of an agent, and everything that it starts: they end together.
+//! One running process of an agent, with all its descendants: they are killed together.
 //!
-//! A supervisor kills all of them. Without one, the processes are in a group, and one that calls `setsid` leaves it.
+//! A supervisor kills all of them. Without one, the processes are in a group, and one that calls
+//! `setsid` leaves it.
 
 mod begin;
 mod stderr;
@@ -26,29 +27,30 @@ use crate::{Error, Result, lines};
 
 pub(crate) use begin::{Begun, Ended, open_workspace, read_word};
 
-/// The slowest agent seen needed seven seconds to leave after its input was closed.
+/// The slowest known agent needs seven seconds to exit after its input is closed.
 const GRACE: Grace = Grace { close: Duration::from_secs(8), signal: Duration::from_secs(2) };
 /// How long it may take to exit after it closed its output; then it is killed.
 const EXIT_GRACE: Duration = Duration::from_secs(1);
-/// How long the rest of its error output is waited for: a process that left the group may hold the pipe for ever.
+/// How long the rest of its stderr is waited for: a process that left the group may hold the pipe
+/// open for ever.
 const STDERR_GRACE: Duration = Duration::from_millis(500);
 
-/// A process and everything that it started. Dropping it kills all of them; the runtime sees to it that nothing stays a
-/// zombie.
+/// A process with all its descendants. Dropping it kills them; the runtime reaps the zombies.
 pub(crate) struct Child {
-    /// The record by which a later daemon finds the group. It is removed first, while the process id is still ours.
+    /// The record by which a later daemon finds the group. It is removed first, while the pid
+    /// cannot be reused yet.
     record: Option<Record>,
     begun: Begun,
     /// Removed after the process.
     _temp: Option<Arc<TempFolder>>,
-    /// Signals that some child of ours changed its state.
+    /// The stream of SIGCHLD.
     changes: Signals,
     said: watch::Receiver<stderr::Tail>,
-    /// The exit status of the leader, without its last output. Known means reaped.
+    /// The exit status of the leader, without its last output. `Some` means reaped.
     ended: Option<Exit>,
 }
 
-/// How long a process may take to leave before stronger means are used, or SIGKILL again.
+/// How long a process may take to exit before the next signal, or SIGKILL again.
 struct Grace {
     /// After its input was closed.
     close: Duration,
@@ -58,7 +60,8 @@ struct Grace {
 
 /// The pipes to an agent.
 pub(crate) struct Pipes {
-    /// Its output. A caller that stops the process must keep reading, or it may hang on a full pipe.
+    /// Its output. A caller that stops the process must keep reading, or it may block on a full
+    /// pipe.
     pub(crate) lines: lines::Reader,
     /// Its input.
     pub(crate) input: lines::Writer,
@@ -69,7 +72,7 @@ impl Child {
     pub(crate) async fn spawn(launch: &Launch) -> Result<(Self, Pipes)> {
         let workspace = check(launch).await?;
         let fail = |source| Error::Spawn { program: launch.program.clone(), source };
-        // Listening begins before there is anything to miss.
+        // Subscribed before the start, so that no signal is missed.
         let changes = signal(SignalKind::child()).map_err(fail)?;
         let (ours, theirs) = pipes().map_err(fail)?;
         let started = Begun::start(launch, workspace, Path::new(""), theirs, Ending::WithProgram);
@@ -78,7 +81,8 @@ impl Child {
         let said = stderr::drain(errors, begun.group);
         let _temp = launch.temp.clone();
         let mut child = Self { begun, _temp, changes, said, ended: None, record: None };
-        // A process that could not be found after our death is not begun; it ends with this child.
+        // A process that could not be found after a crash of the daemon is not started; it ends
+        // with this child.
         child.record = match &launch.leftovers {
             Some(folder) => child.record_in(folder, launch).map_err(fail)?,
             None => None,
@@ -92,22 +96,22 @@ impl Child {
         self.begun.group.as_raw_pid().cast_unsigned()
     }
 
-    /// Waits for the end of the process, and returns the exit status that the operating system reports. The rest of its
-    /// group is killed as soon as this notices, so it should be polled all the time that the pipes are in use.
+    /// Waits for the process to exit, and returns its exit status. It kills the rest of the group
+    /// as soon as it notices, so it should be polled while the pipes are in use.
     ///
-    /// Cancel-safe, and can be asked again.
+    /// Cancel-safe, and may be called again.
     pub(crate) async fn exited(&mut self) -> Exit {
         let exit = loop {
             if let Some(exit) = self.reap() {
                 break exit.clone();
             }
             if self.changes.recv().await.is_none() {
-                // When the runtime ends, this future ends with it and reports nothing.
+                // When the runtime ends, this future is dropped.
                 std::future::pending::<()>().await;
             }
         };
         let silent = async { while self.said.changed().await.is_ok() {} };
-        // Late output on stderr is no reason to wait longer.
+        // Late output on stderr is not waited for.
         timeout(STDERR_GRACE, silent).await.ok();
         Exit { stderr_tail: self.said.borrow().text(), ..exit }
     }
@@ -121,7 +125,8 @@ impl Child {
         self.exited().await
     }
 
-    /// Stops the process by ever stronger means: end of input, SIGTERM and SIGKILL to the group.
+    /// Stops the process with escalating means: end of input, then SIGTERM, then SIGKILL to the
+    /// group.
     pub(crate) async fn stop(self, input: lines::Writer) -> Exit {
         self.stop_within(GRACE, input).await
     }
@@ -167,27 +172,27 @@ impl Child {
         }
     }
 
-    /// Kills everything at once; [`Self::exited`] ends when it is gone.
+    /// Kills everything at once; then [`Self::exited`] completes.
     pub(crate) fn kill(&mut self) {
         if self.ended.is_none() {
             self.begun.kill();
         }
     }
 
-    /// Asks it to end, unless it is reaped and its number may be another one's.
+    /// Sends SIGTERM, unless the process is reaped and its pid may be reused.
     fn terminate(&mut self) {
         if self.ended.is_none() {
             self.begun.terminate();
         }
     }
 
-    /// How the leader ended, if it did.
+    /// The exit status of the leader, if it has exited.
     fn reap(&mut self) -> Option<&Exit> {
         if self.ended.is_none() {
             let looking = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
             match waitid(WaitId::Pid(self.begun.group), looking) {
                 Ok(None) => return None,
-                // A zombie keeps its number, so this reaches the group of this leader and no other.
+                // A zombie keeps its pid, so this reaches the group of this leader and no other.
                 Ok(Some(_)) => self.begun.kill(),
                 Err(error) => tracing::error!(pid = self.pid(), %error, "cannot ask for a process"),
             }
@@ -204,7 +209,8 @@ impl Child {
         self.ended.as_ref()
     }
 
-    /// Records the process in case Convoke is killed; `None` where the system does not report enough about processes.
+    /// Records the process in case the daemon is killed; `None` if the system does not report
+    /// enough about processes.
     fn record_in(&self, folder: &Path, launch: &Launch) -> io::Result<Option<Record>> {
         match self.begun.record(launch, folder) {
             Ok(record) => Ok(Some(record)),
@@ -235,7 +241,7 @@ fn exit_of(status: std::process::ExitStatus) -> Exit {
 /// The daemon's ends of the pipes to a process.
 type OurEnds = (pipe::Sender, pipe::Receiver, pipe::Receiver);
 
-/// Pipes for the three streams of a process: our ends, and those of the process.
+/// Pipes for the three streams of a process: the daemon's ends, and those of the process.
 fn pipes() -> io::Result<(OurEnds, [OwnedFd; 3])> {
     let (stdin, ours_in) = io::pipe()?;
     let (ours_out, stdout) = io::pipe()?;
@@ -248,11 +254,11 @@ fn pipes() -> io::Result<(OurEnds, [OwnedFd; 3])> {
     Ok((ours, [stdin.into(), stdout.into(), stderr.into()]))
 }
 
-/// Opens the workspace of a launch and looks for its program, because the operating system's error would not
-/// distinguish a missing folder from a missing program.
+/// Opens the workspace of a launch and checks its program, because the error of the operating
+/// system would not distinguish a missing folder from a missing program.
 async fn check(launch: &Launch) -> Result<OwnedFd> {
     let (program, workspace) = (launch.program.clone(), launch.workspace.clone());
-    // A folder on a network drive may take its time.
+    // A folder on a network drive may respond slowly.
     let looking = tokio::task::spawn_blocking(move || look(program, &workspace));
     looking.await.unwrap_or_else(|panic| Err(Error::Io(io::Error::other(panic))))
 }
@@ -262,7 +268,7 @@ fn look(program: PathBuf, workspace: &Path) -> Result<OwnedFd> {
     if program.exists() { Ok(opened) } else { Err(Error::NotFound { program }) }
 }
 
-// They look into /proc.
+// These tests need /proc.
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 pub(crate) mod tests;

@@ -1,32 +1,32 @@
-//! Starts an agent in its own session of a conversation, or in a new one if that no longer exists.
+//! Starts an agent in its own stored session, or in a new one if that no longer exists.
 
 use convoke_core::id::SessionId;
 
 use crate::driver::{Random, Start};
 use crate::error::{Error, Result};
 
-/// Ids that are tried for a new session; that even one is taken is next to impossible.
+/// Ids that are tried for a new session; even one collision is next to impossible.
 const IDS_MAX: usize = 3;
 
-/// The session of its own that an agent was started in.
+/// The agent session that a process was started in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begun {
-    /// The one that it knows.
+    /// The stored one.
     Resumed,
-    /// A copy of the one that it knows.
+    /// A fork of the stored one.
     Forked,
     /// A new one.
     New,
 }
 
-/// What is known of an agent's own session.
+/// What is known of the agent's stored session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Known {
     /// Nothing; there is none.
     Nothing,
     /// Its id.
     Session(String),
-    /// Its id, and that another program may have it open, so that it must not be continued itself.
+    /// Its id, and another program may have it open, so it must not be continued itself.
     OpenElsewhere(String),
 }
 
@@ -36,8 +36,8 @@ impl From<Option<String>> for Known {
     }
 }
 
-/// Starts an agent in its own session, if there is one, or in a copy of it; in a new one otherwise, or if resuming fails
-/// with an error that `is_forgotten` accepts.
+/// Starts an agent in its stored session, or in a fork of it; in a new one if there is none, or if
+/// resuming fails with an error that `is_forgotten` accepts.
 pub async fn resume_or_begin<T, F: Future<Output = Result<T>>>(
     known: impl Into<Known>,
     random: Random,
@@ -62,7 +62,7 @@ pub async fn resume_or_begin<T, F: Future<Output = Result<T>>>(
     }
     for _ in 1..IDS_MAX {
         match start(new(random)).await {
-            // A session of the agent has this id already.
+            // The agent has a session with this id already.
             Err(Error::IdTaken { .. }) => {}
             outcome => return outcome.map(|started| (started, Begun::New)),
         }

@@ -1,4 +1,4 @@
-//! Confines agents: what they may write, what they may not even read, and that nothing they start outlives them.
+//! Confines agents: what they may write and read, and that nothing they start outlives them.
 //!
 //! The daemon starts Convoke itself as `sandbox-exec --supervise`, with an empty environment, and hands it the plan and
 //! the open descriptors over a socket. That supervisor starts the last stage (`sandbox-exec --enter`), through bubblewrap
@@ -64,22 +64,23 @@ pub use settings::{Available, Caches, Exceptions, Layer, Missing, Settings};
 pub use start::{Here, run_here};
 pub(crate) use start::{Supervised, start};
 
-/// The paths, and all others by which the same files and folders can be reached, because a file system is mounted twice.
+/// The paths, and all others that lead to the same files and folders, because a file system is
+/// mounted twice.
 pub(crate) fn with_aliases(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     let aliases: Vec<PathBuf> = paths.iter().flat_map(|path| mounts::aliases(path)).collect();
     [paths, aliases].concat()
 }
 
-/// What confinement lacks, though it holds otherwise.
+/// An incomplete part of an otherwise active confinement.
 #[derive(Debug, thiserror::Error)]
 pub enum Shortfall {
-    /// A file that is not there has nothing to grant rights on.
+    /// A missing file, on which no rights can be granted.
     #[error("{} does not exist, and a sandboxed program cannot create it", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
     },
-    /// The neighbours of a hidden folder are not known, so they are hidden too.
+    /// The neighbours of a hidden folder cannot be listed, so they are hidden too.
     #[error("cannot list {}, so nothing in it is readable", path.display())]
     Unlistable {
         /// The folder around the hidden one.
@@ -89,12 +90,12 @@ pub enum Shortfall {
     },
 }
 
-/// The generation of Landlock that confines all writing.
+/// The Landlock version that confines all writes.
 pub const WRITING_GENERATION: u8 = 3;
 
-/// The newest generation of Landlock rules that the running kernel takes, or `None` without Landlock.
+/// The newest Landlock version that the running kernel supports, or `None` without Landlock.
 ///
-/// A kernel that is newer than the newest generation known here answers with the latter.
+/// For a kernel that is newer than this program, it is the newest version known here.
 pub fn landlock_generation() -> Option<u8> {
     #[cfg(target_os = "linux")]
     return landlock::newest_generation();
@@ -102,7 +103,7 @@ pub fn landlock_generation() -> Option<u8> {
     return None;
 }
 
-/// What a process that was started as `sandbox-exec --supervise` does: the socket on its standard input says the rest.
+/// The main function of `sandbox-exec --supervise`: the socket on its standard input has the plan.
 pub fn supervise() -> Result<ExitCode> {
     keep_descriptors_here();
     let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
@@ -126,34 +127,34 @@ pub fn supervise() -> Result<ExitCode> {
     })
 }
 
-/// What a process that was started as `sandbox-exec --enter` does: it becomes the program.
+/// The main function of `sandbox-exec --enter`: it becomes the program.
 pub fn enter() -> Result<ExitCode> {
     Ok(enter::enter()?)
 }
 
-/// Keeps whatever this process inherited besides its three streams from the programs that it starts: a daemon may have been
-/// started with files open that its agents must not have.
+/// Marks all inherited descriptors besides the three streams as close-on-exec: a daemon may have
+/// been started with files open that its agents must not access.
 fn keep_descriptors_here() {
     const FIRST: i32 = 3;
     close_fds::set_fds_cloexec_threadsafe(FIRST, &[]);
 }
 
-/// Leaves the terminal, by leading a session of processes: a program that shares a terminal with its user can type into
-/// it.
+/// Leaves the terminal by starting a new session: a program that shares a terminal with its user
+/// can type into it.
 ///
 /// Programs that would ask there for a password fail at once, instead of waiting for ever.
 fn leave_terminal() -> io::Result<()> {
     if setsid().is_ok() {
         return Ok(());
     }
-    // A group's leader cannot lead a session, and so steps back into the group of its parent.
+    // The leader of a group cannot start a session, so it moves into the group of its parent first.
     let parent = getppid().ok_or(io::ErrorKind::NotFound)?;
     setpgid(None, Some(getpgid(Some(parent))?))?;
     setsid()?;
     Ok(())
 }
 
-/// Takes everything from the calling thread but what is listed.
+/// Removes all rights of the calling thread except the listed ones.
 #[cfg(target_os = "linux")]
 fn restrict(
     readable: &[PathBuf],

@@ -1,5 +1,5 @@
-//! Folders for agents' temporary files: outside of Convoke's home, so that an agent that fills them does not fill it, and
-//! gone with the process that they were made for.
+//! Folders for agents' temporary files: outside of Convoke's home, so that an agent cannot fill its
+//! disk, and removed with the process that they were created for.
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write as _};
@@ -9,22 +9,23 @@ use std::path::{Path, PathBuf};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open, openat};
 
-/// How the names of the folders begin; nothing else is removed.
+/// The prefix of the folders; nothing else is removed.
 const PREFIX: &str = "convoke-";
 
 /// A folder that only its owner can enter. It is removed with this value.
 #[derive(Debug)]
 pub struct TempFolder {
     path: PathBuf,
-    /// Locked, so that a supervisor can tell a folder in use from one that a killed daemon left.
+    /// A lock by which a supervisor distinguishes a folder in use from one that a killed daemon
+    /// left.
     _lock: OwnedFd,
 }
 
 impl TempFolder {
-    /// Makes a folder with a name that cannot be foreseen.
+    /// Creates a folder with an unpredictable name.
     pub fn create(around: &Path, random: [u8; 16]) -> io::Result<Self> {
         let number = u128::from_ne_bytes(random) >> 64;
-        // Links in the way to it are resolved now: rules for it are made by its real path.
+        // Links in its path are resolved now: sandbox rules use the real path.
         let path = around.canonicalize()?.join(format!("{PREFIX}{number:016x}"));
         DirBuilder::new().mode(0o700).create(&path)?;
         let lock = open_folder(&path)?;
@@ -32,13 +33,13 @@ impl TempFolder {
         Ok(Self { path, _lock: lock })
     }
 
-    /// Makes a folder inside of this one.
+    /// Creates a folder inside of this one.
     pub fn inside(&self, random: [u8; 16]) -> io::Result<Self> {
         Self::create(&self.path, random)
     }
 
-    /// Puts a file into a new folder inside of this one, and returns its path. The agent may write here at the same time,
-    /// and has links ready: none is followed.
+    /// Writes a file into a new folder inside of this one, and returns its path. The agent may
+    /// write here concurrently and place links: none is followed.
     pub fn put(&self, name: &str, bytes: &[u8], random: [u8; 16]) -> io::Result<PathBuf> {
         let number = u128::from_ne_bytes(random) >> 64;
         let folder = self.path.join(format!("{PREFIX}{number:016x}"));
@@ -50,7 +51,7 @@ impl TempFolder {
         Ok(folder.join(name))
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -64,16 +65,16 @@ impl Drop for TempFolder {
     }
 }
 
-/// Opens a folder, and nothing that a link leads to.
+/// Opens a folder without following a link.
 fn open_folder(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(open(path, flags, Mode::empty())?)
 }
 
-/// Whether a process has this folder as a [`TempFolder`].
+/// Whether a process holds this folder as a [`TempFolder`].
 fn is_in_use(path: &Path) -> io::Result<bool> {
     let opened = match open_folder(path) {
-        // An agent took the rights from itself before it ended.
+        // The agent has removed its own permissions.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(false),
         opened => opened?,
     };
@@ -89,12 +90,12 @@ pub(crate) fn remove_around(path: &Path) {
     if let Some(around) = path.parent()
         && is_in_use(around).is_ok_and(|is_in_use| !is_in_use)
     {
-        // Other agents of the daemon may still end.
+        // Fails while other agents of the daemon have folders there.
         fs::remove_dir(around).ok();
     }
 }
 
-/// Removes a folder that a killed process left, if it is one of ours.
+/// Removes a folder that a killed process left, if it is one of Convoke's.
 pub fn remove_abandoned(path: &Path) -> io::Result<()> {
     let is_named_so =
         path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()));
@@ -109,20 +110,20 @@ pub fn remove_abandoned(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a folder in which an agent may have taken rights from itself.
+/// Removes a folder in which an agent may have removed permissions.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             unlock(path);
             fs::remove_dir_all(path)
         }
-        // Its supervisor was faster.
+        // Its supervisor has removed it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
     }
 }
 
-/// Gives the owner the rights back on all folders below; what fails shows in the removal.
+/// Restores the owner's permissions on all folders below; failures show in the removal.
 fn unlock(folder: &Path) {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).ok();
@@ -144,7 +145,7 @@ mod tests {
         let path = folder.put("shot.png", b"bytes", [2; 16]).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"bytes");
         assert!(folder.put("shot.png", b"other", [2; 16]).is_err(), "the folder is there already");
-        // An agent that guesses the name cannot lead it elsewhere.
+        // An agent that guesses the name cannot redirect it.
         let number = u128::from_ne_bytes([3; 16]) >> 64;
         let planted = folder.path().join(format!("{PREFIX}{number:016x}"));
         std::os::unix::fs::symlink(around.path(), planted).unwrap();

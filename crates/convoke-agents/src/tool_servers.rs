@@ -1,4 +1,4 @@
-//! The file that lists the MCP servers that an agent starts, for agents that are not given them over their protocol.
+//! The file that lists an agent's MCP servers, for agents that do not get them over their protocol.
 //!
 //! A file, because every user of the machine can read the arguments of a process, and the servers' variables may hold
 //! keys.
@@ -14,12 +14,12 @@ use serde_json::{Map, Value, json};
 
 use crate::driver::{Launch, McpServer, Random};
 
-/// A file that only its owner can read, and that is gone with this value.
+/// A file that only its owner can read; removed when this is dropped.
 pub(crate) struct File(PathBuf);
 
 impl File {
-    /// Writes the file into the agent's own folder for temporary files, unless there are no servers. `others` are servers
-    /// that the agent has besides.
+    /// Writes the file into the agent's folder for temporary files, unless there are no servers.
+    /// `others` are further servers of the agent.
     pub(crate) fn write(
         launch: &Launch,
         others: Map<String, Value>,
@@ -32,7 +32,7 @@ impl File {
         let folder = folder.map_or_else(std::env::temp_dir, PathBuf::from);
         let path = folder.join(format!("mcp-{}.json", RequestId::from_random(random())));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-        // From here on it is removed, whatever happens.
+        // From here on it is removed in any case.
         let written = Self(path);
         file.write_all(content(others, &launch.mcp_servers).to_string().as_bytes())?;
         Ok(Some(written))
@@ -45,7 +45,7 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        // The agent may have cleaned its folder up itself.
+        // The agent may have removed it itself.
         fs::remove_file(&self.0).ok();
     }
 }

@@ -1,7 +1,8 @@
-//! The colours that programs print, for every reader that shows their output: runs of text with a style.
+//! Parses the colours of terminal output into runs of text with a style, for every reader that
+//! shows it.
 //!
-//! Sequences that do anything else to a terminal (move its cursor, clear it, set its title) are dropped, and so is what a
-//! line showed before it was overwritten from its beginning, as progress bars do.
+//! Other escape sequences (cursor movement, clearing, titles) are dropped, and so is text of a line
+//! that was overwritten after a carriage return, as progress bars do.
 
 /// How text looks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,10 +39,10 @@ pub fn split(text: &str, mut read: impl FnMut(Style, &str)) {
     let mut style = Style::default();
     for line in text.split_inclusive('\n') {
         let words = line.trim_end_matches(['\n', '\r']);
-        // How much was printed before the cursor went back to the line's beginning for the last time.
+        // The part before the last carriage return is overwritten.
         let overwritten = words.rfind('\r').map_or(0, |at| at + 1);
         let (hidden, shown) = words.split_at(overwritten);
-        // What is not seen may still set the colour.
+        // Hidden text may still set the colour.
         parts(hidden, &mut style, &mut |_, _| {});
         parts(shown, &mut style, &mut read);
         if line.ends_with('\n') {
@@ -71,7 +72,7 @@ fn parts(text: &str, style: &mut Style, read: &mut dyn FnMut(Style, &str)) {
     }
 }
 
-/// Takes one sequence off; returns what follows it.
+/// Consumes one escape sequence; returns the rest.
 fn escape<'a>(text: &'a str, style: &mut Style) -> &'a str {
     let mut letters = text.chars();
     match letters.next() {
@@ -100,7 +101,7 @@ fn escape<'a>(text: &'a str, style: &mut Style) -> &'a str {
     }
 }
 
-/// Takes the rest of a control sequence off; applies it if it sets the style.
+/// Consumes the rest of a control sequence; applies it if it sets the style.
 fn control<'a>(text: &'a str, style: &mut Style) -> &'a str {
     let end = text.find(|letter| !matches!(letter, ' '..='?'));
     let Some((end, last)) = end.and_then(|at| Some((at, text.get(at..)?.chars().next()?))) else {
@@ -112,7 +113,7 @@ fn control<'a>(text: &'a str, style: &mut Style) -> &'a str {
     }
     match last {
         '@'..='~' => text.get(end + 1..).unwrap_or_default(),
-        // Cut off by something that is no part of it.
+        // Interrupted by a character that is no part of it.
         _ => text.get(end..).unwrap_or_default(),
     }
 }

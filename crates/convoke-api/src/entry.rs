@@ -1,6 +1,6 @@
-//! What people see of a session: one entry a message, and one for each kind of state. A contract.
+//! Entries: one per message of a session, and one for each kind of state. A contract.
 //!
-//! Nothing here knows of Markdown: `html` is the server's.
+//! Nothing here renders Markdown: the server sets `html`.
 
 mod list;
 mod shown;

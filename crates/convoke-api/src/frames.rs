@@ -1,6 +1,8 @@
-//! What goes over the WebSocket, one JSON object a text frame. A contract, see `docs/interfaces/websocket.md`.
+//! The frames of the WebSocket, one JSON object per text frame. A contract, see
+//! `docs/interfaces/websocket.md`.
 //!
-//! A `requestId` is kept beside the frame, so that whatever answers it, even that it made no sense, can carry it.
+//! A `requestId` is stored beside the frame, so that every response can carry it, even one to an
+//! invalid frame.
 
 mod client;
 mod server;

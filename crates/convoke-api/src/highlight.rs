@@ -1,8 +1,8 @@
-//! What the pieces of code are, found by small lexers, for every reader that shows code in colours: the page as HTML,
-//! the terminal as styles.
+//! Syntax highlighting by small lexers, for every reader that shows code in colours: the page as
+//! HTML, the terminal as styles.
 //!
-//! They read code once, from its first letter to its last, and know words but no grammar. Where they are mistaken,
-//! something has the wrong colour; no letter is lost, and nothing takes longer.
+//! They read code once, from beginning to end, and know words but no grammar. If they are mistaken,
+//! something has the wrong colour; no text is lost, and nothing takes longer.
 
 mod code;
 mod cursor;

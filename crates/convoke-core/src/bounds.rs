@@ -27,7 +27,7 @@ pub const WORDS_BYTES_MAX: usize = 256 << 10;
 const ARGS_BYTES_MAX: usize = 128 << 10;
 /// The longest mark in a clipped text.
 const MARK_BYTES: usize = 72;
-/// Limits for strings and lists that are tried in turn until a message fits.
+/// Limits for strings and lists, tried one after another until a message fits.
 const ATTEMPTS: [(usize, usize); 4] = [(64 << 10, 4096), (16 << 10, 512), (2 << 10, 64), (256, 16)];
 
 /// How many bytes a value takes as JSON.
@@ -105,7 +105,8 @@ impl Content {
             Self::Permission(record) if json_bytes(&record) > REQUEST_BYTES_MAX => {
                 let evidence = record.evidence.map(Evidence::bounded);
                 let room = REQUEST_BYTES_MAX.saturating_sub(json_bytes(&evidence));
-                // What is decided by is kept; rules for something so long could not be read.
+                // Title and options are kept, since the human decides by them; proposed rules for
+                // so long a call could not be read.
                 let record = PermissionRecord { evidence: None, rules: Vec::new(), ..record };
                 Self::Permission(PermissionRecord { evidence, ..fit_within(record, room) })
             }

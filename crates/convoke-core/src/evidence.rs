@@ -140,7 +140,7 @@ impl Evidence {
     }
 
     fn cut_to(self, limit: usize) -> Self {
-        let mut room = Room { left: limit, omitted: 0 };
+        let mut room = Budget { left: limit, omitted: 0 };
         match self {
             Self::Command { command, working_directory, arguments, omitted_bytes } => {
                 let working_directory = working_directory.map(|path| room.keep(path));
@@ -171,12 +171,12 @@ impl Evidence {
 }
 
 /// The bytes that are still free, and how many did not fit.
-struct Room {
+struct Budget {
     left: usize,
     omitted: u64,
 }
 
-impl Room {
+impl Budget {
     /// The beginning of a text.
     fn keep(&mut self, mut text: String) -> String {
         let end = text.floor_char_boundary(self.left);

@@ -24,7 +24,7 @@ pub enum Speaker {
     Assistant,
     /// The agent used a tool, whose name is the text.
     Tool,
-    /// A note of Convoke about the quotation.
+    /// A note by Convoke about the quotation.
     Note,
 }
 

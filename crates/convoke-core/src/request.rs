@@ -53,7 +53,7 @@ impl Status {
     pub const ALL: [Self; 5] =
         [Self::Pending, Self::Answered, Self::Rejected, Self::TimedOut, Self::Abandoned];
 
-    /// The word that stores and wires use.
+    /// The name in the database and on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -315,9 +315,9 @@ impl Request {
         }
     }
 
-    /// Decides what follows from a verdict: the request as it then stands, and who gets to hear of it.
+    /// Decides what follows from a verdict: the new state of the request, and who receives it.
     pub fn handle(&self, verdict: Verdict) -> Result<(Self, Delivery), Refusal> {
-        // A second answer is refused as late, even when it would not have fitted.
+        // A second answer is refused as late, even if it would not have fitted.
         if let status @ (Status::Answered | Status::Rejected) = self.status() {
             return Err(Settled { status }.into());
         }

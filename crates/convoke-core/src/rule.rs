@@ -35,7 +35,7 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// The word that stores and wires use.
+    /// The name in the database and on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",

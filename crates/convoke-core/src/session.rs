@@ -59,7 +59,7 @@ impl Status {
     /// Every status.
     pub const ALL: [Self; 4] = [Self::Active, Self::Completed, Self::Cancelled, Self::Error];
 
-    /// The word that stores and wires use.
+    /// The name in the database and on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -226,7 +226,7 @@ impl Session {
         self.is_held
     }
 
-    /// Whether something goes on.
+    /// What the session is doing.
     pub const fn activity(&self) -> Activity {
         match () {
             () if !self.pending.is_empty() => Activity::Waiting,
@@ -235,17 +235,18 @@ impl Session {
         }
     }
 
-    /// Whether no queued prompt waits for the running turn.
+    /// Whether no queued prompt waits for the running turn to end.
     fn is_queue_quiet(&self) -> bool {
         self.queue.is_empty() || self.is_held
     }
 
-    /// Whether something goes on that needs a task: one that left the session so must have failed.
+    /// Whether a turn runs, a request is pending, or a prompt waits for the turn. Such a session
+    /// needs a task; if the task exited in this state, it failed.
     pub fn is_under_way(&self) -> bool {
         self.activity() != Activity::Idle || !self.is_queue_quiet()
     }
 
-    /// Whether nothing runs, waits or is asked. Waiting is not idle.
+    /// Whether no turn runs, no request is pending and no prompt is queued.
     pub fn is_idle(&self) -> bool {
         self.activity() == Activity::Idle && self.queue.is_empty()
     }

@@ -64,7 +64,7 @@ pub enum StateKind {
 }
 
 impl StateKind {
-    /// The word that stores and wires use.
+    /// The name in the database and on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Queue => "queue",

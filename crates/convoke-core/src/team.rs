@@ -131,7 +131,7 @@ impl PairStatus {
         Self::Migrating,
     ];
 
-    /// The word that files and wires use.
+    /// The name in files and on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",

@@ -35,8 +35,8 @@ const MILLIS_MAX: i64 = 253_402_207_199_999;
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let moment = jiff::Timestamp::from_millisecond(self.0).map_err(|_| fmt::Error)?;
-        write!(f, "{moment:.3}")
+        let time = jiff::Timestamp::from_millisecond(self.0).map_err(|_| fmt::Error)?;
+        write!(f, "{time:.3}")
     }
 }
 
@@ -44,9 +44,9 @@ impl FromStr for Timestamp {
     type Err = TimestampError;
 
     fn from_str(text: &str) -> Result<Self, TimestampError> {
-        let moment: jiff::Timestamp =
+        let time: jiff::Timestamp =
             text.parse().map_err(|source| TimestampError { text: text.to_owned(), source })?;
-        Ok(Self::from_millis(moment.as_millisecond()))
+        Ok(Self::from_millis(time.as_millisecond()))
     }
 }
 
@@ -119,9 +119,9 @@ mod tests {
 
     #[test]
     fn a_timestamp_is_written_with_milliseconds_and_read_back() {
-        let moment = Timestamp::from_millis(1_794_739_200_007);
-        assert_eq!(moment.to_string(), "2026-11-15T10:40:00.007Z");
-        assert_eq!("2026-11-15T11:40:00.0079+01:00".parse::<Timestamp>().unwrap(), moment);
+        let time = Timestamp::from_millis(1_794_739_200_007);
+        assert_eq!(time.to_string(), "2026-11-15T10:40:00.007Z");
+        assert_eq!("2026-11-15T11:40:00.0079+01:00".parse::<Timestamp>().unwrap(), time);
         assert_eq!(
             "yesterday".parse::<Timestamp>().unwrap_err().to_string(),
             "not an RFC 3339 timestamp: yesterday"
@@ -131,8 +131,8 @@ mod tests {
     #[test]
     fn every_moment_can_be_written() {
         for millis in [i64::MIN, MILLIS_MIN, -1, 0, MILLIS_MAX, i64::MAX] {
-            let moment = Timestamp::from_millis(millis);
-            assert_eq!(moment.to_string().parse::<Timestamp>().unwrap(), moment);
+            let time = Timestamp::from_millis(millis);
+            assert_eq!(time.to_string().parse::<Timestamp>().unwrap(), time);
         }
     }
 }

@@ -45,7 +45,7 @@ mod tests {
                 "Please rewrite the whole parser so that it handles errors",
                 "Please rewrite the whole parser so that it...",
             ),
-            // The last space stands at the twentieth place: too early to cut there.
+            // The last space is at the twentieth character: too early to cut there.
             (
                 "12345678901234567890 234567890123456789012345678901234567890",
                 "12345678901234567890 23456789012345678901234567890...",
@@ -54,7 +54,7 @@ mod tests {
                 "123456789012345678901 34567890123456789012345678901234567890",
                 "123456789012345678901...",
             ),
-            // A space at place fifty is outside of what is looked at.
+            // A space at the fiftieth character is beyond the part that is searched.
             (
                 "12345678901234567890123456789012345678901234567890 more",
                 "12345678901234567890123456789012345678901234567890...",

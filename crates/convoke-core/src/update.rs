@@ -104,8 +104,8 @@ impl OpenMessages {
         self.messages.get(&seq)
     }
 
-    /// Turns a change into an update. `None` for `Seen` and `Described`, and if it changes a message that is not open, which is a bug in
-    /// the caller.
+    /// Turns a change into an update. `None` for `Seen` and `Described`, and if the message to be
+    /// changed is not open, which is a bug in the caller.
     pub fn apply(&mut self, change: Change, stamp: UpdateStamp) -> Option<Update> {
         let UpdateStamp { rev, at, .. } = stamp;
         match change {

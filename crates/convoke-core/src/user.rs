@@ -78,7 +78,7 @@ impl Role {
     /// Every role, from the least to the most powerful.
     pub const ALL: [Self; 3] = [Self::Viewer, Self::Member, Self::Owner];
 
-    /// The word that stores and wires use.
+    /// The name in the database and on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Viewer => "viewer",

@@ -77,7 +77,7 @@ enum Way {
     Files { asked: AskedInFiles, call_id: Option<String>, kind: Kind },
 }
 
-/// What a set of questions in files stands for.
+/// What a set of questions in files was asked as.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Questions,
@@ -153,7 +153,7 @@ impl Inbox {
         }
     }
 
-    /// What was asked before, and what has become of it by now.
+    /// A set of questions that was asked before, and its outcome if there is one.
     pub async fn asked(
         &self,
         asker: &Asker,
@@ -176,7 +176,7 @@ impl Inbox {
         }
     }
 
-    /// Waits for what becomes of questions that were asked before, as long as they are pending.
+    /// Waits for the outcome of questions that were asked before, as long as they are pending.
     pub async fn asked_again(&self, asker: &Asker, id: RequestId) -> Result<Outcome> {
         let session = match asker {
             Asker::Session(session) => *session,
@@ -193,7 +193,7 @@ impl Inbox {
             }
             tracing::trace!(session.id = %session, "waiting for {id}");
             tokio::select! {
-                // Any change, also a missed one, is a reason to read the state again.
+                // Any change, even a lagged one, is a reason to read the state again.
                 _ = changes.recv() => {}
                 () = self.sessions.registry.stopped() => return Err(Error::Stopping),
             }
@@ -252,7 +252,7 @@ impl Asked {
         &self.questions
     }
 
-    /// Waits for what becomes of it, as long as questions may wait.
+    /// Waits for the outcome, at most for the timeout of questions.
     pub async fn wait(&mut self) -> Result<Outcome> {
         let outcome = match &mut self.way {
             Way::Session { session, reply, options } => {
@@ -288,10 +288,11 @@ impl Drop for Asked {
         }
         let session = match &self.way {
             Way::Session { session, .. } => *session,
-            // A request in files abandons itself.
+            // The file's own handle marks the request as abandoned when it is dropped.
             Way::Files { .. } => return,
         };
-        // Without a runtime no task can do it; recovery at the next start does.
+        // Without a runtime no task can be spawned; recovery at the next start abandons the
+        // request.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (shared, id) = (Arc::clone(&self.shared), self.id);
         runtime.spawn(async move { withdraw(&shared, session, id).await });
@@ -367,7 +368,8 @@ fn from_file(outcome: FileOutcome) -> Outcome {
     }
 }
 
-/// A permission that was asked as a question: own words are a no with a reason.
+/// The outcome of a permission that was asked as a question: anything but `Allow` rejects it, with
+/// free text as the reason.
 fn as_permission(outcome: Outcome) -> Outcome {
     let Outcome::Answered(answers) = outcome else { return outcome };
     let answer = answers.into_iter().next();
@@ -388,7 +390,7 @@ fn outcome_of<A>(state: &State<A>, answers: impl Fn(&A) -> Vec<Answer>) -> Optio
     }
 }
 
-/// The input of a tool as people read it.
+/// The input of a tool, formatted for people.
 fn shown(input: &Value) -> String {
     let text = serde_json::to_string_pretty(input).unwrap_or_default();
     match text.char_indices().map(|(place, _)| place).find(|place| *place > INPUT_BYTES_MAX) {

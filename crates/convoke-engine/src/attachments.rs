@@ -1,8 +1,10 @@
 //! Files that are attached to prompts: stored once, checked before a message refers to them, handed to agents, and
 //! removed when no message refers to them any more.
 //!
-//! They lie in the home. Several nodes that share a server have them there, too: a prompt may be typed on one node, answered
-//! on another and read on a third one. What a home lacks is read from the server once, and then lies in the home.
+//! The files are stored in the home, by their hash. Nodes that share a database server also store
+//! them there, since a prompt may be typed on one node, answered on another and read on a third
+//! one. A file that is missing in the home is downloaded from the server once, and cached in the
+//! home.
 
 mod media;
 
@@ -25,12 +27,14 @@ use crate::error::{Error, Result};
 const UNUSED_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often unused files are looked for.
 const COLLECTION: Duration = Duration::from_secs(24 * 60 * 60);
-/// The longest text that is sent to an agent as part of a prompt; a longer one is a file to it.
+/// The longest text that is sent to an agent as part of a prompt; a longer one is passed as the
+/// path of a file.
 const TEXT_BYTES_MAX: usize = 256 << 10;
 /// The longest file of a project that is sent with its text where an agent prefers that.
 const MENTION_BYTES_MAX: u64 = 64 << 10;
-/// All pictures, recordings and documents of one prompt that are sent as such; the others are files to the agent. A frame
-/// with more would exceed what agents and models accept.
+/// The size of all pictures, recordings and documents of one prompt that are sent inline; the
+/// others are passed as paths of files. A frame with more would exceed what agents and models
+/// accept.
 const INLINE_BYTES_MAX: u64 = 20 << 20;
 
 /// A stored file.
@@ -38,7 +42,7 @@ const INLINE_BYTES_MAX: u64 = 20 << 20;
 pub struct Blob {
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// What they are, as they look; what a client said of them does not count.
+    /// The media type, detected from the bytes; the type that a client sent is ignored.
     pub media_type: &'static str,
 }
 
@@ -75,7 +79,7 @@ impl Attachments {
         Ok(Attachment { hash, name, media_type, size })
     }
 
-    /// A stored file; `name` tells kinds of text apart.
+    /// Reads a stored file; `name` distinguishes kinds of text.
     pub async fn get(&self, hash: &str, name: &str) -> Result<Blob> {
         let unknown = || Error::UnknownAttachment { hash: hash.to_owned() };
         if !Attachment::is_hash(hash) {
@@ -89,7 +93,7 @@ impl Attachments {
         Ok(Blob { media_type: media::of(&bytes, name), bytes })
     }
 
-    /// A file that another node stored on the server; it is in this home from then on.
+    /// Downloads a file that another node stored on the server, and caches it in this home.
     async fn fetch(&self, hash: &str) -> Result<Option<Vec<u8>>> {
         let Some(bytes) = self.store.blob(hash).await? else { return Ok(None) };
         let blobs = self.blobs.clone();
@@ -101,7 +105,8 @@ impl Attachments {
         Ok(None)
     }
 
-    /// Makes sure that the server has a file of this home, and keeps it for now.
+    /// Uploads a file to the server if it is missing there, and protects it from garbage collection
+    /// for now.
     async fn share(&self, hash: &str, bytes: &[u8]) -> Result<()> {
         if self.store.keeps_blobs() && !self.store.use_blob(hash).await? {
             self.store.put_blob(hash, bytes).await?;
@@ -168,7 +173,8 @@ impl Attachments {
         Ok(removed + blocking(move || blobs.remove_unused(&used, UNUSED_AGE)).await??)
     }
 
-    /// Gives the server what only this home has: files from before it was shared, or from a copy of the database alone.
+    /// Uploads the files that only this home has: they are older than the shared database, or only
+    /// the database was copied to the server.
     async fn share_all(&self, used: &BTreeSet<String>) -> Result<()> {
         for hash in used {
             let (blobs, of) = (self.blobs.clone(), hash.clone());
@@ -179,7 +185,7 @@ impl Attachments {
         Ok(())
     }
 
-    /// Looks for unused files now and then, as long as the runtime runs.
+    /// Collects unused files once a day, as long as the runtime runs.
     pub(crate) fn start_collection(&self) {
         let attachments = self.clone();
         tokio::spawn(async move {
@@ -199,7 +205,7 @@ fn content(bytes: Vec<u8>, media_type: &str, is_inline: bool) -> Enclosed {
     let (media_type, size) = (media_type.to_owned(), bytes.len() as u64);
     let family = media_type.split('/').next().unwrap_or_default().to_owned();
     match family.as_str() {
-        // Models look at pixels.
+        // Models accept raster images only; an SVG is sent as text.
         "image" if is_inline && media_type != "image/svg+xml" => {
             Enclosed::Image { media_type, data: BASE64.encode(&bytes) }
         }

@@ -1,7 +1,7 @@
 //! What sessions changed in their projects: lists, diffs, restores, and the upkeep of checkpoints.
 //!
-//! Checkpoints themselves are made around turns by `session/capture.rs`. Nothing here writes to a conversation but
-//! through the session's task.
+//! `session/capture.rs` makes the checkpoints before and after turns. This module writes to a
+//! conversation only through the session's task.
 
 mod error;
 pub(crate) mod numbers;

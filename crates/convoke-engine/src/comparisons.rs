@@ -60,9 +60,9 @@ pub struct Comparison {
     pub id: String,
     /// The project.
     pub project: ProjectId,
-    /// What the agents were told.
+    /// The text of the prompt.
     pub prompt: String,
-    /// What tests their work.
+    /// The shell command that tests their work.
     pub test: Option<String>,
     /// When it began.
     pub created_at: convoke_core::time::Timestamp,
@@ -83,7 +83,7 @@ pub struct ComparisonEntry {
     pub session: Option<SessionView>,
     /// Why there is no session, or no prompt in it.
     pub error: Option<String>,
-    /// What it does.
+    /// The state of its work.
     pub standing: EntryStanding,
     /// How long its first turn took.
     pub took: Option<Duration>,
@@ -91,7 +91,7 @@ pub struct ComparisonEntry {
     pub test: Option<TestRun>,
 }
 
-/// What an entry of a comparison does.
+/// The state of an entry's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryStanding {
     /// Its agent works.
@@ -216,7 +216,7 @@ impl Comparisons {
         Ok((finished, self.view(stored).await?))
     }
 
-    /// Tells the watchers that a comparison has changed in a way that no change of a session shows.
+    /// Announces to the watchers a change of a comparison that no change of a session shows.
     fn announce(&self, id: &str) {
         // Without watchers there is no receiver.
         self.sessions.changes.send(Change::Comparison { id: id.to_owned() }).ok();

@@ -40,8 +40,9 @@ use crate::worktrees::Worktrees;
 const CHANGES_MAX: usize = 1024;
 /// How long sessions may take to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(2);
-/// How long all of a stop may take, so that the daemon ends within five seconds. Agents have what sessions leave of it;
-/// one that is stopped while the daemon goes on has eight seconds (`convoke-agents`).
+/// How long a stop may take as a whole, so that the daemon exits within five seconds. Agents get
+/// the time that the sessions did not use; an agent that is stopped while the daemon runs gets
+/// eight seconds (`convoke-agents`).
 const WHOLE_STOP_PATIENCE: Duration = Duration::from_millis(3500);
 
 /// The engine. Cheap to clone; clones share all state.

@@ -1,7 +1,7 @@
 //! Conversations that other programs keep: finds them, imports them as sessions, and follows those that grow.
 //!
-//! `convoke-histories` reads the stores of the agents; here is decided what becomes of what it reads. Nothing but names,
-//! sizes and times is looked at before the user has agreed to an import.
+//! `convoke-histories` reads the stores of the agents; this module decides which conversations
+//! become sessions. Before the user has agreed to an import, only names, sizes and times are read.
 
 mod build;
 mod follow;
@@ -58,7 +58,7 @@ impl Default for HistorySettings {
 /// Whether histories of other agents are imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportMode {
-    /// When the user says so.
+    /// Only when the user starts an import.
     Ask,
     /// All of them, at the start and whenever they change.
     Always,
@@ -99,7 +99,7 @@ pub struct FoundAgent {
     pub imported: u64,
     /// When the newest last changed.
     pub newest: Option<Timestamp>,
-    /// Whether new ones are imported as they come.
+    /// Whether the daemon imports new ones as they appear.
     pub is_followed: bool,
 }
 
@@ -234,7 +234,8 @@ impl Histories {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Counts what is there. Files are not opened; databases are asked for the ids of their conversations only.
+    /// Counts the conversations of all agents. Files are not opened; databases are queried for the
+    /// ids of their conversations only.
     pub async fn found(&self) -> Result<FoundHistories> {
         let environment = self.shared.environment.clone();
         let mut listed = blocking(move || scan::count(&environment)).await?;
@@ -305,11 +306,11 @@ impl Histories {
 
 impl Shared {
     fn run(&self) -> MutexGuard<'_, ImportRun> {
-        // Each change leaves it whole.
+        // Each change leaves the value consistent, also after a panic.
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Announces how far the import is.
+    /// Announces the progress of the import.
     fn tell(&self) {
         let run = self.run().clone();
         self.sessions.tell(Change::Histories(Box::new(run)));

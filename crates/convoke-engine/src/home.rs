@@ -1,4 +1,4 @@
-//! Home: the sessions that want something of their human, in groups.
+//! Home: the sessions that need their human, in groups.
 
 use convoke_core::session::Attention;
 use convoke_store::{Archived, SessionFilter, SessionKind, SessionOrder, Unseen, Window};
@@ -13,8 +13,8 @@ const GROUP_MAX: usize = 50;
 /// Sessions that are read to find the recent ones among them, which are in no other group.
 const RECENT_READ: u32 = 100;
 
-/// What waits for the human, what goes on, and what ended, each newest first. Team sessions and archived ones are left
-/// out, but for their requests.
+/// What waits for the human, what is in progress, and what ended, each newest first. Team sessions
+/// and archived ones are left out, but for their requests.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Home {
     /// The requests that can be answered.

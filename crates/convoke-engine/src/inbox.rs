@@ -224,7 +224,7 @@ impl Inbox {
         Ok(Item { request, asked_at, session, project, asked_by: None, working_directory: None })
     }
 
-    /// Finds what a request's id, or the beginning of it, stands for.
+    /// Finds the request with this id or unique prefix.
     async fn find_request(&self, text: &str) -> Result<RequestId> {
         if let Ok(id) = text.parse() {
             return Ok(id);
@@ -262,7 +262,7 @@ fn in_files(folder: &Questions) -> std::result::Result<Vec<Item>, convoke_files:
         let Some(state) = state(entry.status) else { continue };
         let set = match folder.show(entry.id) {
             Ok(set) => set,
-            // Another program has just removed or damaged it; the others are shown all the same.
+            // Another program has just removed or damaged it; the others are still listed.
             Err(error) => {
                 tracing::debug!("question session {} cannot be shown: {error}", entry.id);
                 continue;
@@ -286,9 +286,11 @@ fn in_files(folder: &Questions) -> std::result::Result<Vec<Item>, convoke_files:
     Ok(items)
 }
 
-/// Announces how many requests can be answered, whenever that may have changed, as long as the engine lives.
+/// Announces the number of requests that can be answered whenever it may have changed, as long as
+/// the engine lives.
 ///
-/// Requests of sessions are counted by the store; questions in files are counted when their folder changes.
+/// The store counts the requests of sessions; questions in files are counted when their folder
+/// changes.
 pub(crate) fn announce_changes(shared: &Arc<Sessions>, questions: &Questions) {
     let (weak, changed) = (Arc::downgrade(shared), Arc::clone(&shared.inbox_changed));
     let mut follower = questions.follow();
@@ -309,7 +311,7 @@ pub(crate) fn announce_changes(shared: &Arc<Sessions>, questions: &Questions) {
                     in_files.unwrap_or_default()
                 }
             };
-            // The first count changes nothing that a follower has seen.
+            // The first count is no change for a subscriber.
             if in_files.replace(counted).is_some() {
                 changed.notify_one();
             }

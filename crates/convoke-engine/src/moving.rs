@@ -1,9 +1,10 @@
 //! Sessions that move to another machine: to which they can, and how they get there.
 //!
-//! The owner stops the agent, stores the files that go along in the database (`pack`), and gives the session away in one
-//! transaction. The new owner writes the files (`unpack`) before the session's task starts there, and its first update
-//! completes the move. Until that transaction the session belongs to the old owner, and from it on to the new one: a daemon
-//! that is killed before it begins again, and one that is killed after it goes on.
+//! The owner stops the agent, stores the files that go along in the database (`pack`), and hands
+//! the session over in one transaction. The new owner writes the files (`unpack`) before the
+//! session's task starts there, and its first update completes the move. If a daemon is killed
+//! before the transaction, the old owner begins the move again; after it, the new owner completes
+//! the move at its next start.
 
 mod cargo;
 mod error;
@@ -35,13 +36,13 @@ pub use error::MoveError;
 pub(crate) use pack::pack;
 pub(crate) use unpack::{Unpacked, arrival};
 
-/// How long the new owner may take until the sender is answered; the move goes on.
+/// How long the sender waits for the new owner; after that it is answered, and the move continues.
 const ARRIVAL_MAX: Duration = Duration::from_secs(60);
-/// How often it is looked whether a session has arrived.
+/// How often the sender polls for the arrival.
 const LOOK: Duration = Duration::from_millis(100);
-/// How often it is looked whether a session has moved here; usually it is announced.
+/// How often this node polls for sessions that moved here, in case the announcement was lost.
 const ARRIVALS_LOOK: Duration = Duration::from_secs(5);
-/// Messages among which the notice of an arrival is looked for.
+/// Messages that are searched for the notice of an arrival.
 const NOTICE_LOOK: u32 = 50;
 
 /// What becomes of the files of a session that moves.
@@ -124,7 +125,7 @@ pub struct Moved {
     pub notice: Option<Notice>,
 }
 
-/// An order, and the names that are needed to tell of it.
+/// An order, with what its notice needs.
 #[derive(Debug, Clone)]
 pub(crate) struct Departure {
     pub(crate) order: MoveOrder,
@@ -141,7 +142,8 @@ pub struct Moves {
 }
 
 impl Moves {
-    /// Forgets moves that this daemon began before it ended, and begins to record where its projects come from.
+    /// Abandons the moves that this daemon began before it was stopped, and starts to record the
+    /// remotes of its projects.
     pub(crate) async fn start(
         sessions: &Arc<Sessions>,
         projects: &Projects,
@@ -266,7 +268,7 @@ impl Moves {
             }
             handed => handed?,
         }
-        // Others learn of it from the database.
+        // Other nodes are notified by the database.
         if Some(target) == self.nodes.own() {
             take_arrivals(&self.sessions).await;
         }
@@ -363,7 +365,7 @@ fn named(there: &[Project], text: &str) -> Option<Project> {
 pub(crate) async fn follow_arrivals(sessions: Arc<Sessions>) {
     loop {
         take_arrivals(&sessions).await;
-        // Looked for again after a while, in case the announcement was lost with its connection.
+        // Polled as well, in case the announcement was lost with its connection.
         let announced = sessions.arrival_announced.notified();
         tokio::select! {
             _ = tokio::time::timeout(ARRIVALS_LOOK, announced) => {}
@@ -372,7 +374,7 @@ pub(crate) async fn follow_arrivals(sessions: Arc<Sessions>) {
     }
 }
 
-/// Starts the tasks of sessions that have moved here; what fails is tried again at the next look.
+/// Starts the tasks of sessions that have moved here; failures are retried at the next poll.
 async fn take_arrivals(sessions: &Arc<Sessions>) {
     let arriving = match sessions.store.arriving().await {
         Ok(arriving) => arriving,
@@ -389,7 +391,8 @@ async fn take_arrivals(sessions: &Arc<Sessions>) {
     }
 }
 
-/// Ends a task from before the session moved away and back, which knows nothing of what was said meanwhile.
+/// Ends a task from before the session moved away and back: it does not have the messages of the
+/// time between.
 async fn leave_stale(sessions: &Arc<Sessions>, id: SessionId) {
     // A task that completes the move is started under the lock.
     let Ok(_arriving) = sessions.arriving.acquire().await else { return };
@@ -399,7 +402,7 @@ async fn leave_stale(sessions: &Arc<Sessions>, id: SessionId) {
     }
 }
 
-/// Ends the task of a session that belongs to another machine now, with its agent.
+/// Stops the task and the agent of a session that belongs to another machine now.
 pub(crate) async fn leave_if_moved(sessions: &Sessions, id: SessionId) {
     match sessions.store.session(id).await {
         Ok(Some(session)) if session.node != sessions.store.node() => {

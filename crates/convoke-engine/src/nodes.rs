@@ -1,4 +1,5 @@
-//! Several daemons that share a database: this one's lease, what the others announce, and what they ask of each other.
+//! Several daemons that share a database: this node's lease, announcements of the others, and
+//! commands between nodes.
 //!
 //! A session belongs to the node in whose folder its agent works; only that node writes to it. The others read it from the
 //! database, and ask its node for everything else.
@@ -30,13 +31,14 @@ pub use announcements::Audience;
 const RENEWAL: Duration = Duration::from_secs(LEASE.as_secs() / 3);
 /// How long the response to a command is waited for; the longest command starts an agent.
 const RESPONSE_MAX: Duration = Duration::from_secs(110);
-/// How often a response is looked for that may not have been announced.
+/// How often a response is polled for, in case its announcement was lost.
 const LOOK: Duration = Duration::from_secs(2);
-/// How long the names of the nodes are remembered; one that is unknown is looked up at once.
+/// How long the names of the nodes are cached; an unknown one is looked up at once.
 const NAMES_AGE: Duration = Duration::from_secs(30);
 /// How long to wait before a failed write of the server's start is tried again.
 const BOOT_RETRY_DELAY: Duration = Duration::from_secs(1);
-/// Changes of waiting prompts that a follower may fall behind; then it reads those of its session again.
+/// Changes of waiting prompts that a subscriber may fall behind; then it reads those of its session
+/// again.
 const WAITING: usize = 64;
 /// Commands that are read at once.
 const COMMANDS: u32 = 100;
@@ -48,7 +50,7 @@ pub struct Nodes {
     store: Store,
     known: Mutex<Known>,
     announcements: Announcements,
-    /// Sessions whose prompts wait for their node, or wait no more.
+    /// Sends a session when a prompt begins or ceases to wait for the session's node.
     waiting: broadcast::Sender<SessionId>,
 }
 
@@ -56,7 +58,7 @@ pub struct Nodes {
 struct Known {
     /// The names of the nodes, and when they were read.
     names: Option<(Instant, HashMap<NodeId, String>)>,
-    /// Who waits for the response to a command.
+    /// Wakes the callers that wait for the response to a command.
     waiting: HashMap<u64, oneshot::Sender<()>>,
 }
 
@@ -70,11 +72,11 @@ pub struct Incoming {
     handed_out: HandedOut,
 }
 
-/// Commands that were given to their executor, and are not finished yet.
+/// Commands that were handed to the executor and are not finished.
 type HandedOut = Arc<Mutex<HashSet<u64>>>;
 
 impl Incoming {
-    /// Whether its asker has given up waiting for the response by now.
+    /// Whether the sender's timeout for the response is over.
     pub fn is_forgotten(&self) -> bool {
         self.command.age + self.read_at.elapsed() >= RESPONSE_MAX
     }
@@ -84,14 +86,15 @@ impl Incoming {
         Ok(self.store.begin_command(self.command.id).await?)
     }
 
-    /// Gives it to the node that its session has moved to; nothing of it was done here.
+    /// Forwards it to the node that its session has moved to; nothing of it was done here.
     pub async fn pass_on(&self) -> Result<()> {
         let passed_on = self.store.pass_on_command(self.command.id).await;
         self.put_back();
         Ok(passed_on?)
     }
 
-    /// Has it given out again, if it is for this node: its session may have moved away and back.
+    /// Allows it to be handed out again, if it is for this node: its session may have moved away
+    /// and back.
     pub fn put_back(&self) {
         locked(&self.handed_out).remove(&self.command.id);
     }
@@ -114,7 +117,8 @@ impl Nodes {
         })
     }
 
-    /// Begins to renew the lease and to follow the others; the commands for this node go to the receiver.
+    /// Starts to renew the lease and to follow the other nodes; the commands for this node go to
+    /// the receiver.
     pub(crate) fn start(self: &Arc<Self>) -> mpsc::Receiver<Incoming> {
         let (to_executor, commands) = mpsc::channel(1);
         if let Some(notices) = self.store.listen() {
@@ -169,8 +173,8 @@ impl Nodes {
         Ok(found.and_then(|project| project.node).filter(|node| self.own() != Some(*node)))
     }
 
-    /// The prompts for a session of another node that its node has not begun to carry out: their numbers, when they were
-    /// sent, and the requests.
+    /// The prompts for a session of another node that that node has not begun to execute: their
+    /// numbers, when they were sent, and the requests.
     pub async fn waiting_prompts(
         &self,
         session: SessionId,
@@ -178,17 +182,18 @@ impl Nodes {
         Ok(self.store.waiting_prompts(session).await?)
     }
 
-    /// Takes back a prompt that waits for its node; whether it still waited.
+    /// Withdraws a prompt that waits for its node; returns whether it still waited.
     pub async fn withdraw(&self, command: u64) -> Result<bool> {
         Ok(self.store.withdraw_command(command).await?)
     }
 
-    /// Follows for which sessions prompts begin or end to wait.
+    /// Subscribes to the sessions whose prompts begin or cease to wait.
     pub fn follow_waiting(&self) -> broadcast::Receiver<SessionId> {
         self.waiting.subscribe()
     }
 
-    /// Tells in a session's log that a prompt which had waited for this node was refused; its sender is gone.
+    /// Adds a notice to a session's log that a prompt which had waited for this node was refused:
+    /// its sender no longer waits for a response.
     pub async fn tell_refused(&self, session: &str, prompt: String, why: String) -> Result<()> {
         let session = self.sessions.find(session).await?;
         let notice = Notice::new(TurnEvent::Refused { prompt, why });
@@ -196,11 +201,12 @@ impl Nodes {
         Ok(())
     }
 
-    /// Has another node carry out a command; returns its response.
+    /// Sends a command to another node and returns its response.
     ///
-    /// A node that is away gets a command that may wait when it is back; other commands fail with `NodeAway`. The request is
-    /// worded for the way in which it is delivered. A command about a session fails with `OtherNode` if the session belongs
-    /// to another node, and goes with it if it moves.
+    /// A command that may wait is queued for a node that is away; other commands fail with
+    /// `NodeAway`. `request` builds the command for the way it is delivered. A command about a
+    /// session fails with `OtherNode` if the session belongs to another node, and follows the
+    /// session if it moves.
     pub async fn call(
         &self,
         session: Option<SessionId>,
@@ -235,7 +241,7 @@ impl Nodes {
                 self.known().waiting.remove(&id);
                 return Ok(Some(response));
             }
-            // Looked for again after a while, in case the announcement was lost with its connection.
+            // Polled as well, in case the announcement was lost with its connection.
             tokio::time::timeout(LOOK, announced).await.ok();
         }
         self.known().waiting.remove(&id);
@@ -309,11 +315,11 @@ impl Nodes {
         }
     }
 
-    /// Begins a new generation of revisions if the server was restarted, by whichever node notices first: a standby that took
-    /// over may lack what the server before it had.
+    /// Begins a new generation of revisions if the server was restarted; the first node that
+    /// notices does it. A standby that took over may lack the last commits of its predecessor.
     async fn begin_generation(&self) {
         let Some(boot) = convoke_agents::leftovers::boot() else { return };
-        // A server that accepts connections may refuse changes for a moment.
+        // A server that accepts connections may refuse writes for a while after its start.
         while let Err(error) = self.store.booted(boot.clone()).await {
             tracing::warn!("the start of the database server cannot be recorded: {error}");
             tokio::select! {
@@ -329,8 +335,8 @@ impl Nodes {
         taker: Arc<tokio::sync::Notify>,
         commands: mpsc::Sender<Incoming>,
     ) {
-        // Handed out, and not finished yet. The highest number would not do: of two nodes that ask at once, the one with the
-        // higher number may be stored first.
+        // The ids of commands that were handed out and are not finished. The highest id would not
+        // do: when two nodes send at once, the higher id may be committed first.
         let handed_out = HandedOut::default();
         loop {
             let before = locked(&handed_out).clone();
@@ -338,7 +344,8 @@ impl Nodes {
             match self.store.waiting_commands(limit).await {
                 Ok(waiting) => {
                     let ids: HashSet<u64> = waiting.iter().map(|command| command.id).collect();
-                    // What was put back while they were read is read again.
+                    // A command that was put back during the query stays out of the set, and is
+                    // handed out again.
                     locked(&handed_out).retain(|id| ids.contains(id));
                     for command in waiting {
                         if before.contains(&command.id) {
@@ -372,21 +379,21 @@ fn locked(handed_out: &HandedOut) -> MutexGuard<'_, HashSet<u64>> {
     handed_out.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a command may wait for a node that is away.
+/// Whether a command may be queued for a node that is away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Patience {
     /// It is carried out now or not at all.
     Now,
-    /// It waits, as prompts do.
+    /// It is queued, as prompts are.
     MayWait,
 }
 
-/// How a command gets to its node.
+/// How a command is delivered to its node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
     /// Its sender waits for the response.
     Now,
-    /// It waits for a node that is away, and its sender does not wait.
+    /// It is queued for a node that is away, and its sender does not wait.
     Later,
 }
 
@@ -395,14 +402,14 @@ pub enum Delivery {
 pub enum Called {
     /// The other node answered.
     Answered(String),
-    /// It waits for this node.
+    /// It is queued for this node.
     Queued {
         /// The node.
         node: Node,
     },
 }
 
-/// A session of another node, as far as its row tells.
+/// A session of another node, from its row in the database alone.
 pub(crate) fn seen_from_afar(stored: StoredSession) -> SessionView {
     use convoke_core::session::Activity;
     let activity = match stored.summary.work.running_since {

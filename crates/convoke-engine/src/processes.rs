@@ -97,8 +97,8 @@ pub struct Offered {
     pub model: Option<String>,
 }
 
-/// What agents offered when they were last started, so that people can choose before one is started. Kept in a file, which
-/// may be deleted.
+/// What agents offered when they were last started, so that people can choose before one is
+/// started. A cache in a file, which may be deleted.
 #[derive(Debug, Default)]
 pub(crate) struct Offers {
     known: Mutex<Option<BTreeMap<String, Offered>>>,
@@ -143,7 +143,7 @@ impl Processes {
         let path = self.offers_file();
         tokio::task::spawn_blocking(move || {
             let text = serde_json::to_vec(&offers).unwrap_or_default();
-            // It is a convenience, and written again with the next change.
+            // The file is only a cache, and written again with the next change.
             if let Err(error) = convoke_files::atomic::write(&path, &text) {
                 tracing::debug!("cannot write {}: {error}", path.display());
             }

@@ -1,5 +1,5 @@
-//! The files of projects, for people who mention them in a prompt. Indexes are kept for the projects used last, and made
-//! again in the background while the old one is used.
+//! Completes the paths of project files that people mention in a prompt. The indexes of the
+//! projects used last are cached; an outdated one is rebuilt in the background and used meanwhile.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,9 @@ use std::time::Duration;
 use convoke_files::index::{self, FileIndex};
 use tokio::time::Instant;
 
-/// Projects whose index is kept; one has up to some ten megabytes.
+/// Projects whose index is cached; one takes up to some ten megabytes.
 const PROJECTS_MAX: usize = 8;
-/// After how long an index is made again.
+/// The age from which an index is rebuilt.
 const FRESH: Duration = Duration::from_secs(3);
 
 /// The indexes of projects. Cheap to clone.
@@ -25,7 +25,7 @@ struct Known {
     index: Arc<FileIndex>,
     made_at: Instant,
     used_at: Instant,
-    /// Whether another one is being made.
+    /// Whether it is being rebuilt.
     is_renewed: bool,
 }
 
@@ -44,13 +44,13 @@ impl ProjectFiles {
         let (root, query) = (root.to_owned(), query.to_owned());
         let search = move || {
             let found = index.search(&query, limit);
-            // The index may be some seconds old.
+            // The index may be some seconds old, so files that are gone are left out.
             found.into_iter().filter(|path| index::inside(&root, path).is_some()).collect()
         };
         tokio::task::spawn_blocking(search).await.unwrap_or_default()
     }
 
-    /// The index of a project, if it is known; one that is old is made again meanwhile.
+    /// The cached index of a project; an outdated one is rebuilt in the background.
     fn find(&self, root: &Path) -> Option<Arc<FileIndex>> {
         let mut known = self.known();
         let found = known.get_mut(root)?;

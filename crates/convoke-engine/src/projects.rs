@@ -58,7 +58,7 @@ impl Projects {
         let new = NewProject { id, name, path, added_at: self.around.now() };
         let project = self.store.add_project(new).await?;
         if let Err(error) = remotes::record(&self.store, &project).await {
-            // It is looked at again and again.
+            // The remote is recorded again periodically.
             tracing::warn!("the remote of {} cannot be recorded: {error}", project.name);
         }
         self.announce(Change::ProjectAdded(project.clone()));
@@ -99,7 +99,7 @@ impl Projects {
         let beginning = beginning.to_owned();
         let root = self.settings.workspace_root.clone();
         let found = tokio::task::spawn_blocking(move || complete(&beginning, &root)).await;
-        // The next key press asks again, so an empty list does no harm.
+        // An empty list does no harm: the next key press requests completions again.
         found.unwrap_or_default()
     }
 

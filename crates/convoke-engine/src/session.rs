@@ -76,7 +76,7 @@ pub(crate) enum Request {
     Import { import: Import, reply: Answer<ImportedInto> },
     /// Add what another program wrote of the conversation.
     Grow { growth: Box<HistoryGrowth>, reply: Answer<u64> },
-    /// Show what the session has changed, which is stored.
+    /// Publish what the session has changed in its files, which is stored already.
     ShowChanges { totals: ChangeTotals, reply: Answer<()> },
     /// Reply when the checkpoint that is being made is done.
     Captured { reply: Answer<()> },
@@ -193,10 +193,10 @@ pub(crate) async fn ask<T>(
     }
 }
 
-/// Keeps a session from working; it goes on when this is dropped.
+/// Keeps a session from working until it is dropped.
 pub(crate) struct Held(#[expect(dead_code, reason = "its end is what counts")] oneshot::Sender<()>);
 
-/// Keeps prompts away from a session; fails while its agent works.
+/// Refuses prompts of a session until the result is dropped; fails while its agent works.
 pub(crate) async fn hold(
     shared: &Arc<Sessions>,
     id: SessionId,
@@ -211,7 +211,7 @@ pub(crate) async fn hold(
 pub(crate) async fn captured(shared: &Sessions, id: SessionId) -> Result<()> {
     let (reply, answer) = oneshot::channel();
     post_if_running(shared, id, Request::Captured { reply }).await;
-    // The task drops the request when it ends, and its session makes no other checkpoint then.
+    // A task that ends drops the request, and makes no further checkpoint.
     answer.await.unwrap_or(Ok(()))
 }
 
@@ -239,7 +239,7 @@ pub(crate) async fn start_task(shared: &Arc<Sessions>, id: SessionId) -> Result<
     if shared.store.arrival(id).await?.is_none() {
         return begin(shared, id, Begin::Stored);
     }
-    // One at a time, so that files are written once.
+    // One task at a time, so that files are written once.
     let _arriving = shared.arriving.acquire().await.map_err(|_| Error::Stopping)?;
     if shared.registry.has_task(id) {
         return Ok(());
@@ -250,7 +250,7 @@ pub(crate) async fn start_task(shared: &Arc<Sessions>, id: SessionId) -> Result<
     begin(shared, id, Begin::Arrived(unpacked))?;
     let (reply, settled) = oneshot::channel();
     post_if_running(shared, id, Request::Settle { reply }).await;
-    // The task drops it when it ends, and the next request finds out why.
+    // A task that ends drops the request; the next request reports why it ended.
     settled.await.unwrap_or(Ok(()))
 }
 
@@ -319,7 +319,8 @@ impl Place {
                 }
             };
             match cut {
-                // A session that fails again at once is left alone until the next request for it.
+                // A session that fails again at once is not restarted until the next request for
+                // it.
                 Cut::Broken if was_broken && since.elapsed() < LIFE_MIN => return,
                 Cut::Broken | Cut::Ended | Cut::Moved => {}
                 // Recovered without waiting for a request, so that its turn ends as soon as that can be stored.

@@ -214,7 +214,7 @@ impl Sessions {
     ) -> Result<Prompted> {
         let prompt = prompt.into();
         let prompt = match prompt.prompt {
-            // Most prompts enclose nothing.
+            // Without attachments and files there is nothing to check.
             Prompt { ref attachments, ref files, .. }
                 if attachments.is_empty() && files.is_empty() =>
             {
@@ -238,7 +238,7 @@ impl Sessions {
 
     /// A prompt whose attachments are stored, and whose files are in the project.
     async fn checked(&self, project: ProjectId, new: NewPrompt) -> Result<NewPrompt> {
-        // Counted before they are looked up.
+        // The limits are checked before the attachments are looked up.
         check_prompt(&new.prompt)?;
         let prompt = self.attachments.check(new.prompt).await?;
         if !prompt.files.is_empty() {
@@ -340,7 +340,7 @@ impl Sessions {
     /// Records that a human has looked at a session.
     pub async fn see(self: &Arc<Self>, id: SessionId) -> Result<SessionView> {
         let session = self.get(id).await?;
-        // Most of the time there is nothing to record, and no task to start for it.
+        // Usually there is nothing to record, and the session's task need not be started.
         if !session.stored.summary.is_unseen() {
             return Ok(session);
         }
@@ -353,7 +353,7 @@ impl Sessions {
         match session.kind {
             SessionKind::Team => Err(Error::TeamSession { session: id }),
             SessionKind::Session => {
-                // Its folder would be left without anyone who knows of it.
+                // The record of its folder would be lost.
                 let own = session.worktree.filter(|own| own.removed.is_none());
                 if own.is_some_and(|own| std::path::Path::new(&own.path).exists()) {
                     return Err(WorktreeError::NotFinished.into());
@@ -452,7 +452,8 @@ impl Sessions {
         self.store.refusal().map_or(Error::Broken { session }, Error::Store)
     }
 
-    /// Why a request to a session was not answered: it was erased or moved meanwhile, or as `broken` says.
+    /// Why a request to a session was not answered: the session was erased or moved meanwhile, else
+    /// `broken`.
     pub(crate) async fn gone_or_broken(&self, session: SessionId) -> Error {
         match self.store.session(session).await {
             Ok(None) => Error::UnknownSession { text: session.to_string() },

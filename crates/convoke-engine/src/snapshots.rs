@@ -202,7 +202,8 @@ impl Snapshots {
         Ok(Checkpoints::open(git, &repository, work_tree, options, limits)?)
     }
 
-    /// The home must not be captured, with the database and the checkpoints themselves.
+    /// Refuses a work tree that contains the home, since a checkpoint would include the database
+    /// and the checkpoints themselves.
     fn check_place(&self, work_tree: &Path) -> Outcome<()> {
         let home = std::fs::canonicalize(&self.around.home);
         if home.is_ok_and(|home| home.starts_with(work_tree)) {
@@ -214,7 +215,7 @@ impl Snapshots {
     pub(crate) async fn git(&self) -> Outcome<Git> {
         let path = self.variable("PATH").unwrap_or_default();
         let open = || async move {
-            // By its path, so that a sandbox shows it wherever it is.
+            // The absolute path, so that a sandbox can make it visible.
             let found = convoke_agents::catalogue::find("git", Some(&path));
             let program = found.unwrap_or_else(|| PathBuf::from("git"));
             let open = move || Git::open(&program, &path, &Limits::new(Duration::from_secs(20)));
@@ -240,7 +241,7 @@ impl Snapshots {
     }
 }
 
-/// What differs between the first checkpoint of a session and one of its last.
+/// What differs between the first checkpoint of a session and `last`.
 pub(crate) fn totals(
     checkpoints: &Checkpoints,
     session: &str,

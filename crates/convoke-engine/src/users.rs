@@ -1,4 +1,4 @@
-//! People who use the daemon besides its owner: who they are, what they may do, and what everyone did.
+//! People who use the daemon besides its owner: their roles, their tokens, and the audit trail.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -17,21 +17,21 @@ pub struct SessionView {
 }
 
 impl SessionView {
-    /// What the session wants of its human.
+    /// What the session needs from its human.
     pub const fn attention(&self) -> Attention {
         self.stored.summary.attention(self.activity)
     }
 }
 
-/// The version of everything that is stored and shown of sessions: a read is current as long as the version from before
-/// it is.
+/// The version of all data of sessions: a read is current as long as the version that was taken
+/// before it has not changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Version {
     pub(crate) stored: u64,
     pub(crate) shown: u64,
 }
 
-/// What goes on in a session, as long as its task lives.
+/// What a session is doing, as long as its task runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Live {
     /// Its activity.
@@ -82,7 +82,7 @@ pub enum Change {
         /// The turn whose files are captured; `None` after a restore.
         turn: Option<Seq>,
     },
-    /// An import of histories goes on, or has ended.
+    /// An import of histories made progress, or has ended.
     Histories(Box<ImportRun>),
     /// A rule was made or revoked.
     Rules,

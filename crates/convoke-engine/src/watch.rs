@@ -48,7 +48,7 @@ impl Arrival {
 }
 
 impl Arrival {
-    /// Something new in a session of another node, which is in the store, up to this revision if that is known.
+    /// A change in a session of another node, which is in the store up to this revision, if known.
     pub(crate) fn elsewhere(rev: Option<Rev>) -> Self {
         let beyond = Rev::new(u64::MAX);
         Self { after: beyond, rev: rev.unwrap_or(beyond), published: None }
@@ -94,8 +94,8 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Follows from a revision on. `live` was subscribed before, so that no update is missed between store and
-    /// subscription.
+    /// Follows from a revision on. `live` must be subscribed before, so that no update is missed
+    /// between the read of the store and the subscription.
     pub(crate) const fn new(
         store: Store,
         session: SessionId,
@@ -105,7 +105,7 @@ impl Watcher {
         Self { store, session, rev: after, live, read: VecDeque::new(), is_behind: true }
     }
 
-    /// The same for a caller that knows that nothing has changed since that revision.
+    /// As `new`, for a caller that knows that nothing has changed since that revision.
     pub(crate) fn expecting(
         store: Store,
         session: SessionId,
@@ -165,7 +165,8 @@ impl Watcher {
     }
 
     async fn read_on(&mut self) -> Result<()> {
-        // Everything that was published until now is in the store: a burst of announcements is read once.
+        // Everything that was published until now is in the store, so a burst of announcements
+        // needs one read.
         while let Ok(_) | Err(broadcast::error::TryRecvError::Lagged(_)) = self.live.try_recv() {}
         let page = self.store.updates_after(self.session, self.rev, PAGE).await?;
         self.is_behind = page.more;

@@ -1,8 +1,8 @@
 //! Work trees of sessions: made with a session, finished into their base branch, removed after a snapshot, and restored
 //! from it.
 //!
-//! What is to be done is noted in the home first (`note.rs`), so that the next start completes or undoes what a killed
-//! daemon was doing (`recover.rs`).
+//! Each operation is journaled in the home first (`note.rs`), so that the next start can complete
+//! or undo it after a crash (`recover.rs`).
 
 mod error;
 mod finish;
@@ -77,7 +77,7 @@ impl Worktrees {
         record(&self.sessions, id, own).await
     }
 
-    /// Adds a notice to a session; an ended one has none.
+    /// Adds a notice to a session; an ended session ignores it.
     async fn notice(&self, id: SessionId, event: FilesEvent) {
         let report = Command::Agent(Report::Noticed(Notice::new(event)));
         if let Err(error) = self.sessions.carry(id, report).await {

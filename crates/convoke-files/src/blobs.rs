@@ -1,6 +1,6 @@
 //! Files that are stored once, by the hash of their bytes, and never change.
 //!
-//! Nothing here knows which of them are referred to: the caller says so when unused ones are removed.
+//! The caller knows which files are referred to, and passes them when unused ones are removed.
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File};
@@ -37,8 +37,8 @@ impl Blobs {
         self.folder.join(head).join(hash)
     }
 
-    /// Stores some bytes and returns their hash. They are on the disk when this returns; bytes that are there already are
-    /// not written again.
+    /// Stores some bytes and returns their hash. They are on disk when this returns; existing files
+    /// are not written again.
     pub fn put(&self, bytes: &[u8]) -> Result<String> {
         let hash = HEXLOWER.encode(&Sha256::digest(bytes));
         let path = self.path(&hash);
@@ -84,8 +84,8 @@ impl Blobs {
         }
     }
 
-    /// Removes files that are not in use and have been there for longer than `age`, and what killed writers left.
-    /// Returns how many.
+    /// Removes files that are not in use and are older than `age`, and temporary files of killed
+    /// writers. Returns how many.
     pub fn remove_unused(&self, used: &BTreeSet<String>, age: Duration) -> Result<usize> {
         let mut removed = 0;
         for folder in list(&self.folder)? {
@@ -107,7 +107,7 @@ impl Blobs {
     }
 }
 
-/// Whether a file is there with this length; one that another program cut is written again.
+/// Whether a file exists with this length; one that another program truncated is written again.
 fn is_whole(path: &Path, bytes: usize) -> bool {
     fs::metadata(path).is_ok_and(|found| found.is_file() && found.size() == bytes as u64)
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with files that several programs share.
+//! Errors of files that several programs share.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use convoke_core::question::{AnswerFault, QuestionFault};
 
 use crate::questions::Status;
 
-/// What could not be done, with the names of things.
+/// An operation that failed, with the names of its objects.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file could not be replaced; the one before is untouched and no temporary file is left.
@@ -17,7 +17,7 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// What was being done.
+        /// The operation.
         step: &'static str,
         /// Why it failed.
         source: io::Error,
@@ -30,7 +30,7 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
-    /// A file does not hold what it should.
+    /// A file has invalid contents.
     #[error("{path} is damaged")]
     Damaged {
         /// The file.

@@ -1,6 +1,6 @@
-//! The files and folders of a project, for people who mention them: found by a few letters of their paths.
+//! The index of a project's files and folders, which are found by a few letters of their paths.
 //!
-//! What git ignores is left out, and so are links: they may lead out of the project.
+//! Files that git ignores are left out, and so are links: they may lead out of the project.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -8,15 +8,15 @@ use ignore::WalkBuilder;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-/// Entries of one project that are known; people do not find one of more by a few letters.
+/// Entries of one project in the index; among more, people find none by a few letters.
 const ENTRIES_MAX: usize = 500_000;
 
-/// Paths that one thread compares with what was typed. Fewer take less time than it takes to start another thread for.
+/// Paths that one thread compares. Fewer take less time than starting another thread.
 const SHARE: usize = 20_000;
 /// Threads that compare, at most.
 const THREADS_MAX: usize = 4;
 
-/// The files and folders of a project at one moment.
+/// A snapshot of the files and folders of a project.
 #[derive(Debug, Default)]
 pub struct FileIndex {
     /// Relative paths; a folder ends with `/`.

@@ -1,7 +1,8 @@
-//! The file system as meeting place: programs that know nothing of each other meet in a folder.
+//! Files that independent programs share: exchange through folders, without a daemon or a database.
 //!
-//! Atomic writes, locks that survive their holders' deaths, space set aside, and being woken by changes; on top of them the
-//! question sessions of `questions`, the conversations of `transcripts` and the attachments of `blobs`. There is no daemon here and no database.
+//! Atomic writes, locks that survive the death of their holder, reserved disk space, and file
+//! watches; on top of them the question sessions of `questions`, the conversations of `transcripts`
+//! and the attachments of `blobs`.
 
 pub mod atomic;
 pub mod blobs;

@@ -1,8 +1,9 @@
-//! Lock files that name their holder, and that no death, recycled PID or garbage can wedge.
+//! Lock files that name their holder, and that no crash, reused PID or invalid content can block.
 //!
-//! The file holds its owner's PID, as other programs expect. For our own processes the operating system's lock on that
-//! file decides, which ends with the process; the PID decides only for programs that take no such lock. A process that
-//! removes a stale file holds the operating system's lock on it, so a live lock is never removed.
+//! The file holds its owner's PID, as other programs expect. For Convoke's own processes the
+//! operating system's lock on that file decides, which ends with the process; the PID decides only
+//! for programs that take no such lock. A process that removes a stale file holds the operating
+//! system's lock on it, so a live lock is never removed.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
@@ -67,7 +68,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // A program that does not know our lock may have put its own in this place.
+        // A program that does not know the operating system's lock may have replaced the file.
         if is_at(&self.file, &self.path) {
             fs::remove_file(&self.path).ok();
         }
@@ -136,7 +137,7 @@ enum Found {
     },
 }
 
-/// Looks at a lock file and removes it when its holder is dead.
+/// Checks a lock file and removes it if its holder is dead.
 fn clear_if_stale(path: &Path) -> io::Result<Found> {
     match fs::symlink_metadata(path) {
         Ok(found) if !found.is_file() => return clear_stranger(path, &found),
@@ -190,11 +191,12 @@ const CLOCK_SLACK: Duration = Duration::from_secs(2);
 
 /// When the living process with this PID began.
 fn process_start(pid: u32) -> Option<SystemTime> {
-    // The name of the program stands in parentheses and may hold anything, so count from its end.
+    // The program's name is in parentheses and may contain any character, so fields are counted
+    // from its end.
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace();
-    // One that has ended keeps its PID until its parent has looked at it, which may take long or never happen.
+    // A zombie keeps its PID until its parent reaps it, which may take long or never happen.
     if matches!(fields.next()?, "Z" | "X") {
         return None;
     }

@@ -14,7 +14,7 @@ pub fn all(text: &str) -> Vec<String> {
     paths
 }
 
-/// What is being mentioned where the cursor is: the byte at which its `@` stands, and the letters after it.
+/// The mention at the cursor: the byte offset of its `@`, and the letters after it.
 pub fn at(text: &str, cursor: usize) -> Option<(usize, &str)> {
     let before = text.get(..cursor)?;
     let start = before.rfind(char::is_whitespace).map_or(0, |at| {

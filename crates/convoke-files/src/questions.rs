@@ -56,7 +56,7 @@ pub struct Settings {
     pub limits: Limits,
 }
 
-/// A question session with all that is known of it.
+/// A question session with all its files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Set {
     /// What was asked.
@@ -120,7 +120,7 @@ impl Questions {
         }
     }
 
-    /// A session with all that is known of it.
+    /// A session with all its files.
     pub fn show(&self, id: RequestId) -> Result<Set> {
         let folder = self.existing(id)?;
         if self.is_unfinished(&folder)? {

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{Error, Result};
 
-/// Attempts at reading a file that cannot be read or does not parse: its writer may be in the middle of it.
+/// Attempts at reading a file that cannot be read or does not parse: it may be being written.
 const ATTEMPTS: u32 = 3;
 /// The pause after the first attempt; each next one is twice as long.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -31,7 +31,7 @@ fn retried<T>(
     attempt()
 }
 
-/// Larger than any question or answer; a longer file is not one of ours.
+/// Larger than any question or answer; a larger file is none.
 pub(crate) const BYTES_MAX: usize = 16 << 20;
 
 fn json_once<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {

@@ -1,4 +1,4 @@
-//! Disk space that is set aside while there is plenty, and given up piece by piece when the disk is full.
+//! Disk space that is reserved while there is plenty, and released in steps when the disk is full.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -8,11 +8,12 @@ use std::path::PathBuf;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 
-/// How much is set aside.
+/// The size of the reserve.
 pub const RESERVE_BYTES: u64 = 8 << 20;
-/// Bytes freed at once: enough for one decision, so that a program that keeps filling the disk gets little.
+/// Bytes released in one step: enough for one decision, so that a program that keeps filling the
+/// disk gets little.
 const STEP_BYTES: u64 = 256 << 10;
-/// How much must be free besides, before anything is set aside again.
+/// The space that must be free besides before the reserve is filled again.
 const MARGIN_BYTES: u64 = 16 << 20;
 
 /// A file that reserves space for decisions on a full disk.
@@ -21,12 +22,12 @@ pub struct Reserve {
     path: PathBuf,
 }
 
-/// What giving up space came to.
+/// The result of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Released {
     /// There is room now.
     Some,
-    /// Nothing was left to give up.
+    /// Nothing was left to release.
     None,
 }
 
@@ -36,13 +37,13 @@ impl Reserve {
         Self { path }
     }
 
-    /// How many bytes are set aside.
+    /// The current size of the reserve.
     pub fn bytes(&self) -> u64 {
         // A file of holes sets nothing aside, so its length does not count.
         fs::metadata(&self.path).map_or(0, |file| (file.blocks() * 512).min(RESERVE_BYTES))
     }
 
-    /// Whether all of it is set aside.
+    /// Whether the reserve is complete.
     pub fn is_whole(&self) -> bool {
         self.bytes() == RESERVE_BYTES
     }
@@ -67,7 +68,7 @@ impl Reserve {
         filled.or_else(|error| file.set_len(held).and(Err(error)))
     }
 
-    /// Gives some space up.
+    /// Releases some space.
     pub fn release(&self) -> io::Result<Released> {
         let file = match OpenOptions::new().write(true).open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Released::None),
@@ -82,7 +83,7 @@ impl Reserve {
     }
 }
 
-/// Fills the file with what no file system can compress.
+/// Fills the file with data that no file system can compress.
 fn write_noise(mut file: &File) -> io::Result<()> {
     let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut block = [0_u8; 64 << 10];

@@ -42,11 +42,12 @@ pub use writer::Writer;
 const ENDING: &str = ".jsonl";
 /// How the name of its lock ends.
 const LOCK_ENDING: &str = ".jsonl.lock";
-/// How the name of the file ends that takes what cannot be read.
+/// The extension of the file for lines that cannot be read.
 const BAD_ENDING: &str = ".jsonl.bad";
 /// Characters of an id that are enough to name a transcript.
 const PREFIX_MIN: usize = 4;
-/// How long the writer before is waited for: long enough to let one go that is leaving, too short to annoy.
+/// How long a previous writer is waited for: long enough for one that is exiting, too short to
+/// annoy.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -62,9 +63,9 @@ pub struct Transcripts {
 pub struct Opened {
     /// The writer.
     pub writer: Writer,
-    /// What is known from it.
+    /// What was read from it.
     pub recall: Recall,
-    /// What was done about its end.
+    /// How its last line was repaired.
     pub end: End,
 }
 
@@ -96,7 +97,7 @@ impl Transcripts {
         self.beside(id, ENDING)
     }
 
-    /// Makes a transcript, which must not exist yet.
+    /// Creates a transcript, which must not exist yet.
     pub fn create(&self, id: &Id, agent: &str, now: Timestamp) -> Result<Writer> {
         let fail = |step| move |source| unwritable(&self.dir, step, source);
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir);
@@ -126,9 +127,10 @@ impl Transcripts {
         Writer::open(id.clone(), path, lock)
     }
 
-    /// Takes a transcript up again, remembering as much of the conversation as `tokens_max` allows.
+    /// Opens a transcript for writing, with as much of the conversation as `tokens_max` allows.
     ///
-    /// A torn last line is set aside first. Where other lines are damaged, nothing is changed, and the error names them.
+    /// A torn last line is set aside first. If other lines are damaged, nothing is changed, and the
+    /// error names them.
     pub fn open(&self, id: &Id, tokens_max: u64) -> Result<Opened> {
         let path = self.existing(id)?;
         let lock = self.lock(id)?;
@@ -151,14 +153,14 @@ impl Transcripts {
         Ok(Opened { writer, recall, end })
     }
 
-    /// What is known from a transcript by now. Needs no lock.
+    /// Reads a transcript as it is now. Needs no lock.
     pub fn recall(&self, id: &Id, tokens_max: u64) -> Result<Recall> {
         let path = self.existing(id)?;
         let survey = Survey::of(&path, tokens_max)?.ok_or_else(|| not_found(id))?;
         survey.recall(&path)
     }
 
-    /// The turns of a transcript, read while they are asked for. Needs no lock.
+    /// The turns of a transcript, read lazily. Needs no lock.
     pub fn turns(&self, id: &Id) -> Result<Turns> {
         Turns::open(&self.existing(id)?)
     }

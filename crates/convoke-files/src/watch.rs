@@ -1,7 +1,7 @@
 //! Wakes tasks when folders change, without polling where the file system reports changes.
 //!
-//! Linux gives a user 128 inotify instances, so all watchers made from one [`Watches`] share a single instance. When
-//! none is left, a watcher polls slowly and says so in the log.
+//! Linux allows a user 128 inotify instances, so all watchers of one [`Watches`] share a single
+//! instance. If none is left, a watcher polls slowly and logs that.
 
 mod whole;
 
@@ -18,15 +18,16 @@ use crate::{Error, Result};
 
 pub use whole::WholeFileWatcher;
 
-/// The pause before the first look at a folder that is polled, and before every look at a network file system.
+/// The delay before the first poll of a folder, and between polls of a network file system.
 const POLL: Duration = Duration::from_millis(200);
 
 /// The inotify instance of a process, shared by all watchers that are made from it. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Watches {
-    /// Opened by the first watch. The lock is held while the instance is asked to watch a folder.
+    /// Opened by the first watch. The lock is held while a watch is added.
     instance: Arc<Mutex<Option<RecommendedWatcher>>>,
-    /// Which watchers to wake. The event thread takes this lock, so it is never held while `instance` is used.
+    /// The watchers to wake. The event thread takes this lock, so it is never held while `instance`
+    /// is used.
     subscribers: Arc<Mutex<Subscribers>>,
 }
 
@@ -52,7 +53,7 @@ pub struct Watcher {
 /// How sure it is that something changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// The file system says so.
+    /// By an event of the file system.
     Reported,
     /// The file system reports no changes, and the polling interval has passed.
     Perhaps,
@@ -61,7 +62,7 @@ pub enum Change {
 /// How often a watcher looks that got no watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// Every 2 s in the end: for the few processes that show what is in a folder.
+    /// Up to every 2 s: for the few processes that show the contents of a folder.
     Brisk,
     /// At most every 30 s: for waiters, of which there may be hundreds, and which are also woken by other means.
     Slow,
@@ -77,12 +78,12 @@ impl Pace {
     }
 }
 
-/// How a watcher learns of changes in a folder.
+/// How changes of a folder are detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reported {
     /// By inotify.
     All,
-    /// By inotify, which does not see what other machines change on a network file system.
+    /// By inotify, which does not report changes by other machines on a network file system.
     Local,
     /// Not at all, since no inotify instance or watch was left.
     None,
@@ -103,7 +104,7 @@ impl Watches {
         }
     }
 
-    /// Watches a folder for one more subscriber; `false` where inotify has nothing left to give.
+    /// Watches a folder for one more subscriber; `false` if the limit of inotify is reached.
     fn add(&self, folder: &Path, id: u64, changed: &Arc<Notify>) -> Result<bool> {
         let mut instance = lock(&self.instance);
         if instance.is_none() {
@@ -139,7 +140,7 @@ impl Watches {
             is_last
         };
         if let Some(system) = instance.as_mut().filter(|_| is_last) {
-            // The watch of a deleted folder is gone already.
+            // The watch of a deleted folder is removed already.
             system.unwatch(folder).ok();
         }
     }
@@ -169,7 +170,8 @@ impl Subscribers {
         let paths = match event {
             // A reader that is woken by reading would wake itself for ever.
             Ok(event) if event.kind.is_access() => return,
-            // Elsewhere than on Linux, events may name a folder in another way than its watcher did.
+            // On other systems than Linux, events may have another path for a folder than its
+            // watcher.
             Ok(event) if cfg!(target_os = "linux") && !event.need_rescan() => event.paths,
             Ok(_) | Err(_) => Vec::new(),
         };
@@ -196,7 +198,8 @@ impl Watcher {
         Watches::default().watcher(Pace::Brisk)
     }
 
-    /// Adds a folder, without the folders in it. Where inotify has nothing left to give, the folder is polled.
+    /// Adds a folder, without its subfolders. If the limit of inotify is reached, the folder is
+    /// polled.
     pub fn watch(&mut self, folder: &Path) -> Result<()> {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let reported = match self.watches.add(&folder, self.id, &self.changed)? {
@@ -208,7 +211,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// Takes a folder off; one that was never added or is gone is off already.
+    /// Removes a folder; does nothing if it was not added or was deleted.
     pub fn unwatch(&mut self, folder: &Path) {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         if self.folders.remove(&folder).is_some() {
@@ -252,12 +255,13 @@ impl Drop for Watcher {
     }
 }
 
-/// A panic while one of these locks is held leaves nothing half done.
+/// Each change under these locks is one call, so the data is consistent after a panic.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether the folder's file system is shared with other machines, whose changes the kernel does not see.
+/// Whether the folder's file system is shared with other machines, whose changes the kernel does
+/// not report.
 #[cfg(target_os = "linux")]
 fn is_shared(folder: &Path) -> bool {
     /// As in the kernel's `magic.h`: NFS, SMB, CIFS, SMB2, 9P, FUSE, AFS, Ceph, Coda and NCP.

@@ -1,7 +1,8 @@
-//! Checkpoints: the files of a work tree at one moment, kept in a repository of ours.
+//! Checkpoints: snapshots of the files of a work tree, stored in a repository of Convoke's own.
 //!
-//! The project's `.git` is neither written nor configured from. Two of its files are read, as data and by git under
-//! our configuration: `info/exclude`, and the index for the names of tracked files.
+//! The project's `.git` is not written, and its configuration is not used. Two of its files are
+//! read, as data and by git under Convoke's configuration: `info/exclude`, and the index for the
+//! names of tracked files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,12 +36,13 @@ pub use name::{Name, Place};
 pub(crate) use scan::{has_reserved_name, path_of as scan_path, paths_of};
 pub use snapshot::{Checkpoint, Snapshot};
 
-/// Attributes that win over every `.gitattributes` of the work tree: files are stored as they are, and differ as text
-/// or binary by their content alone, so that no driver runs and none can hide a change.
+/// Attributes that override every `.gitattributes` of the work tree: files are stored unchanged,
+/// and differ as text or binary by their content alone, so that no driver runs and none can hide a
+/// change.
 const ATTRIBUTES: &str =
     "* -text !eol !crlf -filter -ident -working-tree-encoding !diff !merge !whitespace\n";
 
-/// Settings of our repository, besides those of every command.
+/// Settings of Convoke's repository, besides those of every command.
 const CONFIG: [&str; 16] = [
     "core.autocrlf=false",
     "core.safecrlf=false",
@@ -72,7 +74,7 @@ const FILE_BYTES_MAX: u64 = 64 << 20;
 /// What checkpoints leave out.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// A file with patterns to ignore besides the project's: the user's own.
+    /// A file with further patterns to ignore: the user's own.
     pub user_excludes: Option<PathBuf>,
     /// Files over this size are left out unless the project or an earlier checkpoint tracks them.
     pub untracked_bytes_max: u64,
@@ -101,7 +103,7 @@ pub struct Checkpoints {
     work_tree: PathBuf,
     /// The root of the repository around it, whose ignore rules hold; else the folder itself.
     top: PathBuf,
-    /// Where the files of this work tree begin, in `repository`: the index and what belongs to it.
+    /// The path prefix of this work tree's files in `repository`: the index and what belongs to it.
     stem: PathBuf,
 }
 
@@ -146,7 +148,8 @@ impl Checkpoints {
             return Ok(());
         };
         let inner = self.work_tree.strip_prefix(&top).unwrap_or(&self.work_tree).to_owned();
-        // The command takes no literal paths; one that begins with a dot is never taken for a pattern.
+        // The command takes no literal paths; a path that begins with a dot is never interpreted as
+        // a pattern.
         let check = self.command("check-ignore").env("GIT_LITERAL_PATHSPECS", "0");
         let check = check.env("GIT_WORK_TREE", &top).folder(&top).args(["-q", "--no-index", "--"]);
         let ignored = check.arg(Path::new(".").join(inner)).run_any(limits)?;
@@ -178,7 +181,7 @@ impl Checkpoints {
             .folder(&self.work_tree)
     }
 
-    /// A file of ours that belongs to this work tree.
+    /// A file in Convoke's repository that belongs to this work tree.
     pub(crate) fn file(&self, extension: &str) -> PathBuf {
         self.stem.with_extension(extension)
     }
@@ -211,7 +214,7 @@ fn isolated<'a>(git: &'a Git, name: &'static str, repository: &Path) -> Command<
         .env("GIT_DIR", repository)
 }
 
-/// Makes the repository, or completes one whose making was interrupted.
+/// Creates the repository, or completes one whose creation was interrupted.
 fn create(git: &Git, repository: &Path, limits: &Limits) -> Result<()> {
     let folder = repository.join("convoke");
     // The last file that is written: with it, the repository is complete.
@@ -224,13 +227,13 @@ fn create(git: &Git, repository: &Path, limits: &Limits) -> Result<()> {
     let make =
         |path: &Path| fs::create_dir_all(path).map_err(|source| Error::io("make", path, source));
     make(repository)?;
-    // Two processes that make it at once would be in each other's way.
+    // Two concurrent creations would conflict.
     let _lock = lock::take(&repository.join(lock::OURS), limits)?;
     if is_complete() {
         return Ok(());
     }
     let init = isolated(git, "init", repository).folder(repository);
-    // Refs are read and written as files, which will not be what git makes by default for ever.
+    // Refs are read and written as files, which may not stay git's default format.
     let init = init.env("GIT_DEFAULT_REF_FORMAT", "files");
     // Without a template there are no hooks and no description; the permissions are those of the folder.
     init.args(["-q", "--bare", "--template=", "--object-format=sha1"]).run(limits)?;

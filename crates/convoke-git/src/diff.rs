@@ -1,6 +1,6 @@
 //! What differs between two trees: a list of files, and the lines of one file.
 //!
-//! Git computes it in our repository, without the attributes and drivers of the project.
+//! Git computes it in Convoke's repository, without the attributes and drivers of the project.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub struct Change {
     pub status: Status,
     /// As it was; `None` when it is new.
     pub old: Option<FileVersion>,
-    /// As it is; `None` when it is gone.
+    /// Its new version; `None` if it was deleted.
     pub new: Option<FileVersion>,
     /// How many lines; `None` when that is unknown, since it is binary or the list is incomplete.
     pub lines: Option<Lines>,
@@ -38,7 +38,7 @@ pub struct Change {
 pub enum Status {
     /// It is new.
     Added,
-    /// It is gone.
+    /// It was deleted.
     Deleted,
     /// Its content or its permission to be executed changed.
     Modified,
@@ -56,7 +56,7 @@ pub enum Status {
     },
 }
 
-/// A file at one moment.
+/// A version of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileVersion {
     /// What it is.
@@ -90,7 +90,7 @@ pub struct Lines {
 /// The files that differ, in order of their paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChangeList {
-    /// These, up to what the caller asked for.
+    /// The changes, up to the caller's limit.
     pub changes: Vec<Change>,
     /// Whether these are all; if not, the counts of lines are unknown.
     pub is_complete: bool,
@@ -101,9 +101,9 @@ pub struct ChangeList {
 pub struct FileDiff {
     /// The places that differ, from top to bottom; none for binary files and changes of mode.
     pub hunks: Vec<Hunk>,
-    /// Whether git took it for binary.
+    /// Whether git considers it binary.
     pub is_binary: bool,
-    /// Whether these are all; if not, the diff is larger than the caller asked for.
+    /// Whether these are all lines; if not, the diff exceeds the caller's limit.
     pub is_complete: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with git and with the files of a project.
+//! Errors of git and of a project's files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::git::Version;
 use crate::project::Operation;
 
-/// What could not be done, with the names of things.
+/// An operation that failed, with the names of its objects.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -148,7 +148,7 @@ pub enum Error {
         /// What is in progress.
         operation: Operation,
     },
-    /// The base branch was moved by someone else in the meantime.
+    /// The base branch was moved by another program meanwhile.
     #[error("{branch} has moved; finish again")]
     BaseMoved {
         /// The base branch.
@@ -175,7 +175,7 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Makes an error of a file operation; a full disk has a variant of its own.
+    /// An error of a file operation; a full disk has its own variant.
     pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         let full =
             [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::FileTooLarge];
@@ -185,10 +185,10 @@ impl Error {
         Self::Io { doing, path: path.to_owned(), source }
     }
 
-    /// Makes an error of a command that ended with another code than zero.
+    /// An error of a command that exited with another code than zero.
     pub(crate) fn failed(command: String, code: Option<i32>, stderr: &[u8]) -> Self {
         let message = String::from_utf8_lossy(stderr).trim().to_owned();
-        // The locale is C, so these are git's own words for ENOSPC, EDQUOT and EFBIG.
+        // The locale is C, so these are the texts for ENOSPC, EDQUOT and EFBIG.
         let full = ["No space left on device", "Disk quota exceeded", "File too large"];
         if full.iter().any(|words| message.contains(words)) {
             return Self::DiskFull { what: command };

@@ -1,4 +1,4 @@
-//! The `git` program: where it is, how old it is, and how one command of it is run.
+//! The `git` program: its path, its version, and how a command is run.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -23,7 +23,7 @@ pub(crate) fn run_program(
     process::run(command, words, Input::Nothing, None, limits, sink)
 }
 
-/// The oldest git whose commands and options are enough.
+/// The oldest supported version of git.
 const OLDEST: Version = Version { major: 2, minor: 30 };
 
 /// An installed git that is new enough.
@@ -77,7 +77,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// Reads `git version 2.47.3` and what distributions make of it.
+    /// Parses `git version 2.47.3`, also with suffixes of distributions.
     fn read(output: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(output).ok()?;
         let mut numbers = text.strip_prefix("git version ")?.split('.');

@@ -1,7 +1,8 @@
 //! Checkpoints, diffs, restores and worktrees with the `git` program.
 //!
-//! Every call blocks the thread that makes it, up to its [`Limits`]; an asynchronous caller moves it to a blocking
-//! thread. Nothing here knows sessions or turns beyond the names of checkpoints, and no word of git's output gets out.
+//! Every call blocks its thread, up to its [`Limits`]; an asynchronous caller moves it to a
+//! blocking thread. This crate knows sessions and turns only from the names of checkpoints, and
+//! does not expose git's output.
 
 mod checkpoint;
 mod diff;

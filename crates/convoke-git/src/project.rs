@@ -23,7 +23,7 @@ pub use remote::remote_of;
 /// Whether programs run that the project's configuration names for reading and writing files (such as Git LFS).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filters {
-    /// They do not; files come as they are stored.
+    /// They do not; files are checked out as they are stored.
     Off,
     /// They do, inside of the launcher's sandbox.
     Run,
@@ -42,7 +42,8 @@ pub struct Project {
 }
 
 impl Project {
-    /// Opens the work tree whose root is `work_tree`. Its configuration is looked at once, so open it anew for each task.
+    /// Opens the work tree whose root is `work_tree`. Its configuration is read once, so it should
+    /// be opened for each task.
     pub fn open(
         git: &Git,
         work_tree: &Path,

@@ -1,7 +1,7 @@
-//! Bringing files back to what a checkpoint holds.
+//! Restores files from a checkpoint.
 //!
-//! Only files that differ are written, each by renaming a complete one over it. What is to be done is in a journal first,
-//! so that a restore that was killed is finished by `recover`.
+//! Only files that differ are written, each by renaming a complete one over it. All steps are
+//! journaled first, so that `recover` can finish a restore that was killed.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -28,13 +28,14 @@ pub enum Scope<'a> {
 /// When a restore is refused.
 #[derive(Debug, Clone, Copy)]
 pub enum Guard<'a> {
-    /// When a file that it would write has changed since this tree or commit: someone else may have edited it.
+    /// If a file that it would write has changed since this tree or commit: another program may
+    /// have edited it.
     UnchangedSince(&'a ObjectId),
-    /// Never; the checkpoint for undoing has what it overwrites.
+    /// Never; the undo checkpoint has the overwritten files.
     Force,
 }
 
-/// What a restore did.
+/// The result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
     /// The files as they were before it; restoring this undoes it.
@@ -56,7 +57,7 @@ pub struct Blocked {
     pub why: &'static str,
 }
 
-/// What was done about a restore that was interrupted.
+/// The result of recovering an interrupted restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recovered {
     /// The files as they were before the restore.
@@ -75,11 +76,11 @@ struct Step {
     new: Option<FileVersion>,
 }
 
-/// So many files are restored at most; more than git repositories have.
+/// The maximum number of files; more than git repositories have.
 const STEPS_MAX: usize = 10_000_000;
 
 impl Checkpoints {
-    /// Brings files back to what `to` holds, after a checkpoint `undo` of what is there now.
+    /// Restores the files of `to`, after a checkpoint `undo` of the current files.
     pub fn restore(
         &self,
         to: &Checkpoint,
@@ -108,7 +109,7 @@ impl Checkpoints {
         self.carry_out(undo, &steps, blocked, limits)
     }
 
-    /// What is to be done to get from one tree to another.
+    /// The steps from one tree to another.
     fn steps(
         &self,
         from: &ObjectId,
@@ -122,7 +123,8 @@ impl Checkpoints {
             Scope::Paths(paths) => paths.iter().any(|wanted| path.starts_with(wanted)),
         };
         let wanted = changes.into_iter().filter(|change| is_wanted(&change.path));
-        // Submodules are captured as files; a tree from elsewhere may have one, whose files are not ours to fetch.
+        // Submodules are captured as files; a tree from another source may contain one, whose files
+        // are not available.
         let is_file = |version: &Option<FileVersion>| {
             version.as_ref().is_none_or(|version| version.mode != FileMode::Submodule)
         };
@@ -145,9 +147,9 @@ impl Checkpoints {
         if paths.is_empty() { Ok(()) } else { Err(Error::ChangedSince { paths }) }
     }
 
-    /// Undoes one hunk of a file's diff, after a checkpoint `undo` of what is there now.
+    /// Undoes one hunk of a file's diff, after a checkpoint `undo` of the current files.
     ///
-    /// Fails with `StaleHunk` when the lines are no longer where the hunk has them.
+    /// Fails with `StaleHunk` if the lines are no longer where the hunk has them.
     pub fn revert_hunk(
         &self,
         change: &crate::Change,

@@ -17,7 +17,7 @@ use crate::checkpoint::has_reserved_name;
 /// Why an operation on a path failed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Obstacle {
-    /// Something is in the way of this path; others are not affected.
+    /// This path is blocked; others are not affected.
     Path(&'static str),
     /// The system refused.
     System(Errno),
@@ -91,13 +91,13 @@ impl Root {
         Ok(folder)
     }
 
-    /// Makes a folder at the top that did not exist, and opens it.
+    /// Creates a folder at the top, which must not exist, and opens it.
     pub(crate) fn make_folder(&self, name: &str) -> Outcome<Self> {
         mkdirat(&self.folder, name, Mode::from_raw_mode(0o700))?;
         Ok(Self { folder: openat(&self.folder, name, FOLDER, Mode::empty())? })
     }
 
-    /// Makes a file that did not exist.
+    /// Creates a file, which must not exist.
     pub(crate) fn make_file(&self, name: &str, mode: u32) -> Outcome<File> {
         self.make(OsStr::new(name), mode)
     }
@@ -108,12 +108,13 @@ impl Root {
         Ok(File::from(openat(&self.folder, name, flags, Mode::from_raw_mode(mode))?))
     }
 
-    /// Makes a symbolic link that did not exist.
+    /// Creates a symbolic link, which must not exist.
     pub(crate) fn make_link(&self, name: &str, target: &OsStr) -> Outcome<()> {
         Ok(symlinkat(target, &self.folder, name)?)
     }
 
-    /// Moves a complete file from another folder over a path, and gives it the permissions of what it replaces.
+    /// Moves a complete file from another folder over a path, with the permissions of the file that
+    /// it replaces.
     pub(crate) fn put(
         &self,
         staged: &Self,
@@ -155,13 +156,13 @@ impl Root {
         }
     }
 
-    /// Makes a file where there was nothing, with the folders on the way to it.
+    /// Creates a file, which must not exist, with its parent folders.
     pub(crate) fn create(&self, path: &Path, mode: u32) -> Outcome<File> {
         let folder = Self { folder: self.parent(path, Missing::Make)? };
         folder.make(name_of(path), mode)
     }
 
-    /// Makes a symbolic link where there was nothing, with the folders on the way to it.
+    /// Creates a symbolic link, which must not exist, with its parent folders.
     pub(crate) fn create_link(&self, path: &Path, target: &OsStr) -> Outcome<()> {
         let parent = self.parent(path, Missing::Make)?;
         Ok(symlinkat(target, &parent, name_of(path))?)
@@ -186,7 +187,7 @@ impl Root {
         }
     }
 
-    /// Removes a file and the folders that are empty after it; one that is gone already is fine.
+    /// Removes a file and the folders that are empty after it; does nothing if it does not exist.
     pub(crate) fn remove(&self, path: &Path) -> Outcome<()> {
         let parent = match self.parent(path, Missing::Fail) {
             Err(Obstacle::System(Errno::NOENT)) => return Ok(()),

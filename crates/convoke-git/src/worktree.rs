@@ -64,9 +64,9 @@ pub enum WorktreeState {
     Ready,
     /// Its making was interrupted.
     HalfMade,
-    /// Someone locked it, so that it is not removed.
+    /// It is locked, so it is not removed.
     Locked,
-    /// Its folder is gone.
+    /// Its folder was deleted.
     Gone,
     /// It is a repository without files.
     Bare,
@@ -119,7 +119,7 @@ pub struct FinishRequest<'a> {
     pub base: &'a str,
     /// The message of the commit; rebased commits keep theirs.
     pub message: &'a str,
-    /// The checkpoints of the work tree, where its files are kept before anything is done.
+    /// The checkpoints of the work tree, in which its files are stored first.
     pub checkpoints: &'a Checkpoints,
     /// The name for that.
     pub saved: &'a Name,
@@ -139,11 +139,11 @@ pub enum Outcome {
 /// The base branch after finishing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// What it was.
+    /// Its commit before.
     pub old: ObjectId,
-    /// What it is; the work tree's branch is the same now.
+    /// Its commit now, which is also that of the work tree's branch.
     pub new: ObjectId,
-    /// What the work tree's branch was; kept as `refs/convoke/finished/BRANCH/COMMIT`.
+    /// The former commit of the work tree's branch; kept as `refs/convoke/finished/BRANCH/COMMIT`.
     pub tip: ObjectId,
 }
 

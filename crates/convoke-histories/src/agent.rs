@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A program that keeps conversations of its own.
+/// A program that stores its own conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Agent {
@@ -49,7 +49,7 @@ impl Agent {
         Self::Droid,
     ];
 
-    /// The word for it on the command line and in stores.
+    /// The name on the command line and in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Claude => "claude",
@@ -66,7 +66,7 @@ impl Agent {
         }
     }
 
-    /// What people call it.
+    /// The name for people.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Claude => "Claude Code",
@@ -99,7 +99,7 @@ impl FromStr for Agent {
     }
 }
 
-/// A word that names no agent whose store can be read.
+/// A name of no supported agent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no histories of {0} can be read")]
 pub struct UnknownAgent(String);

@@ -1,8 +1,8 @@
-//! Puts messages together from the lines of a store: what belongs to one message may be written on many lines, and one
+//! Assembles messages from the lines of a store: one message may be spread over many lines, and one
 //! line may hold many messages.
 //!
-//! All parsers say what they read through this; what must survive until the file has grown is in `State`, which is part
-//! of the cursor.
+//! All parsers write through this; state that must survive until the file has grown is in `State`,
+//! which is part of the cursor.
 
 mod tools;
 
@@ -26,14 +26,14 @@ pub(crate) use tools::{Call, Outcome};
 /// Messages and bytes of a batch; one that is reached ends it.
 const BATCH_ITEMS: usize = 2048;
 const BATCH_BYTES: u64 = 1 << 20;
-/// Lines up to this length make no message that is too long, even if it takes parts of several.
+/// Lines up to this length cannot make a message too long, even if it consists of several.
 const SHORT_BYTES: u64 = 64 << 10;
 /// Ids that are remembered so that their usage is counted once.
 const COUNTED_MAX: usize = 512;
-/// How much of an unknown line is kept.
+/// How much of an unknown line is stored.
 const UNKNOWN_BYTES_MAX: usize = 64 << 10;
 
-/// What is known between two lines, and between two readings of a file that grows.
+/// The state between two lines, and between two readings of a growing file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct State {
     pub identity: Identity,
@@ -41,25 +41,25 @@ pub(crate) struct State {
     /// How good the title is.
     #[serde(default)]
     pub titled: Titled,
-    /// Calls without a result that were handed out already.
+    /// Calls without a result that were returned already.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     open: Vec<OpenCall>,
     /// Hashes of calls that have their result, the newest last; agents write some of them twice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     settled: Vec<u64>,
-    /// Hashes of ids whose usage is part of the totals, the newest last.
+    /// Hashes of ids whose usage is included in the totals, the newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     counted: Vec<u64>,
-    /// What the parser for Claude's lines remembers.
+    /// The state of the parser for Claude's lines.
     #[serde(default, skip_serializing_if = "is_default")]
     pub claude: claude::Notes,
-    /// What the parser for Codex's lines remembers.
+    /// The state of the parser for Codex's lines.
     #[serde(default, skip_serializing_if = "is_default")]
     pub codex: codex::Notes,
-    /// What the parser for Vibe's journals remembers.
+    /// The state of the parser for Vibe's journals.
     #[serde(default, skip_serializing_if = "is_default")]
     pub vibe: unified::Notes,
-    /// The id of the last line, for formats whose lines are a chain.
+    /// The id of the last line, for formats whose lines form a chain.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub last: String,
 }
@@ -84,14 +84,14 @@ struct OpenCall {
     tool: Tool,
 }
 
-/// The conversation as it is being read.
+/// The conversation that is being read.
 #[derive(Debug, Default)]
 pub(crate) struct Assembly {
     pub state: State,
     /// The number of the line that is being read, and where it begins.
     pub line: u64,
     pub offset: u64,
-    /// How long it is. What a short line says needs no further bound.
+    /// The length of the line. A short line needs no further bound.
     line_bytes: u64,
     batch: Batch,
     /// Bytes of the lines of this batch.
@@ -115,7 +115,7 @@ impl Assembly {
         self.line_bytes <= SHORT_BYTES
     }
 
-    /// A key for what stands on this line and has no id of its own.
+    /// A key for an item of this line without an id of its own.
     pub(crate) fn line_key(&self) -> String {
         format!("at/{}", self.offset)
     }
@@ -143,12 +143,12 @@ impl Assembly {
         identity.usage.context_used = Some(read + tokens.output);
     }
 
-    /// Whether it is time to hand out what was read.
+    /// Whether the batch is large enough to be returned.
     pub(crate) fn is_full(&self) -> bool {
         self.batch.items.len() >= BATCH_ITEMS || self.bytes >= BATCH_BYTES
     }
 
-    /// What was read since the last time. Calls that are open are remembered, so that their results find them.
+    /// Takes the batch so far. Open calls are stored, so that later results find them.
     pub(crate) fn take(&mut self) -> Batch {
         let batch = mem::take(&mut self.batch);
         self.bytes = 0;
@@ -163,7 +163,7 @@ impl Assembly {
         batch
     }
 
-    /// What the user said.
+    /// Adds a prompt of the user.
     pub(crate) fn prompt(&mut self, key: &str, text: &str, at: Option<Timestamp>) {
         let text = text.trim();
         if text.is_empty() {
@@ -176,24 +176,24 @@ impl Assembly {
         self.words(key, Role::User, text, at, Content::text);
     }
 
-    /// What the agent said.
+    /// Adds an answer of the agent.
     pub(crate) fn answer(&mut self, key: &str, text: &str, at: Option<Timestamp>) {
         self.words(key, Role::Agent, text, at, Content::text);
     }
 
-    /// What the agent thought.
+    /// Adds a thought of the agent.
     pub(crate) fn thought(&mut self, key: &str, text: &str, at: Option<Timestamp>) {
         self.words(key, Role::Agent, text, at, |text| Content::Thinking { text, partial: false });
     }
 
-    /// What the agent planned.
+    /// Adds a plan of the agent.
     pub(crate) fn plan(&mut self, key: &str, steps: Vec<PlanStep>, at: Option<Timestamp>) {
         if !steps.is_empty() {
             self.put(key.to_owned(), Role::System, Content::Plan { steps }.bounded(), at);
         }
     }
 
-    /// The agent made room in its context; `summary` is what it went on with.
+    /// Adds a compaction; `summary` is the context with which the agent continued.
     pub(crate) fn compacted(&mut self, key: &str, summary: &str, at: Option<Timestamp>) {
         let notice = match summary.trim() {
             "" => Notice::new(AgentEvent::Compacted),
@@ -202,7 +202,7 @@ impl Assembly {
         self.put(key.to_owned(), Role::System, Content::Notice(notice), at);
     }
 
-    /// Something that the agent told its user.
+    /// Adds a notice of the agent to its user.
     pub(crate) fn advice(&mut self, key: &str, severity: &str, text: &str, at: Option<Timestamp>) {
         if !text.trim().is_empty() {
             let event = AgentEvent::Advice { severity: severity.to_owned() };
@@ -211,7 +211,8 @@ impl Assembly {
         }
     }
 
-    /// The conversation went back to an earlier point; what was said since is not part of it any more.
+    /// Adds a rewind: the conversation continued from an earlier point, and the messages since are
+    /// no longer part of it.
     pub(crate) fn rewound(&mut self, at: Option<Timestamp>) {
         let text = "The conversation went back to an earlier message and goes on from there";
         self.advice(&self.line_key(), "info", text, at);
@@ -286,7 +287,7 @@ impl Assembly {
     /// Adds a message, or replaces the one with its key.
     fn put(&mut self, key: String, role: Role, content: Content, at: Option<Timestamp>) {
         self.seen_at(at);
-        // A line without an id is told apart by its place.
+        // A line without an id is identified by its position.
         let key = match key.strip_prefix('/') {
             Some(rest) => format!("{}/{rest}", self.line_key()),
             None if key.is_empty() => self.line_key(),

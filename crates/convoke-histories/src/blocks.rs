@@ -1,4 +1,5 @@
-//! Messages whose content is a list of blocks as Anthropic's API has them, which other agents use as well.
+//! Messages whose content is a list of blocks in the format of Anthropic's API, which other agents
+//! use as well.
 
 use convoke_core::time::Timestamp;
 use serde_json::Value;
@@ -6,7 +7,7 @@ use serde_json::Value;
 use crate::assembly::{Assembly, Call, Outcome};
 use crate::json::{arguments, field, is_set, list, plain, word};
 
-/// Hears one message. `said` gives the words of a prompt that the user typed.
+/// Parses one message. `said` extracts the text that the user typed from a prompt.
 pub(crate) fn hear(
     assembly: &mut Assembly,
     message: &Value,

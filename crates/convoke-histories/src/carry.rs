@@ -1,8 +1,10 @@
-//! An agent's own record of one conversation, which goes along when its session moves to another machine.
+//! An agent's own record of one conversation, which is transferred when its session moves to
+//! another machine.
 //!
-//! Only agents whose record is one file without a key or a path in its name that would mean something else elsewhere:
-//! Claude Code and Codex. The file is found and written by its name alone, one folder at a time and without following a
-//! link; nothing else of the agent's folder is opened. This is the only part of this crate that writes.
+//! Only agents whose record is one file, without a key or a path in its name that would differ on
+//! the other machine: Claude Code and Codex. The file is found and written by its name alone, one
+//! folder at a time and without following links; no other file of the agent is opened. This is the
+//! only part of this crate that writes.
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _};
@@ -21,7 +23,7 @@ use crate::pattern;
 
 /// Claude Code shortens the names of folders that are longer than this, with a hash of its own.
 const CLAUDE_FOLDER_MAX: usize = 200;
-/// How many earlier versions of a record are kept.
+/// The most earlier versions of a record that are kept.
 const ASIDE_MAX: u32 = 1_000;
 
 const FOLDER: OFlags =
@@ -59,8 +61,9 @@ pub fn find_record(agent: Agent, environment: &Environment, id: &str) -> Result<
     Ok(None)
 }
 
-/// Writes the record of a conversation to where the agent looks for it when it works in `cwd`; `path` is where it was
-/// found. A record that is there and is not the beginning of this one is renamed, and stays.
+/// Writes the record of a conversation to the path where the agent expects it for the working
+/// directory `cwd`; `path` is where it was found. An existing record that is not a prefix of this
+/// one is renamed, and stays.
 pub fn place_record(
     agent: Agent,
     environment: &Environment,
@@ -99,7 +102,7 @@ const fn pattern_of(agent: Agent) -> Option<&'static str> {
     }
 }
 
-/// Whether an id is one that agents make.
+/// Whether an id has the form that agents generate.
 fn is_plain(id: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     (8..=64).contains(&id.len()) && id.chars().all(fits)
@@ -122,7 +125,7 @@ fn is_of(agent: Agent, path: &str, id: &str) -> bool {
     }
 }
 
-/// Where the agent looks for the record, below its folder.
+/// The path where the agent expects the record, below its folder.
 fn target_of(agent: Agent, id: &str, path: &str, cwd: &Path) -> Option<String> {
     let pattern = pattern_of(agent)?;
     if !is_plain(id) || !is_of(agent, path, id) || !pattern::matches(pattern, path) {
@@ -167,7 +170,7 @@ fn step(within: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(within, name, FOLDER, Mode::empty())?)
 }
 
-/// Renames a record that is there, unless the new one begins with all of it.
+/// Renames an existing record, unless it is a prefix of the new one.
 fn set_aside(folder: &OwnedFd, name: &str, new: &mut File) -> io::Result<()> {
     let facts = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(facts) => facts,

@@ -1,8 +1,8 @@
 //! Claude Code: `projects/<escaped cwd>/<session>.jsonl`, and a file for each subagent below a folder of that name.
 //!
-//! Each line is one block of a message; lines of one message repeat its id and its usage, and while a message streams
-//! some versions write it again and again. What is meant for the model and not for people is left out: meta lines,
-//! reminders, sidechains of the main file, and everything about requests.
+//! Each line is one block of a message; lines of one message repeat its id and its usage, and some
+//! versions write a message repeatedly while it streams. Lines for the model rather than for people
+//! are left out: meta lines, reminders, sidechains of the main file, and everything about requests.
 
 mod user;
 
@@ -32,7 +32,7 @@ pub(crate) static IMPORTER: Importer = Importer {
     known: None,
 };
 
-/// Kinds of lines that say nothing to people.
+/// Kinds of lines without content for people.
 const IDLE: [&str; 24] = [
     "agent-color",
     "agent-name",
@@ -59,7 +59,7 @@ const IDLE: [&str; 24] = [
     "tools-used",
     "worktree-state",
 ];
-/// Prompts whose place is remembered, to notice a conversation that went back.
+/// Prompts whose position is stored, to detect a rewind.
 const PROMPTS_MAX: usize = 64;
 
 fn roots(environment: &Environment) -> Vec<PathBuf> {
@@ -79,7 +79,7 @@ fn begin(assembly: &mut Assembly, path: &str, _: &mut Beside<'_>) {
     }
 }
 
-/// What is remembered between lines.
+/// The parser's state between lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Notes {
     /// The message that is being written.
@@ -88,7 +88,7 @@ pub(crate) struct Notes {
     /// Its blocks so far.
     #[serde(default)]
     blocks: Vec<Block>,
-    /// What of its usage is part of the totals.
+    /// The part of its usage that is included in the totals.
     #[serde(default)]
     counted: [u64; 4],
     /// Hashes of the lines that prompts followed, the newest last.
@@ -103,7 +103,7 @@ struct Block {
     digest: u64,
 }
 
-/// A line as far as it is always parsed.
+/// The fields of a line that are always parsed.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Head<'a> {
@@ -258,7 +258,8 @@ fn hear_block(
 }
 
 impl Notes {
-    /// The key of a block of the message. A block that was written before, or the beginning of it, has its key.
+    /// The key of a block of the message. A block that repeats or extends an earlier one has the
+    /// same key.
     fn key(&mut self, kind: char, text: &str, index: Option<usize>) -> String {
         let place = index.unwrap_or_else(|| {
             let known = self.blocks.iter().position(|block| {
@@ -277,7 +278,7 @@ impl Notes {
     }
 }
 
-/// Adds what a line's usage says beyond what an earlier line of the same message said.
+/// Adds the usage of a line beyond that of earlier lines of the same message.
 fn add_usage(assembly: &mut Assembly, notes: &mut Notes, usage: &Value) {
     if usage.is_null() {
         return;
@@ -300,7 +301,7 @@ fn add_usage(assembly: &mut Assembly, notes: &mut Notes, usage: &Value) {
     identity.usage.context_used = Some(read + output);
 }
 
-/// A prompt that follows the same line as an earlier prompt: the user went back and said something else.
+/// Detects a rewind: a prompt that follows the same line as an earlier prompt.
 fn notice_rewinding(assembly: &mut Assembly, head: &Head<'_>) {
     if head.parent_uuid.as_str().is_empty() {
         return;

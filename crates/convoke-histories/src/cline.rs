@@ -1,5 +1,5 @@
-//! Cline: `sessions/<session>/<session>.messages.json`, one document a session, with what is said about it in a file and a
-//! database beside it.
+//! Cline: `sessions/<session>/<session>.messages.json`, one document per session, with metadata in
+//! a file and a database beside it.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -85,7 +85,7 @@ fn element(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result<()> {
     Ok(())
 }
 
-/// What the user typed, of what the model was sent.
+/// The text that the user typed, from what was sent to the model.
 fn prompt(text: &str) -> String {
     let text = without(text, &["environment_details", "system-reminder"]);
     unwrapped(&text, "user_input").to_owned()

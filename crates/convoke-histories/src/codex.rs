@@ -1,7 +1,8 @@
 //! Codex: `sessions/YYYY/MM/DD/rollout-*.jsonl`, with the titles in a database beside them.
 //!
-//! Lines are what the model was sent and said (`response_item`), and what the user interface was told (`event_msg`);
-//! much is written as both. A fork begins with a copy of its parent's lines, which are left out.
+//! Lines are items of the model's context (`response_item`), and events for the user interface
+//! (`event_msg`); much is written as both. A fork begins with a copy of its parent's lines, which
+//! are left out.
 
 mod call;
 mod event;
@@ -47,16 +48,16 @@ fn begin(assembly: &mut Assembly, path: &str, beside: &mut Beside<'_>) {
     assembly.state.identity.id = id;
 }
 
-/// What is remembered between lines.
+/// The parser's state between lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Notes {
     /// Whether the file's own beginning was read; a second one is its parent's, copied.
     began: bool,
     /// Whether the lines are copies of the parent's.
     replaying: bool,
-    /// What the model was sent as the user's words, until it is known what the user typed.
+    /// The last user message in the model's context, until an event shows what the user typed.
     said: Option<Said>,
-    /// The hash of what the user typed last.
+    /// The hash of the last typed prompt.
     typed: Option<u64>,
 }
 
@@ -147,7 +148,8 @@ fn early(assembly: &mut Assembly, bytes: &[u8], at: Option<Timestamp>) -> serde_
 
 fn meta(assembly: &mut Assembly, meta: &Value, at: Option<Timestamp>) -> serde_json::Result<()> {
     if assembly.state.codex.began {
-        // The copied beginning of the parent: what follows is its conversation, until a turn of this session begins.
+        // The copied beginning of the parent: its conversation follows, until a turn of this
+        // session begins.
         if word(meta, "id") != assembly.state.identity.id {
             assembly.state.codex.replaying = true;
         }
@@ -175,7 +177,7 @@ fn notice_turn(assembly: &mut Assembly, turn: &str) {
     let began = assembly.state.identity.id.as_str();
     let replayed = match (millis_of(turn), millis_of(began)) {
         (Some(turn), Some(began)) => turn < began,
-        // Without such ids nothing tells the copies apart: they are read twice rather than not at all.
+        // Without such ids copies cannot be recognised: they are read twice rather than not at all.
         _ => false,
     };
     if !replayed {
@@ -190,7 +192,7 @@ fn millis_of(id: &str) -> Option<u64> {
     u64::from_str_radix(&millis.replace('-', ""), 16).ok()
 }
 
-/// The words of a message that are the user's own, as far as it can be told.
+/// The user's own text in a message, as far as it can be recognised.
 fn own_words(item: &Value) -> String {
     /// How texts begin that Codex writes in the user's name for the model.
     const NOT_SAID: [&str; 12] = [
@@ -214,7 +216,8 @@ fn own_words(item: &Value) -> String {
     said.join("\n")
 }
 
-/// What the model was sent as the user's words. Most versions say right after it what the user typed.
+/// Stores a user message of the model's context. Most versions then write an event with what the
+/// user typed.
 fn said(assembly: &mut Assembly, key: String, text: String, at: Option<Timestamp>) {
     flush(assembly);
     if assembly.state.codex.typed.take() == Some(digest(text.trim().as_bytes())) {
@@ -223,7 +226,7 @@ fn said(assembly: &mut Assembly, key: String, text: String, at: Option<Timestamp
     assembly.state.codex.said = Some(Said { key, text, at });
 }
 
-/// What the user typed.
+/// Adds a prompt that the user typed.
 fn typed(assembly: &mut Assembly, key: &str, text: &str, at: Option<Timestamp>) {
     match assembly.state.codex.said.take() {
         Some(said) => assembly.prompt(&said.key, text, said.at.or(at)),
@@ -234,14 +237,14 @@ fn typed(assembly: &mut Assembly, key: &str, text: &str, at: Option<Timestamp>) 
     }
 }
 
-/// Nothing better than what the model was sent came.
+/// Adds the stored user message, since no event followed.
 fn flush(assembly: &mut Assembly) {
     if let Some(said) = assembly.state.codex.said.take() {
         assembly.prompt(&said.key, &said.text, said.at);
     }
 }
 
-/// The end of what there is to read now. What the user typed may still follow, and then replaces it.
+/// Ends a reading. An event with the typed text may still follow, and then replaces the message.
 pub(crate) fn end(assembly: &mut Assembly) {
     if let Some(said) = assembly.state.codex.said.clone() {
         assembly.prompt(&said.key, &said.text, said.at);

@@ -25,7 +25,7 @@ pub(crate) static IMPORTER: Importer = Importer {
     known: None,
 };
 
-/// Kinds of events that say nothing to people, or repeat what others say.
+/// Kinds of events without content for people, or that repeat others.
 const IDLE: [&str; 26] = [
     "abort",
     "assistant.message_delta",
@@ -93,7 +93,7 @@ fn line(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result<()> {
     let (data, at) = (field(&event, "data"), time(field(&event, "timestamp")));
     let id = word(&event, "id");
     assembly.seen_at(at);
-    // What a subagent does is part of the call that started it.
+    // The work of a subagent is part of the call that started it.
     if !word(data, "parentToolCallId").is_empty() || !word(&event, "agentId").is_empty() {
         return Ok(());
     }

@@ -1,8 +1,9 @@
 //! Other programs' SQLite databases, opened for reading only.
 //!
-//! A database with a write-ahead log is opened as every reader would, since its newest rows are in the log. One that has
-//! no log at the moment is closed; opening it normally would leave a log beside it, in a folder that is not ours, so it
-//! is read as a file that does not change, and what was read is thrown away if it did.
+//! A database with a write-ahead log is opened normally, since its newest rows are in the log.
+//! Without a log no program has it open; opening it normally would create a log in the other
+//! program's folder, so it is opened as immutable, and the result is discarded if the file has
+//! changed.
 
 use std::path::PathBuf;
 
@@ -15,7 +16,7 @@ use crate::folder::{Facts, Folder};
 
 /// How long to wait for another program's lock; a rescan tries again.
 const BUSY: std::time::Duration = std::time::Duration::from_millis(500);
-/// Where a database says whether it has a log: the version that is needed to write it.
+/// The header up to the write version, which shows whether the database uses a write-ahead log.
 const HEADER_BYTES: usize = 20;
 
 /// How the conversations of a database are listed and read.
@@ -23,11 +24,11 @@ const HEADER_BYTES: usize = 20;
 pub(crate) struct Rows {
     /// All conversations.
     pub list: fn(&Database) -> rusqlite::Result<Vec<Row>>,
-    /// How many of the things that a cursor counted are still there.
+    /// How many of the rows that a cursor counted still exist.
     pub still_there: fn(&Database, &str, &RowCursor) -> rusqlite::Result<(u64, u64)>,
-    /// What the database says of a conversation as a whole.
+    /// Reads the metadata of a conversation.
     pub identify: fn(&Database, &str, &mut Assembly) -> rusqlite::Result<()>,
-    /// Reads some messages and moves the place behind them; `More::No` if there were none.
+    /// Reads some messages and advances the position; `More::No` if there were none.
     pub page: fn(&Database, &str, &mut RowPlace, &mut Assembly) -> rusqlite::Result<More>,
 }
 
@@ -38,7 +39,7 @@ pub(crate) struct Row {
     pub stamp: RowStamp,
 }
 
-/// What changes when a conversation does. A newest time alone would not show that something was deleted.
+/// A stamp that changes with the conversation. The newest time alone would not show a deletion.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RowStamp {
     pub updated: i64,
@@ -46,7 +47,7 @@ pub(crate) struct RowStamp {
     pub parts: u64,
 }
 
-/// What was read of a conversation.
+/// The position up to which a conversation was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RowCursor {
     pub stamp: RowStamp,
@@ -57,7 +58,7 @@ pub(crate) struct RowCursor {
 /// Where reading is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RowPlace {
-    /// What was read before; only what changed since is read.
+    /// The previous cursor; only later changes are read.
     pub before: Option<RowCursor>,
     /// The last message that was read, by number or by time, and its id.
     pub at: i64,
@@ -73,7 +74,7 @@ pub(crate) enum More {
     No,
 }
 
-/// What the file system says of a database and its log.
+/// The metadata of the files of a database and its log.
 pub(crate) type Condition = (Option<Facts>, Option<Facts>);
 
 /// A database of another program.
@@ -87,7 +88,8 @@ pub(crate) struct Database {
 impl Database {
     /// Opens a database that the patterns allow.
     pub(crate) fn open(folder: &Folder, allowed: &[&str], name: &str) -> Result<Self> {
-        // Opened by us first: links and everything but regular files are refused, and the header is read.
+        // Opened here first: links and everything but regular files are refused, and the header is
+        // read.
         let file = folder.open_file(allowed, name)?;
         let mut header = [0; HEADER_BYTES];
         let has_header = std::os::unix::fs::FileExt::read_exact_at(&file, &mut header, 0).is_ok();
@@ -116,7 +118,7 @@ impl Database {
         Ok(Self { connection, path, is_locked: !is_closed })
     }
 
-    /// Whether SQLite's locks keep what is read consistent; if not, the files must not have changed.
+    /// Whether SQLite's locks make the read consistent; if not, the files must not have changed.
     pub(crate) const fn is_locked_for_reading(&self) -> bool {
         self.is_locked
     }
@@ -156,7 +158,7 @@ impl Database {
     }
 }
 
-/// What the file system says of a database and its log.
+/// The metadata of the files of a database and its log.
 pub(crate) fn condition(folder: &Folder, name: &str) -> Condition {
     (folder.facts(name), folder.facts(&format!("{name}-wal")))
 }

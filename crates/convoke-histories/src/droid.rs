@@ -1,4 +1,5 @@
-//! Factory Droid: `sessions/<escaped cwd>/<session>.jsonl`, with what it used in `<session>.settings.json`.
+//! Factory Droid: `sessions/<escaped cwd>/<session>.jsonl`, with the usage in
+//! `<session>.settings.json`.
 
 use std::path::PathBuf;
 

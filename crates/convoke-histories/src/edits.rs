@@ -1,5 +1,5 @@
-//! What tools of all agents have in common: their kinds, what a call is about in a line, the files it changes, the plan it
-//! announces. Judged by the names of tools and fields, which the agents took from each other.
+//! What the tools of all agents have in common: their kinds, summaries of calls, changed files and
+//! plans. Recognised by the names of tools and fields, which the agents copied from each other.
 
 pub(crate) mod patch;
 
@@ -29,10 +29,10 @@ const CHANGES: [(&str, &str); 5] = [
 ];
 /// Where tools have the whole text of a file.
 const CONTENTS: [&str; 5] = ["content", "contents", "file_text", "new_source", "text"];
-/// How much of what a call is about fits in a line.
+/// The length of a call's summary.
 const GIST_CHARS_MAX: usize = 300;
 
-/// What sort of tool it is, in ACP's words.
+/// The kind of a tool, as in ACP.
 pub(crate) fn kind_of(tool: &str) -> &'static str {
     let name: String = tool
         .rsplit("__")
@@ -66,7 +66,7 @@ pub(crate) fn kind_of(tool: &str) -> &'static str {
     }
 }
 
-/// What a call is about, in one line.
+/// The summary of a call in one line.
 pub(crate) fn gist(args: &Value) -> Option<String> {
     const TELLING: [&str; 12] = [
         "command",
@@ -92,7 +92,7 @@ pub(crate) fn gist(args: &Value) -> Option<String> {
     Some(gist).filter(|gist| !gist.is_empty())
 }
 
-/// A command is a text, or a list of words of which the shell's own are left out.
+/// A command as text; for a list of words, without those of the shell.
 fn telling(value: &Value) -> Option<String> {
     if let Some(words) = value.as_array() {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
@@ -104,7 +104,7 @@ fn telling(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// The files that a call changes, as far as its arguments say so.
+/// The files that a call changes, from its arguments.
 pub(crate) fn diffs(tool: &str, args: &Value) -> Vec<Diff> {
     if kind_of(tool) != "edit" {
         return Vec::new();

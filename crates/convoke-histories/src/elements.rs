@@ -1,11 +1,11 @@
-//! The elements of the list of messages in a JSON document of any size, one at a time, with a bound on the memory that
-//! one of them takes. A small splitter: it finds where values end and leaves reading them to the parser.
+//! Splits the list of messages in a JSON document of any size into its elements, with a bound on
+//! the memory for one of them. It only finds where values end; the parser reads them.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use crate::lines::LINE_BYTES_MAX;
 
-/// The longest other field of the document that is looked at.
+/// The longest other field of the document that is parsed.
 const FIELD_BYTES_MAX: usize = 16 << 10;
 /// The field that holds the messages.
 const MESSAGES: &str = "messages";
@@ -126,7 +126,7 @@ impl<R: Read> Elements<R> {
         Ok(None)
     }
 
-    /// Passes over one value and keeps it, unless it is longer than that.
+    /// Reads one value; `None` if it is longer than the limit, and then skipped.
     fn value(&mut self, bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
         let mut kept = Some(Vec::new());
         let mut scan = Scan::default();
@@ -181,7 +181,7 @@ fn damaged(why: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// How far into a value a scan is.
+/// The position of a scan within a value.
 #[derive(Debug, Default)]
 struct Scan {
     depth: u64,
@@ -191,7 +191,8 @@ struct Scan {
 }
 
 impl Scan {
-    /// Goes on to the end of the value or of the bytes; says how far, and whether the value is whole.
+    /// Scans to the end of the value or of the bytes; returns the position, and whether the value
+    /// is complete.
     fn over(&mut self, bytes: &[u8]) -> (usize, bool) {
         for (place, byte) in bytes.iter().enumerate() {
             let is_first = self.bytes == 0;
@@ -218,7 +219,7 @@ impl Scan {
                         return (place + 1, true);
                     }
                 }
-                // The end of a number or a word.
+                // The end of a number or a literal.
                 b',' | b'}' | b']' | b':' | b'"' | b'{' | b'[' if self.depth == 0 => {
                     return (place, true);
                 }

@@ -1,9 +1,10 @@
-//! Where stores are: the home folder and the variables that move them, handed in by the caller.
+//! The locations of stores: the home folder and environment variables, passed in by the caller.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What the environment says about places. Nothing here reads the process's own environment.
+/// The parts of the environment that locate stores. Nothing here reads the process's own
+/// environment.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
     home: PathBuf,

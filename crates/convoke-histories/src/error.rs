@@ -1,9 +1,9 @@
-//! What can go wrong with a store as a whole. Damage inside of it is counted and named instead, see `Tally`.
+//! Errors of a store as a whole. Damage inside of it is counted instead, see `Tally`.
 
 use std::io;
 use std::path::PathBuf;
 
-/// What could not be done, with the path.
+/// An operation that failed, with the path.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or folder could not be read.
@@ -51,7 +51,7 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Whether the file is gone.
+    /// Whether the file no longer exists.
     pub fn is_gone(&self) -> bool {
         matches!(self, Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }

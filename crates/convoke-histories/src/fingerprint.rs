@@ -1,4 +1,5 @@
-//! How a grown file is told from a rewritten one: by hashes of its head and of what stands before the cursor.
+//! Distinguishes a grown file from a rewritten one by hashes of its head and of the bytes before
+//! the cursor.
 
 use std::fs::File;
 use std::io;
@@ -11,23 +12,23 @@ use sha2::{Digest as _, Sha256};
 /// lines before the cursor carry times and ids, so that a kilobyte is enough to recognise them.
 const WINDOW: u64 = 1 << 10;
 
-/// What was read of a file, so that the same file is recognised later.
+/// The fingerprint of the part of a file that was read, to recognise it later.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fingerprint {
-    /// How far it was read.
+    /// The offset up to which it was read.
     pub offset: u64,
     head: String,
     tail: String,
 }
 
-/// What became of a file since it was read.
+/// How a file has changed since it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// It ends where reading ended.
     None,
-    /// What was read is still there, and something follows.
+    /// It was appended to.
     Grown,
-    /// What was read is not there any more.
+    /// It was rewritten.
     Rewritten,
 }
 
@@ -40,7 +41,7 @@ impl Fingerprint {
         Ok(Self { offset, head, tail })
     }
 
-    /// Compares a file of `size` bytes with what was read of it.
+    /// Compares a file of `size` bytes with the part that was read.
     pub(crate) fn compare(&self, file: &File, size: u64) -> io::Result<Change> {
         if size < self.offset || Self::take(file, self.offset)? != *self {
             return Ok(Change::Rewritten);

@@ -31,11 +31,11 @@ pub(crate) struct Folder {
 pub(crate) struct Seen {
     /// Its path below the root.
     pub path: String,
-    /// What the file system says about it.
+    /// Its metadata.
     pub facts: Facts,
 }
 
-/// What the file system says about a file without opening it.
+/// The metadata of a file, without opening it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub device: u64,
@@ -77,7 +77,7 @@ impl Folder {
         };
         let (parent, name) = self.parent(path).map_err(failed)?;
         let parent = parent.as_ref().map_or(self.root.as_fd(), AsFd::as_fd);
-        // Looked at before it is opened: opening a device or a pipe can have effects.
+        // Checked before it is opened: opening a device or a pipe can have effects.
         let facts = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
         let facts = facts.map_err(|error| failed(error.into()))?;
         let kind = FileType::from_raw_mode(facts.st_mode);
@@ -96,7 +96,7 @@ impl Folder {
         Ok(File::from(file))
     }
 
-    /// What the file system says about a path below the root; `None` if nothing or no regular file is there.
+    /// The metadata of a path below the root; `None` if it is no regular file.
     pub(crate) fn facts(&self, path: &str) -> Option<Facts> {
         let (parent, name) = self.parent(path).ok()?;
         let parent = parent.as_ref().map_or(self.root.as_fd(), AsFd::as_fd);
@@ -126,7 +126,7 @@ impl Folder {
     }
 }
 
-/// What the file system says about an open file.
+/// The metadata of an open file.
 pub(crate) fn facts_of_file(file: &File) -> io::Result<Facts> {
     Ok(facts_of(&rustix::fs::fstat(file)?))
 }
@@ -187,7 +187,8 @@ fn step(
         }
         return Ok(());
     }
-    // Links, other files and folders without permission are passed by: one of them must not hide the rest.
+    // Links, other files and unreadable folders are skipped, so that one of them does not hide the
+    // others.
     match rustix::fs::openat(within, name, FOLDER, Mode::empty()) {
         Ok(folder) => descend(folder.as_fd(), &path, later, found),
         Err(_) => Ok(()),

@@ -158,7 +158,7 @@ fn hear_call(assembly: &mut Assembly, call: &Value) {
     assembly.settle(id, outcome);
 }
 
-/// What a call changed, as it was shown to the user.
+/// The changes of a call, as they were shown to the user.
 fn changed(display: &Value) -> Vec<Diff> {
     let Some(new) = display.get("newContent").and_then(Value::as_str) else { return Vec::new() };
     let old = display.get("originalContent").and_then(Value::as_str);

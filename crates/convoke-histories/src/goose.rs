@@ -1,4 +1,5 @@
-//! goose: one database for all sessions, a row a message. What is not visible to the user is left out.
+//! goose: one database for all sessions, a row per message. Messages that are hidden from the user
+//! are left out.
 
 use std::path::PathBuf;
 
@@ -44,9 +45,10 @@ fn list(database: &Database) -> rusqlite::Result<Vec<Row>> {
     );
     let mut statement = database.connection().prepare(&sql)?;
     let rows = statement.query_map([], |row| {
-        let updated = moment(row, 1)?.map_or(0, Timestamp::as_millis);
+        let updated = time_of(row, 1)?.map_or(0, Timestamp::as_millis);
         let messages = unsigned(row.get(2)?);
-        // The newest number stands for the parts: a session that was written anew has others.
+        // The newest row number serves as the count of parts: it changes when a session is
+        // rewritten.
         let stamp = RowStamp { updated, messages, parts: unsigned(row.get(3)?) };
         Ok(Row { id: row.get(0)?, stamp })
     })?;
@@ -88,8 +90,8 @@ fn identify(database: &Database, id: &str, assembly: &mut Assembly) -> rusqlite:
     };
     database.connection().query_row(&sql, [id], |row| {
         assembly.cwd(&row.get::<_, String>(0)?);
-        assembly.seen_at(moment(row, 1)?);
-        assembly.seen_at(moment(row, 2)?);
+        assembly.seen_at(time_of(row, 1)?);
+        assembly.seen_at(time_of(row, 2)?);
         let titled = match row.get::<_, Option<bool>>(5)? {
             Some(true) => Titled::ByUser,
             Some(false) | None => Titled::ByAgent,
@@ -229,7 +231,7 @@ fn settle(assembly: &mut Assembly, block: &Value, at: Option<Timestamp>) {
 }
 
 /// A time that SQLite wrote as a text, or an agent as a number.
-fn moment(row: &SqlRow<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+fn time_of(row: &SqlRow<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
     Ok(match row.get_ref(column)? {
         rusqlite::types::ValueRef::Text(text) => time_in(&String::from_utf8_lossy(text)),
         rusqlite::types::ValueRef::Integer(number) => crate::json::time(&Value::from(number)),

@@ -1,4 +1,5 @@
-//! What each agent's module says about its store: where it is, which files may be opened, and how they are read.
+//! The description of an agent's store: its location, the files that may be opened, and their
+//! parsers.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -17,15 +18,16 @@ pub(crate) struct Importer {
     pub roots: fn(&Environment) -> Vec<PathBuf>,
     /// The files that are conversations, or databases of them.
     pub transcripts: &'static [&'static str],
-    /// The files that may be opened for what is said about conversations. No other file is opened.
+    /// The files with metadata of conversations that may be opened. No other file is opened.
     pub beside: &'static [&'static str],
-    /// The files of another program's lock, which are looked for and never opened; `{id}` is the session's.
+    /// The lock files of the agent, whose existence is checked and which are never opened; `{id}`
+    /// is the session's.
     pub locks: &'static [&'static str],
-    /// What the agent's processes are called.
+    /// The names of the agent's processes.
     pub programs: &'static [&'static str],
     /// How its files are read.
     pub form: Form,
-    /// Reads what a database beside the files says about all conversations.
+    /// Reads metadata of all conversations from a database beside the files.
     pub known: Option<LoadKnown>,
 }
 
@@ -36,7 +38,7 @@ type LoadKnown = fn(&Database) -> rusqlite::Result<HashMap<String, Known>>;
 pub(crate) enum Form {
     /// One JSON value a line.
     Lines {
-        /// What is known before the first line: the id, and what other files say.
+        /// Sets what is known before the first line: the id, and metadata from other files.
         begin: Begin,
         /// Reads one line.
         line: Parse,
@@ -47,7 +49,8 @@ pub(crate) enum Form {
     Document {
         /// As above.
         begin: Begin,
-        /// Reads one message, or a field of the document that stands before them, as an object of that one field.
+        /// Parses one message, or a field of the document before them, as an object with that
+        /// field.
         element: Parse,
     },
     /// Generations in chunks and a journal, as Vibe 3 has them.
@@ -59,15 +62,15 @@ pub(crate) enum Form {
 /// How the lines of a file belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// All of them, as they stand there.
+    /// All of them, in the order of the file.
     File,
-    /// Those on the chain from the last one to the first; others were taken back.
+    /// Those on the chain from the last one to the first; others were rewound.
     Chain,
 }
 
-/// Says what is known of the file at this path before it is read.
+/// Sets what is known of the file at this path before it is read.
 pub(crate) type Begin = fn(&mut Assembly, &str, &mut Beside<'_>);
-/// Reads a line or an element; an error makes it a broken one.
+/// Parses a line or an element; an error makes it a broken one.
 pub(crate) type Parse = fn(&mut Assembly, &[u8]) -> serde_json::Result<()>;
 
 /// The store of an agent.
@@ -88,7 +91,7 @@ pub(crate) const fn of(agent: Agent) -> &'static Importer {
 }
 
 impl Importer {
-    /// How a file is read; some agents have documents from before they had lines, or a journal since.
+    /// The format of a file; some agents have older documents, or a newer journal.
     pub(crate) fn form_of(&self, path: &str) -> Form {
         match self.form {
             Form::Lines { .. } if path.ends_with(vibe::unified::POINTER) => Form::Journal,

@@ -1,17 +1,17 @@
-//! What is read of a store, in Convoke's own words.
+//! What is read from a store, in Convoke's own types.
 
 use convoke_core::content::{Content, Usage};
 use convoke_core::message::Role;
 use convoke_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// One message of a conversation. An item with the key of an earlier one replaces its content and leaves its place and
-/// its beginning: a result arrived, or the agent wrote the message again.
+/// One message of a conversation. An item with the key of an earlier one replaces its content, but
+/// not its position and its time: a result arrived, or the agent wrote the message again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     /// Its identity within the conversation, made of the agent's own ids; the same however often it is read.
     pub key: String,
-    /// When it began, where the store says so.
+    /// When it began, if the store has a time.
     pub at: Option<Timestamp>,
     /// When it last changed.
     pub updated_at: Option<Timestamp>,
@@ -21,14 +21,14 @@ pub struct Item {
     pub content: Content,
 }
 
-/// A line of a kind that this version does not know, kept so that a later one can read it.
+/// A line of an unknown kind, stored so that a later version can read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownLine {
-    /// The kind, in the agent's word; empty if it names none.
+    /// The kind as the agent names it; empty if it names none.
     pub kind: String,
     /// Its number in the file, from 1.
     pub line: u64,
-    /// All of it, or its beginning if it is longer than 64 KiB.
+    /// The line, or its beginning if it is longer than 64 KiB.
     pub json: String,
 }
 
@@ -61,7 +61,7 @@ impl Batch {
     }
 }
 
-/// What a conversation says about itself, as far as it was read.
+/// The metadata of a conversation, as far as it was read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
     /// The agent's id of the session, with which it resumes it; for a subagent its own id.
@@ -69,7 +69,7 @@ pub struct Identity {
     /// The folder in which the agent worked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// What the agent or its user called it, else the beginning of the first prompt.
+    /// The title that the agent or its user set, else the beginning of the first prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// When it began.
@@ -119,10 +119,10 @@ impl Tokens {
     }
 }
 
-/// Names of broken lines that are kept; beyond that they are counted only.
+/// Broken lines that are listed; further ones are only counted.
 pub(crate) const BROKEN_NAMED_MAX: usize = 100;
 
-/// What was read of a file since its beginning, and what could not be.
+/// Counts of what was read of a file since its beginning, and of what could not be.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Lines, rows or elements.

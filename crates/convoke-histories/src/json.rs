@@ -8,7 +8,7 @@ pub(crate) fn word<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A text field that says something.
+/// A text field that is not empty.
 pub(crate) fn text(value: &Value, key: &str) -> Option<String> {
     Some(word(value, key)).filter(|word| !word.is_empty()).map(str::to_owned)
 }
@@ -84,7 +84,7 @@ fn block(block: &Value) -> String {
     match word(block, "type") {
         "" => block.to_string(),
         "tool_reference" => format!("[{}]", word(block, "tool_name")),
-        // The bytes of a picture say nothing to a reader.
+        // The bytes of an image are not shown.
         kind => format!("[{kind}]"),
     }
 }

@@ -1,5 +1,6 @@
-//! Kimi Code: `sessions/<folder>/<session>/agents/<agent>/wire.jsonl`, a log of what the program did. The main agent's is
-//! the session; the others are its subagents. Its predecessor had one file a session, with other events.
+//! Kimi Code: `sessions/<folder>/<session>/agents/<agent>/wire.jsonl`, an event log. The main
+//! agent's log is the session; the others are its subagents. Its predecessor had one file per
+//! session, with other events.
 
 mod early;
 
@@ -25,7 +26,7 @@ pub(crate) static IMPORTER: Importer = Importer {
     known: None,
 };
 
-/// Kinds of records that say nothing to people, or repeat what others say.
+/// Kinds of records without content for people, or that repeat others.
 const IDLE: [&str; 29] = [
     "agent.message.appended",
     "agent.turn.ended",
@@ -121,7 +122,7 @@ fn line(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result<()> {
     Ok(())
 }
 
-/// What happened while the agent worked.
+/// Parses an event of a turn.
 fn event(assembly: &mut Assembly, event: &Value, at: Option<Timestamp>) {
     let key = match word(event, "uuid") {
         "" => assembly.line_key(),

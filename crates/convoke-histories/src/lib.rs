@@ -1,9 +1,9 @@
-//! Reads what other programs keep of conversations with coding agents, in Convoke's own messages.
+//! Reads the conversations that other programs store, as Convoke's own messages.
 //!
-//! A `Store` is one agent's; `scan` lists its conversations without opening a file, `read` gives a conversation in
-//! batches, from its beginning or from where a `Cursor` says it was left. Nothing is written but by `place_record`, and no file is opened
-//! whose name is not on its agent's list; credentials are on none. What is done with the messages, and what is watched,
-//! is the engine's business.
+//! A `Store` belongs to one agent; `scan` lists its conversations without opening a file, `read`
+//! returns a conversation in batches, from its beginning or from a `Cursor`. Only `place_record`
+//! writes, and a file is opened only if its name is on its agent's list; credentials are on none.
+//! The engine decides what is stored and watched.
 
 mod agent;
 mod assembly;

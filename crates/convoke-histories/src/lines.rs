@@ -1,15 +1,16 @@
-//! The lines of a file of any size, with a bound on the memory that one of them takes.
+//! Reads the lines of a file of any size, with a bound on the memory for one of them.
 
 use std::io::{self, Read};
 
 use memchr::memchr;
 
-/// The longest line that is parsed. Longer ones are pictures and whole archives in base64; they are counted, named and
-/// passed by.
+/// The longest line that is parsed. Longer ones are images and archives in base64; they are
+/// counted, listed and skipped.
 pub(crate) const LINE_BYTES_MAX: usize = 8 << 20;
-/// Bytes by which the buffer grows. Most conversations are short, and a larger buffer costs more than reading one of them.
+/// The bytes by which the buffer grows. Most conversations are short, and a larger buffer costs
+/// more than reading one of them.
 const CHUNK: usize = 64 << 10;
-/// Room for which the system is asked without more.
+/// The least free space for a read.
 const ROOM_MIN: usize = 16 << 10;
 
 /// Reads lines and knows where each of them is.
@@ -36,7 +37,7 @@ pub(crate) struct Line<'a> {
     pub text: LineText<'a>,
 }
 
-/// What a line says.
+/// The text of a line.
 #[derive(Debug)]
 pub(crate) enum LineText<'a> {
     /// All of it.
@@ -48,7 +49,7 @@ pub(crate) enum LineText<'a> {
 }
 
 impl<R: Read> Lines<R> {
-    /// Lines from a place in a file, of which `number` lines were read before.
+    /// Reads lines from an offset in a file, before which there are `number` lines.
     pub(crate) fn new(source: R, offset: u64, number: u64) -> Self {
         Self { source, buffer: Vec::new(), start: 0, end: 0, at_end: false, offset, number }
     }
@@ -101,7 +102,7 @@ impl<R: Read> Lines<R> {
         Line { number: self.number, offset, bytes: (length + feed) as u64, text }
     }
 
-    /// Passes by a line that is too long to be kept.
+    /// Skips a line that is too long.
     fn skip_long(&mut self) -> io::Result<Line<'static>> {
         let offset = self.offset;
         loop {
@@ -116,7 +117,7 @@ impl<R: Read> Lines<R> {
             self.fill()?;
         }
         self.number += 1;
-        // What it took is given back: most files have no second line of this size.
+        // The buffer is shrunk: most files have no second line of this size.
         self.shrink();
         let bytes = self.offset - offset;
         Ok(Line { number: self.number, offset, bytes, text: LineText::TooLong })

@@ -21,7 +21,7 @@ const WORDS_MAX: usize = 4;
 pub enum Liveness {
     /// Nothing speaks for it.
     Closed,
-    /// A process of its agent runs in its folder, or in a folder that cannot be seen.
+    /// A process of its agent runs in its folder, or in an unknown folder.
     Process {
         /// Its id.
         pid: u32,
@@ -46,7 +46,7 @@ impl Liveness {
     }
 }
 
-/// The processes of this machine at one moment.
+/// A snapshot of the processes of this machine.
 #[derive(Debug, Clone, Default)]
 pub struct Processes {
     all: Vec<Process>,
@@ -102,7 +102,8 @@ fn locked_inode(line: &str) -> Option<u64> {
     file.rsplit(':').next()?.parse().ok()
 }
 
-/// Whether a conversation may be open in another program, as it is for `open_for` after its last change.
+/// Whether a conversation may be open in another program; it counts as open for `open_for` after
+/// its last change.
 pub fn liveness(
     history: &History,
     identity: &Identity,
@@ -134,7 +135,8 @@ pub fn liveness(
     }
 }
 
-/// Whether a process is one of the agent's and works in this folder; an unknown folder may be it.
+/// Whether a process belongs to the agent and works in this folder; an unknown folder counts as
+/// this one.
 fn works_in(process: &Process, agent: Agent, cwd: Option<&Path>) -> bool {
     let programs = importer::of(agent).programs;
     let is_agent = process.words.iter().any(|word| {

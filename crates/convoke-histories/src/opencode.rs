@@ -197,7 +197,7 @@ fn hear(
     Ok(())
 }
 
-/// What the user said in a part; much is put there for the model.
+/// The user's text in a part; many parts are for the model only.
 fn words(part: &Value) -> Option<String> {
     match word(part, "type") {
         "text" if !is_set(part, "synthetic") && !is_set(part, "ignored") => {
@@ -253,7 +253,7 @@ fn hear_tool(assembly: &mut Assembly, part: &Value, at: Option<Timestamp>) {
     }
 }
 
-/// The changes of an edit, with the whole file before and after where it is there.
+/// The changes of an edit, with the whole file before and after if available.
 fn changed(metadata: &Value) -> Vec<Diff> {
     let whole = |change: &Value| {
         let after = change.get("after")?.as_str()?;

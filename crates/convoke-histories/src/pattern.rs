@@ -1,6 +1,6 @@
 //! Paths with `*` in their parts: which files of a store are transcripts, and which may be opened beside them.
 
-/// Whether a path below a root has the shape of a pattern; each `*` stands for any part of one name.
+/// Whether a path below a root matches a pattern; each `*` matches any part of one name.
 pub(crate) fn matches(pattern: &str, path: &str) -> bool {
     let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
     loop {

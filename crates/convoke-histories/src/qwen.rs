@@ -1,5 +1,5 @@
-//! Qwen Code: `projects/<escaped cwd>/chats/<session>.jsonl`. Lines are a chain; telemetry and what helpers of the agent
-//! say among themselves is left out.
+//! Qwen Code: `projects/<escaped cwd>/chats/<session>.jsonl`. Lines form a chain; telemetry and
+//! messages between helper agents are left out.
 
 use std::path::PathBuf;
 
@@ -40,7 +40,8 @@ fn line(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result<()> {
     assembly.cwd(word(&record, "cwd"));
     assembly.seen_at(at);
     let last = std::mem::replace(&mut assembly.state.last, id.to_owned());
-    // What was taken back before this file was first read was left out; what was read already stays.
+    // Lines that were rewound before this file was first read are left out; those that were read
+    // already stay.
     let went_back = !last.is_empty() && !parent.is_empty() && parent != last;
     if went_back && word(&record, "type") == "user" {
         assembly.rewound(at);
@@ -98,7 +99,7 @@ fn settle(assembly: &mut Assembly, record: &Value, part: &Value, at: Option<Time
     let result = field(response, "response");
     let display = path(record, &["toolCallResult", "resultDisplay"]);
     let error = result.get("error").map(plain);
-    // What was printed, without the heading for the model.
+    // The output, without the heading for the model.
     let printed = display.get("output").and_then(Value::as_str);
     let text = printed.map_or_else(|| plain(field(result, "output")), str::to_owned);
     let outcome = match error {

@@ -1,5 +1,5 @@
-//! Fields of lines that are parsed without the rest of the line. Like `json`, they read as empty when they are of
-//! another type than expected: formats drift, and a line is not lost for that.
+//! Fields that are parsed without the rest of the line. As in `json`, a field of another type than
+//! expected reads as empty: formats change, and a line is not lost for that.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Reads a conversation in batches, and knows after each of them from where to go on.
+//! Reads a conversation in batches, with a cursor after each of them.
 
 mod chain;
 mod journal;
@@ -22,7 +22,7 @@ use crate::store::{Beside, History, Stamp, StampKind};
 use journal::{JournalCursor, JournalSource, Resumed};
 use source::{DocumentSource, LineSource, RowSource, Source, Step};
 
-/// What was read of a conversation, to be kept with what was stored of it.
+/// The position up to which a conversation was read, to be stored with its messages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cursor {
     place: Place,
@@ -47,28 +47,28 @@ enum Place {
 }
 
 impl Cursor {
-    /// What the conversation said about itself so far.
+    /// The metadata of the conversation so far.
     pub const fn identity(&self) -> &Identity {
         &self.state.identity
     }
 
-    /// What was read so far, and what could not be.
+    /// Counts of what was read so far, and of what could not be.
     pub const fn tally(&self) -> &Tally {
         &self.state.tally
     }
 }
 
-/// A conversation that was opened, and what became of it since it was last read.
+/// An opened conversation, and how it has changed since it was last read.
 #[derive(Debug)]
 pub enum Reading {
     /// Nothing; there is nothing to read.
     Unchanged,
-    /// It grew. Items with known keys replace what they replace.
+    /// It grew. Items with known keys replace earlier ones.
     Rest(Reader),
     /// It was never read.
     Whole(Reader),
-    /// What was read of it is not there any more. This is another conversation, from its beginning, and must not be
-    /// mixed with the first.
+    /// It was rewritten. This is another conversation, from its beginning, and must not be mixed
+    /// with the first.
     Rewritten(Reader),
 }
 
@@ -111,7 +111,7 @@ impl Reader {
         Ok(Self::new(history, source, assembly))
     }
 
-    /// Reads what a cursor has not seen.
+    /// Reads what follows a cursor.
     pub(crate) fn resume(
         form: Form,
         beside: &mut Beside<'_>,
@@ -128,7 +128,7 @@ impl Reader {
                     Change::Rewritten => None,
                     Change::Grown => {
                         let mut assembly = Assembly::new(cursor.state.clone());
-                        // The files beside it may say something new, such as a title.
+                        // The files beside it may have new metadata, such as a title.
                         begin(&mut assembly, &history.path, beside);
                         assembly.state.identity.id.clone_from(&cursor.state.identity.id);
                         let offset = fingerprint.offset;
@@ -202,12 +202,12 @@ impl Reader {
         Ok((!batch.is_empty() || !self.is_over).then_some(batch))
     }
 
-    /// Whether everything was read that is there, and the last batch was the last one.
+    /// Whether everything was read, and the last batch was the last one.
     pub const fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Reads until the conversation said what it is, or that many lines.
+    /// Reads until the metadata is known, or this many lines.
     pub(crate) fn read_until(&mut self, lines: u64) -> Result<()> {
         let identity = |reader: &Self| {
             let identity = &reader.assembly.state.identity;
@@ -243,18 +243,18 @@ impl Reader {
         }
     }
 
-    /// What the conversation says about itself, as far as it was read.
+    /// The metadata of the conversation, as far as it was read.
     pub const fn identity(&self) -> &Identity {
         &self.assembly.state.identity
     }
 
-    /// What was read so far, and what could not be.
+    /// Counts of what was read so far, and of what could not be.
     pub const fn tally(&self) -> &Tally {
         &self.assembly.state.tally
     }
 
-    /// Where to go on after the batches that were handed out. A reading of a database or a document that was not
-    /// finished begins anew.
+    /// The cursor after the batches that were returned. An unfinished reading of a database or a
+    /// document starts again from the beginning.
     pub fn cursor(&self) -> Result<Cursor> {
         let failed = |source| Error::Read { path: self.file.clone(), source };
         let place = match &self.source {

@@ -23,10 +23,10 @@ use crate::vibe::unified::POINTER;
 
 /// The longest file beside a transcript that is read.
 const BESIDE_BYTES_MAX: u64 = 4 << 20;
-/// Batches that are read to learn what a conversation says about itself.
+/// Lines that are read to find the metadata of a conversation.
 const IDENTIFYING_LINES_MAX: u64 = 200;
 
-/// The store of one agent below one root. What databases say is remembered while they do not change.
+/// The store of one agent below one root. Metadata from databases is cached until they change.
 pub struct Store {
     agent: Agent,
     importer: &'static Importer,
@@ -44,7 +44,7 @@ impl fmt::Debug for Store {
 /// A conversation in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct History {
-    /// Whose it is.
+    /// The agent.
     pub agent: Agent,
     /// The store's root.
     pub root: PathBuf,
@@ -52,11 +52,11 @@ pub struct History {
     pub path: String,
     /// Its id in the database.
     pub session: Option<String>,
-    /// What changes when it does.
+    /// A stamp that changes with it.
     pub stamp: Stamp,
 }
 
-/// What changes when a conversation does; as long as it is the same, nothing needs to be read.
+/// A stamp that changes with a conversation; as long as it is the same, nothing needs to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp(pub(crate) StampKind);
 
@@ -67,7 +67,7 @@ pub(crate) enum StampKind {
 }
 
 impl Stamp {
-    /// When the conversation last changed, as far as this can tell.
+    /// When the conversation last changed, as far as the stamp shows.
     pub fn changed_at(&self) -> Option<Timestamp> {
         let millis = match self.0 {
             StampKind::File { modified_ns, .. } => modified_ns / 1_000_000,
@@ -133,8 +133,8 @@ impl Store {
         self.folder.path()
     }
 
-    /// All conversations that are there now, in the order of their paths. Files are looked at and not opened; a
-    /// database is asked only if it changed.
+    /// All current conversations, in the order of their paths. Files are listed without being
+    /// opened; a database is queried only if it has changed.
     pub fn scan(&mut self) -> Result<Vec<History>> {
         let mut found = Vec::new();
         for pattern in self.importer.transcripts {
@@ -155,14 +155,14 @@ impl Store {
         Ok(found)
     }
 
-    /// What a conversation says about itself, as far as its beginning and the files beside it tell.
+    /// The metadata of a conversation, from its beginning and the files beside it.
     pub fn identify(&mut self, history: &History) -> Result<Identity> {
         let mut reader = self.start(history)?;
         reader.read_until(IDENTIFYING_LINES_MAX)?;
         Ok(reader.identity().clone())
     }
 
-    /// Opens a conversation, after what a cursor says was read of it.
+    /// Opens a conversation, from a cursor on.
     pub fn read(&mut self, history: &History, cursor: Option<&Cursor>) -> Result<Reading> {
         let Some(cursor) = cursor else { return Ok(Reading::Whole(self.start(history)?)) };
         let mut beside = self.beside();
@@ -170,7 +170,8 @@ impl Store {
         Reader::resume(form, &mut beside, history, cursor)
     }
 
-    /// Opens a conversation that continues one of which all was read (`Identity::continues`): its own messages only.
+    /// Opens a conversation that continues a fully read one (`Identity::continues`): only its own
+    /// messages.
     pub fn read_continuation(&mut self, history: &History) -> Result<Reader> {
         let mut reader = self.start(history)?;
         reader.leave_out_copied();
@@ -191,7 +192,8 @@ impl Store {
         History { agent: self.agent, root: self.folder.path().to_owned(), path, session, stamp }
     }
 
-    /// What changes when a generation is published, or something is added to the journal of the newest one.
+    /// The metadata including the journal, which changes when a generation is published, or the
+    /// newest journal grows.
     fn with_journal(&self, pointer: &str, facts: Facts) -> Result<Facts> {
         let folder = pointer.trim_end_matches("CURRENT");
         let journals = self.folder.walk(&format!("{folder}journal/*.jsonl"))?;
@@ -225,7 +227,7 @@ pub(crate) fn read_small(file: File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What is said about a conversation outside of its transcript.
+/// Metadata of a conversation outside of its transcript.
 #[derive(Debug, Clone)]
 pub(crate) struct Known {
     pub title: String,
@@ -234,7 +236,7 @@ pub(crate) struct Known {
     pub parent: Option<String>,
 }
 
-/// What a database beside the transcripts says about all of them.
+/// Cached metadata of all conversations, from a database beside the transcripts.
 #[derive(Debug, Default)]
 struct KnownCache {
     of: Option<(String, Condition)>,
@@ -261,7 +263,8 @@ impl Beside<'_> {
         self.read(path).and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 
-    /// Tells what the agent's database says about a session. A database that cannot be read costs titles only.
+    /// Adds the metadata of a session from the agent's database. If that cannot be read, only
+    /// titles are missing.
     pub(crate) fn tell_known(&mut self, id: &str, assembly: &mut Assembly) {
         self.renew_known();
         if let Some(known) = self.known.sessions.get(id) {

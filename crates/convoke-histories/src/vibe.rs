@@ -1,5 +1,5 @@
-//! Mistral Vibe: `logs/session/session_*/messages.jsonl`, with what is said about it in `meta.json`. Messages have no times.
-//! Since version 3 it writes another form, see `unified`.
+//! Mistral Vibe: `logs/session/session_*/messages.jsonl`, with metadata in `meta.json`. Messages
+//! have no times. Since version 3 it writes another format, see `unified`.
 
 pub(crate) mod unified;
 

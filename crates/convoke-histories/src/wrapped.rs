@@ -1,6 +1,6 @@
-//! Marks that agents put around the user's words and into them, for the model.
+//! Tags that agents put around the user's text and into it, for the model.
 
-/// A text without these blocks and what they hold. A block that does not end is left in: it may be the user's own.
+/// A text without these blocks. A block without an end tag is kept: it may be the user's own.
 pub(crate) fn without(text: &str, tags: &[&str]) -> String {
     if !text.contains('<') {
         return text.to_owned();
@@ -25,7 +25,7 @@ fn without_tag(text: &str, tag: &str) -> String {
     kept
 }
 
-/// What stands in the first block of this name; its tag may have attributes.
+/// The text in the first block of this name; its tag may have attributes.
 pub(crate) fn between<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{tag}"))?;
     let (attributes, rest) = rest.split_once('>')?;
@@ -35,7 +35,7 @@ pub(crate) fn between<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
     rest.split_once(&format!("</{tag}>")).map(|(inner, _)| inner)
 }
 
-/// The text inside of a wrapper that holds all of it, else the text as it is.
+/// The text inside of a wrapper around all of it, else the text unchanged.
 pub(crate) fn unwrapped<'a>(text: &'a str, tag: &str) -> &'a str {
     let trimmed = text.trim();
     let is_wrapped =

@@ -1,17 +1,18 @@
-//! What each role may do: the role that every route and every frame needs, and its name in the audit trail.
+//! The access table: the role that every route and every frame needs, and its name in the audit
+//! trail.
 //!
-//! What is not listed needs an owner.
+//! A route that is not listed needs an owner.
 
 use axum::http::Method;
 use convoke_api::frames::ClientFrame;
 use convoke_core::user::Role;
 
-/// What a route or a frame needs.
+/// The access rule of a route or a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Need {
-    /// The least role that may do it.
+    /// The least role that is allowed.
     pub(crate) role: Role,
-    /// What it is called in the audit trail; none for what only reads, and for what is not a decision.
+    /// The name in the audit trail; `None` for reads, and for changes that are not decisions.
     pub(crate) action: Option<&'static str>,
     /// Where that role is needed.
     pub(crate) place: Place,
@@ -22,7 +23,7 @@ pub(crate) struct Need {
 pub(crate) enum Place {
     /// In the project that it concerns; in general if it concerns none.
     Project,
-    /// In general or in any project: what it is used for is checked later.
+    /// In general or in any project; the handler checks the project itself.
     Anywhere,
 }
 
@@ -38,15 +39,15 @@ const fn owner(action: &'static str) -> Need {
     Need { role: Role::Owner, action: Some(action), place: Place::Project }
 }
 
-/// What only an owner may read.
+/// Reads by owners only.
 const OWNER_READS: Need = Need { role: Role::Owner, action: None, place: Place::Project };
-/// What members do all the time, and what changes nothing that anyone would look for.
+/// Frequent actions of members, which the audit trail leaves out.
 const MEMBER_UNRECORDED: Need = Need { role: Role::Member, action: None, place: Place::Project };
-/// What names no project, and is of use in the projects where the human is a member: a file for a prompt, and the tools of
-/// MCP, which look at the project themselves.
+/// Requests that name no project, by members of any project: uploads for a prompt, and the tools of
+/// MCP, which check the project themselves.
 const MEMBER_ANYWHERE: Need = Need { role: Role::Member, action: None, place: Place::Anywhere };
 
-/// What a route needs; `path` is its pattern.
+/// The access rule of a route; `path` is its pattern.
 #[expect(clippy::too_many_lines, reason = "one line per route")]
 pub(crate) fn of_route(method: &Method, path: &str) -> Need {
     match (method.as_str(), path) {
@@ -141,7 +142,7 @@ pub(crate) fn of_route(method: &Method, path: &str) -> Need {
     }
 }
 
-/// What a frame needs.
+/// The access rule of a frame.
 pub(crate) const fn of_frame(frame: &ClientFrame) -> Need {
     use ClientFrame as F;
     match frame {

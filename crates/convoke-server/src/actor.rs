@@ -1,5 +1,5 @@
-//! The human behind a request or a socket: the owner of the daemon or a user, what they may do, and the record of what
-//! they did.
+//! The human behind a request or a socket: the owner of the daemon or a user, with their role, and
+//! the audit trail.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -24,16 +24,16 @@ use crate::failure::Failure;
 use crate::json;
 use crate::rest::moving;
 
-/// The largest body that is read to find out what a request is about.
+/// The largest body that is read to find the subject of a request.
 pub(crate) const BODY_MAX: usize = 4 << 20;
-/// How often it is checked whether the user behind an open stream is still signed in. Changes at this daemon are known
-/// at once; those at other nodes are noticed by this.
+/// How often an open stream is checked for a sign-out. Changes on this daemon are noticed at once;
+/// this is for changes on other nodes.
 const CHECK_INTERVAL: Duration = Duration::from_secs(10);
 /// Characters of a subject in the audit trail.
 const SUBJECT_CHARS: usize = 300;
 
-/// What a human is signed in with. The user is read anew for every request and every frame, so that another role holds
-/// at once.
+/// What a human is signed in with. The user is read again for every request and every frame, so
+/// that a changed role takes effect at once.
 #[derive(Clone)]
 pub(crate) enum Login {
     /// The daemon's own token.
@@ -44,7 +44,7 @@ pub(crate) enum Login {
     Token(String),
 }
 
-/// A human who does something.
+/// A human who sends a request.
 #[derive(Debug, Clone)]
 pub(crate) struct Actor {
     /// The user; the owner of the daemon without one.
@@ -60,7 +60,7 @@ impl Actor {
         Self { name: None, role: Role::Owner, projects: Vec::new(), origin }
     }
 
-    /// A human whom another node has let do something.
+    /// A human whom another node has authorised.
     pub(crate) fn at_node(name: Option<UserName>) -> Self {
         Self { name, ..Self::owner(String::new()) }
     }
@@ -86,7 +86,7 @@ impl Actor {
         )))
     }
 
-    /// Whether it must be known which project something concerns.
+    /// Whether the subject's project must be known to check the role.
     pub(crate) fn has_project_roles(&self) -> bool {
         !self.projects.is_empty()
     }
@@ -114,7 +114,7 @@ impl App {
         }))
     }
 
-    /// Returns when this is signed out.
+    /// Completes when this login is signed out.
     pub(crate) async fn signed_out(&self, login: &Login, peer: IpAddr) {
         let mut changes = self.users_changed.subscribe();
         loop {
@@ -136,8 +136,8 @@ impl App {
         }
     }
 
-    /// Adds to the audit trail what was done. The response does not wait for it: what was said and decided is stored
-    /// with the name already.
+    /// Adds an act to the audit trail. The response does not wait for it: messages and decisions
+    /// are stored with the user's name already.
     pub(crate) fn record(self: &Arc<Self>, actor: Actor, action: &'static str, about: Subject) {
         let app = Arc::clone(self);
         self.recording.spawn(async move { app.add_act(&actor, action, &about).await });
@@ -161,7 +161,7 @@ impl App {
         }
     }
 
-    /// What something was about, in words. A request is described with what was decided.
+    /// The subject as text. For a request to a human, with the decision.
     async fn describe(&self, about: &Subject) -> String {
         let Some(request) = about.request else { return about.text.clone() };
         match self.engine.inbox().request(&request.to_string()).await {
@@ -194,7 +194,7 @@ const fn a(role: Role) -> &'static str {
     }
 }
 
-/// What a request or a frame concerns.
+/// The subject of a request or a frame.
 #[derive(Debug, Default)]
 pub(crate) struct Subject {
     pub(crate) session: Option<SessionId>,
@@ -205,7 +205,8 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// Of a request of REST, which is returned. What it names and is not there is left to the route.
+    /// The subject of a REST request, which is returned. Ids that do not exist are left to the
+    /// route.
     pub(crate) async fn of_request(
         app: &App,
         request: Request,
@@ -245,7 +246,7 @@ impl Subject {
         Ok((request, subject))
     }
 
-    /// Of a frame.
+    /// The subject of a frame.
     pub(crate) async fn of_frame(app: &App, frame: &ClientFrame) -> Result<Self, Error> {
         let fields = serde_json::to_value(frame).unwrap_or_default();
         let field = |name: &str| fields.get(name).and_then(Value::as_str);
@@ -276,7 +277,8 @@ impl Subject {
         Ok(Self { project: Some(id), text: name.unwrap_or_default(), ..Self::default() })
     }
 
-    /// Of a team: its project counts. A word of the path that is no team's name is described as it is.
+    /// The subject of a team: its project. A path segment that is no team's name is described as it
+    /// is.
     pub(crate) async fn of_team(app: &App, team: &str) -> Result<Self, Error> {
         let project = match team.parse::<TeamName>() {
             Ok(name) => app.engine.teams().project_of(&name).await?,
@@ -311,7 +313,7 @@ fn new_thing(body: &Value) -> String {
     text("name").or_else(|| text("path")).or_else(rule).or_else(settings).unwrap_or_default()
 }
 
-/// A request, and its body as JSON, if it is some.
+/// A request, and its body if it is JSON.
 pub(crate) async fn with_body(request: Request) -> Result<(Request, Value), Failure> {
     let (parts, body) = request.into_parts();
     let bytes = json::collect(body, BODY_MAX).await?;

@@ -97,8 +97,8 @@ impl App {
         }
     }
 
-    /// The generation of all revisions, as cursors carry it. That of a file is read once; a server may be restarted while
-    /// the daemon runs, which begins a new one.
+    /// The generation of all revisions, which cursors carry. For a file it is read once; a database
+    /// server may be restarted while the daemon runs, which begins a new generation.
     pub(crate) async fn generation(&self) -> Result<String, Error> {
         let read = async || Ok(self.engine.sessions().generation().await?.to_string());
         if self.engine.nodes().own().is_some() {

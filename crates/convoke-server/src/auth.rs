@@ -139,8 +139,8 @@ impl Auth {
         }
     }
 
-    /// The values of our cookie. There can be several: another port of this host may have set cookies of the same
-    /// name for other paths, and must not hide ours.
+    /// The values of this daemon's cookie. There can be several: another port of this host may have
+    /// set cookies of the same name for other paths, which must not hide the right one.
     pub(crate) fn cookies<'a>(&self, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         cookies

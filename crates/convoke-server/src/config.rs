@@ -1,4 +1,5 @@
-//! Access to the settings in `config.toml`. The program that starts the daemon knows the file; here it is only called.
+//! Access to the settings in `config.toml`, through functions that the binary passes in; this crate
+//! does not know the file format.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -10,11 +11,11 @@ use tokio::sync::Semaphore;
 
 use crate::failure::Failure;
 
-/// The setting that says how paths are opened in the user's editor.
+/// The setting that selects the editor, or the URL, with which the page opens files.
 const EDITOR: &str = "editor.open";
-/// The command that opens paths if the editor has no address.
+/// The command that opens paths if that setting is empty.
 const EDITOR_COMMAND: &str = "editor.command";
-/// What stands for an editor that is opened by that command.
+/// The value that clients see for an editor that is opened by the command.
 const COMMAND: &str = "command";
 
 /// How the settings are read and changed. Both block.
@@ -60,7 +61,7 @@ pub enum ConfigError {
     Failed(String),
 }
 
-/// The settings, once the program has said how they are read.
+/// The settings, once the binary has enabled access.
 #[derive(Default)]
 pub(crate) struct ConfigStore {
     access: OnceLock<ConfigAccess>,
@@ -81,7 +82,7 @@ impl Default for ChangeLock {
 impl ConfigStore {
     /// Enables access, and reads the settings once.
     pub(crate) async fn enable(&self, access: ConfigAccess) {
-        // Called once.
+        // `enable` is called once.
         self.access.set(access).ok();
         if let Err(failure) = self.read().await {
             tracing::warn!("cannot read the settings: {}", failure.message().0);

@@ -42,12 +42,12 @@ struct LoggedFailure {
     chain: String,
 }
 
-/// In the extensions of a response: the session belongs to another node, and nothing was done.
+/// A response extension: the session belongs to another node, and nothing was done here.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MovedAway;
 
 impl Failure {
-    /// Whether the session belongs to another node, and nothing was done.
+    /// Whether the session belongs to another node, and nothing was done here.
     pub(crate) fn is_moved_away(&self) -> bool {
         self.problem.code == code::SESSION_MOVED
     }
@@ -95,7 +95,7 @@ impl Failure {
         Self { problem: Box::new(problem), chain: None }
     }
 
-    /// The problem that is sent to the node that asked.
+    /// The problem that is sent to the node that forwarded the request.
     pub(crate) fn into_problem(self) -> Problem {
         if let Some(chain) = &self.chain {
             tracing::error!(status = self.problem.status, "{chain}");
@@ -208,7 +208,7 @@ fn detail(error: &Error) -> String {
         Error::Ended { status: Status::Cancelled, .. } => {
             format!("{error} and cannot be resumed; create a new one")
         }
-        // A contract: the detail says how to resume.
+        // A contract: the detail states how to resume.
         Error::Ended { session, reason, .. } => {
             let why = reason.as_ref().and_then(EndReason::explained);
             let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
@@ -228,7 +228,7 @@ fn detail(error: &Error) -> String {
     }
 }
 
-/// The files that are in the way of a restore.
+/// The files that conflict with a restore.
 #[expect(clippy::wildcard_enum_match_arm, reason = "only restores are about files")]
 fn files(error: &Error) -> Vec<String> {
     let paths = match error {
@@ -304,7 +304,7 @@ fn hint(error: &Error) -> Option<String> {
     Some(hint)
 }
 
-/// The way out of what git refuses to do with a work tree.
+/// The hint for a refusal of git in a work tree.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the rest is about restores")]
 const fn git_hint(error: &GitError) -> Option<&'static str> {
     match error {
@@ -329,7 +329,7 @@ const fn git_hint(error: &GitError) -> Option<&'static str> {
 
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "what has no word of its own is told by its kind"
+    reason = "errors without a code of their own have that of their kind"
 )]
 fn code_of(error: &Error) -> &'static str {
     match error {

@@ -185,7 +185,7 @@ async fn answer(app: &Arc<App>, mut request: Request, next: Next) -> Response {
     };
     match answered {
         Ok(Ok(response)) => {
-            if let Some(Deed { actor, action, about }) = done
+            if let Some(AuditedAction { actor, action, about }) = done
                 && response.status().is_success()
             {
                 app.record(actor, action, about);
@@ -202,25 +202,25 @@ async fn answer(app: &Arc<App>, mut request: Request, next: Next) -> Response {
     }
 }
 
-/// What a request does, for the audit trail.
-struct Deed {
+/// An action for the audit trail.
+struct AuditedAction {
     actor: Actor,
     action: &'static str,
     about: Subject,
 }
 
-/// Refuses what the role of the human does not allow. Returns the request with the human, and what is to be recorded.
+/// Checks the role of the human. Returns the request with the human, and the action to record.
 async fn authorize(
     app: &App,
     login: &Login,
     peer: IpAddr,
     request: Request,
-) -> Result<(Request, Option<Deed>), Box<Response>> {
+) -> Result<(Request, Option<AuditedAction>), Box<Response>> {
     let refused = |failure: Failure| Box::new(failure.into_response());
     let actor = app.actor(login, peer).await.map_err(|error| refused(error.into()))?;
     let actor = actor.ok_or_else(|| Box::new(unauthorized()))?;
     let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    // What has no route is answered as such to everyone who is signed in.
+    // An unknown path is answered with 404 to everyone who is signed in.
     let need = path.map(|path| access::of_route(request.method(), &path));
     let is_about = need.is_some_and(|need| need.action.is_some()) || actor.has_project_roles();
     let (mut request, about) = match is_about {
@@ -232,7 +232,7 @@ async fn authorize(
     }
     request.extensions_mut().insert(actor.clone());
     let action = need.and_then(|need| need.action);
-    Ok((request, action.map(|action| Deed { actor, action, about })))
+    Ok((request, action.map(|action| AuditedAction { actor, action, about })))
 }
 
 /// Ends a stream of server-sent events when the browser or the user is signed out.

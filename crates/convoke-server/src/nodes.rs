@@ -1,5 +1,5 @@
-//! Requests for sessions and projects of other nodes are handed to their node, which carries them out as if they had come
-//! to itself, and returns what it would have answered.
+//! Forwards requests for sessions and projects of other nodes to their node, which executes them as
+//! if its own client had sent them, and returns the response.
 
 mod answering;
 mod finishing;
@@ -45,16 +45,16 @@ pub(crate) use rerouting::follow;
 pub(crate) use teams::{ask_elsewhere, request_elsewhere};
 pub(crate) use waiting::with_waiting;
 
-/// How often a command is tried while this daemon is not ready for it, and when again.
+/// How often a command is retried while this daemon is not ready, and the delay.
 const TRIES: u32 = 20;
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 const UNAVAILABLE: u16 = StatusCode::SERVICE_UNAVAILABLE.as_u16();
 
-/// In the extensions of a request that another node sent, with the user who sent it there; no client can set it.
+/// A request extension for requests of another node, with the user there; no client can set it.
 #[derive(Debug, Clone)]
 pub(crate) struct Forwarded(pub(crate) Option<UserName>);
 
-/// What one node asks of another.
+/// A command of one node to another.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Asked {
@@ -76,17 +76,17 @@ enum Asked {
     Question { question: Box<TeamQuestion> },
 }
 
-/// A command on its way to another node.
+/// A command in its stored form.
 #[derive(Debug, Serialize, Deserialize)]
 struct Letter {
-    /// Whether its sender was told that it waits.
+    /// Whether its sender was answered that it is queued.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     queued: bool,
     #[serde(flatten)]
     asked: Asked,
 }
 
-/// What comes of it.
+/// The result of a command.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Answered {
@@ -101,14 +101,15 @@ enum Answered {
     Problem {
         problem: Box<Problem>,
     },
-    /// A question is in the log of its session.
+    /// A question was stored in the log of its session.
     Placed {
         placed: PlacedQuestion,
     },
 }
 
 impl Asked {
-    /// A prompt may be repeated, since its id is accepted once; it waits for a node that is away.
+    /// Whether it may be queued for a node that is away: only prompts, whose ids make them
+    /// idempotent.
     fn patience(&self) -> Patience {
         let is_prompt = match self {
             Self::Request { method, uri, .. } => {
@@ -121,8 +122,8 @@ impl Asked {
         if is_prompt { Patience::MayWait } else { Patience::Now }
     }
 
-    /// Whether it concerns a session, a project or a request. A node carries out nothing else for another one: settings name
-    /// programs that run outside of the sandbox.
+    /// Whether it concerns a session, a project or a request. A node executes nothing else for
+    /// another one: settings name programs that run outside of the sandbox.
     fn is_allowed(&self) -> bool {
         use ClientFrame as F;
         match self {
@@ -147,7 +148,8 @@ impl Asked {
         }
     }
 
-    /// Whether it may be carried out again after its node was killed: prompts and questions have ids that are accepted once.
+    /// Whether it may be executed again after its node was killed: prompts and questions have ids
+    /// that make them idempotent.
     fn is_repeatable(&self) -> bool {
         self.patience() == Patience::MayWait || matches!(self, Self::Question { .. })
     }
@@ -161,7 +163,7 @@ impl Asked {
         }
     }
 
-    /// What must be done one after the other: everything that concerns one session.
+    /// The key by which commands are serialised: all that concern one session have the same.
     fn key(&self) -> String {
         match self {
             Self::Request { uri, .. } => {
@@ -177,7 +179,7 @@ impl Asked {
     }
 }
 
-/// Hands a request on if it is for another node.
+/// Forwards a request that is for another node.
 pub(crate) async fn forward(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     if app.engine.nodes().own().is_none() || request.extensions().get::<Forwarded>().is_some() {
         return next.run(request).await;
@@ -196,11 +198,11 @@ pub(crate) async fn forward(State(app): State<Arc<App>>, request: Request, next:
 enum Target {
     Here(Box<Request>),
     There(Owner, Asked),
-    /// It is done.
+    /// It was answered already.
     Done(Box<Response>),
 }
 
-/// Whose request it is. What the database alone can answer is answered here.
+/// Where a request is executed. Reads that only need the database are executed here.
 async fn target(app: &Arc<App>, request: Request) -> Result<Target, Failure> {
     let path = request.uri().path().to_owned();
     let mut parts = path.split('/').skip(1);
@@ -216,7 +218,7 @@ async fn target(app: &Arc<App>, request: Request) -> Result<Target, Failure> {
             None
         }
         (Some("sessions"), Some(id), Some("move")) => {
-            // Its node gives it away; what is asked stays there when the session goes.
+            // Its node hands it over; the command itself does not follow the session.
             let (request, node) = moving::mover(app, request, id).await?;
             let owner = node.map(Owner::node);
             return there(app, request, owner).await;
@@ -249,7 +251,7 @@ async fn there(app: &App, request: Request, owner: Option<Owner>) -> Result<Targ
     let Some(owner) = owner else { return Ok(Target::Here(Box::new(request))) };
     let (request, mut body) = with_body(request).await?;
     let (method, uri) = (request.method().to_string(), request.uri().to_string());
-    // So that it can be repeated.
+    // An id makes the prompt idempotent.
     if uri.ends_with("/prompt")
         && let Some(fields) = body.as_object_mut()
         && !fields.contains_key("messageId")
@@ -262,7 +264,7 @@ async fn there(app: &App, request: Request, owner: Option<Owner>) -> Result<Targ
     Ok(Target::There(owner, Asked::Request { method, uri, body, by }))
 }
 
-/// The session whose prompt was taken back before its node was there for it.
+/// The session of a queued prompt that this request withdraws.
 async fn withdrawn(
     app: &App,
     method: &Method,
@@ -271,12 +273,12 @@ async fn withdrawn(
 ) -> Result<Option<SessionView>, Error> {
     let Some(prompt) = waiting::removed(method, path) else { return Ok(None) };
     let id = percent_encoding::percent_decode_str(id).decode_utf8_lossy();
-    // The route itself says what is wrong.
+    // The route reports the error.
     let Ok(session) = app.engine.sessions().find(&id).await else { return Ok(None) };
     waiting::withdraw(app, session, prompt).await
 }
 
-/// Hands a frame on if it is for another node; `None` if it is for this one.
+/// Forwards a frame that is for another node; `None` if it is for this one.
 pub(crate) async fn forward_frame(
     app: &App,
     frame: &ClientFrame,
@@ -337,7 +339,7 @@ async fn ask(app: &App, owner: Owner, asked: Asked) -> Result<Answered, Failure>
     }
 }
 
-/// Carries out what other nodes ask: what concerns one session in order, and all else at once.
+/// Executes commands of other nodes: those of one session in order, the others concurrently.
 pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
     let Some(mut commands) = app.engine.commands() else { return };
     let mut running: HashMap<String, JoinHandle<()>> = HashMap::new();
@@ -349,13 +351,14 @@ pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
         let (app, router) = (Arc::clone(&app), router.clone());
         let task = tokio::spawn(async move {
             if let Some(before) = before {
-                // One that broke down was logged.
+                // A panic was logged.
                 before.await.ok();
             }
             let answered = match letter {
                 Ok(Letter { asked, queued }) if asked.is_allowed() => {
                     let answered = answer_at_last(&app, &router, &incoming, &asked).await;
-                    // Left for the next start of this daemon, or for the node that its session has moved to.
+                    // Left for the next start of this daemon, or for the node that its session has
+                    // moved to.
                     let Some(answered) = answered else { return };
                     let is_prompt = asked.patience() == Patience::MayWait;
                     if is_prompt && (queued || incoming.is_forgotten()) {
@@ -375,9 +378,9 @@ pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
     }
 }
 
-/// Carries it out, again and again as long as this daemon is not ready for it. `None` for a prompt that was accepted and
-/// could not be carried out before the daemon stopped, for one that was taken back, and for what is not for this node any
-/// more.
+/// Executes a command, with retries while this daemon is not ready. `None` for a queued prompt that
+/// could not be executed before the daemon stopped, for a withdrawn one, and for a command that is
+/// no longer for this node.
 async fn answer_at_last(
     app: &Arc<App>,
     router: &Router,
@@ -411,7 +414,8 @@ async fn answer_at_last(
     }
 }
 
-/// `None` for a prompt that its sender took back, and for what is not for this node any more.
+/// Executes a command once. `None` for a withdrawn prompt, and for a command that is no longer for
+/// this node.
 async fn answer(
     app: &Arc<App>,
     router: &Router,
@@ -420,7 +424,7 @@ async fn answer(
 ) -> Option<Answered> {
     if incoming.command.was_begun && !asked.is_repeatable() {
         let detail = "the node was restarted while it carried this out; look whether it is done";
-        // Not one of the 4xx, which say that nothing was done.
+        // Not a 4xx, which would mean that nothing was done.
         return Some(problem(Failure::new(StatusCode::BAD_GATEWAY, code::NODE_AWAY, detail)));
     }
     match incoming.begin().await {

@@ -1,4 +1,4 @@
-//! What the user is to be notified of, made from the changes that the engine announces.
+//! Notifications for the user, derived from the changes that the engine announces.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use tokio::sync::{broadcast, mpsc};
 use crate::app::App;
 use crate::view::{self, Naming};
 
-/// Notifications that a slow receiver may fall behind; further ones are dropped, with a line in the log.
+/// Notifications that are buffered for a slow receiver; further ones are dropped and logged.
 const QUEUE_MAX: usize = 64;
 
-/// Something that the user wants to hear of when no page is open.
+/// An event that the user is notified of when no page is open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Notification {
@@ -54,13 +54,13 @@ pub(crate) fn start(app: &Arc<App>) -> mpsc::Receiver<Notification> {
 struct NotificationTask {
     app: Arc<App>,
     to: mpsc::Sender<Notification>,
-    /// The requests in the inbox that were there when it was last read.
+    /// The requests that were in the inbox when it was last read.
     known: HashSet<RequestId>,
 }
 
 impl NotificationTask {
     async fn run(&mut self, mut changes: broadcast::Receiver<Change>) {
-        // What waits already was notified by an earlier daemon.
+        // An earlier daemon has notified of the requests that are pending now.
         self.new_requests().await;
         loop {
             let notifications = match changes.recv().await {
@@ -91,7 +91,7 @@ impl NotificationTask {
         }
     }
 
-    /// The requests that were not in the inbox before.
+    /// Notifications of new requests in the inbox.
     async fn new_requests(&mut self) -> Vec<Notification> {
         let items = match self.app.engine.inbox().list().await {
             Ok(items) => items,
@@ -119,7 +119,7 @@ impl NotificationTask {
         .collect()
     }
 
-    /// The end of a turn, unless another one follows.
+    /// Notification of the end of a turn, unless another turn follows.
     async fn ended(&self, change: &SessionChange) -> Option<Notification> {
         let SessionChange { before, now } = change;
         let [was, work] = [before, now].map(|view| &view.stored.summary.work);
@@ -146,7 +146,7 @@ impl NotificationTask {
     }
 
     async fn project(&self, id: ProjectId) -> Option<String> {
-        // The notification is worth more than the name in it.
+        // Without the name the notification is still useful.
         self.app.engine.projects().get(id).await.ok().map(|project| project.name)
     }
 

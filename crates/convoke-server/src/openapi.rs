@@ -137,7 +137,7 @@ fn link(document: &mut Value) {
     let operations = with_session.flat_map(|(_, path)| path.as_object().into_iter().flatten());
     let links: Map<String, Value> = operations
         .filter_map(|(_, operation)| operation.get("operationId")?.as_str())
-        // What a link leads to is expected to be there for the other links.
+        // Other links need the session, so none leads to the route that erases it.
         .filter(|id| *id != "eraseSession")
         .map(|id| {
             let link = json!({"operationId": id, "parameters": {"id": "$response.body#/id"}});

@@ -18,7 +18,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// The filters that may stand among the words.
 const FILTERS: [&str; 6] = ["agent", "project", "role", "since", "until", "order"];
 
-/// What is searched for, and where. What the text says is overridden by the fields.
+/// The words and filters of a search. The fields override filters in the text.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
     /// Words, and filters such as `agent:codex`.
@@ -68,7 +68,7 @@ pub(crate) async fn search(app: &App, wanted: Wanted) -> Result<Hits, Failure> {
     Ok(Hits { hits, next: page.next.map(HitPlace::get), incomplete: page.incomplete })
 }
 
-/// What a person wrote into a search field.
+/// The text of a search field, parsed.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Written {
     words: String,
@@ -76,7 +76,7 @@ struct Written {
 }
 
 impl Written {
-    /// Tells filters from words. A value with spaces is quoted: `project:"my app"`.
+    /// Separates filters from words. A value with spaces is quoted: `project:"my app"`.
     fn parse(text: &str) -> Self {
         let mut written = Self::default();
         let mut rest = text.trim_start();

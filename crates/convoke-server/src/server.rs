@@ -109,12 +109,13 @@ impl Serving {
         self.app.config.enable(access).await;
     }
 
-    /// What the user is to be notified of from now on. A receiver that falls behind misses some.
+    /// Subscribes to notifications for the user. A receiver that falls behind misses some.
     pub fn notifications(&self) -> mpsc::Receiver<Notification> {
         notification::start(&self.app)
     }
 
-    /// Makes values that have what other nodes announce read for notifications, as long as they are held.
+    /// Returns a function that makes `Audience`s: while one is held, announcements of other nodes
+    /// are read for notifications.
     pub fn audiences(&self) -> impl Fn() -> Audience + Send + Sync + 'static {
         let nodes = Arc::clone(self.app.engine.nodes());
         move || nodes.audience()
@@ -154,7 +155,7 @@ impl Serving {
                 tokio::time::timeout(RESPONSE_GRACE, &mut task).await.ok();
             }
         };
-        // Callers that wait for an agent's answer get an error before the engine is gone.
+        // Callers that wait for an agent's answer get an error before the engine is closed.
         app.recording.close();
         tokio::time::timeout(RESPONSE_GRACE, app.recording.wait()).await.ok();
         tokio::join!(last, app.engine.stop());

@@ -36,9 +36,9 @@ const WRITE_BUFFER: usize = 128 * 1024;
 /// Whether entries carry `html`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Render {
-    /// Only the words.
+    /// Only text.
     Plain,
-    /// The words and how they look.
+    /// Text and rendered HTML.
     Html,
 }
 
@@ -48,7 +48,8 @@ impl Render {
     }
 }
 
-/// Opens a socket. One that shows only the cookie of a browser must send the secret before it is served.
+/// Opens a socket. If it only has the cookie of a browser, it must send the secret before it is
+/// served.
 pub(crate) async fn open(
     State(app): Daemon,
     Extension(caller): Extension<Caller>,
@@ -80,7 +81,7 @@ pub(crate) async fn open(
     })
 }
 
-/// Limits what a socket receives at once, and what waits to be sent.
+/// Limits the size of received frames, and the send buffer.
 pub fn limit_frames(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
     upgrade
         .max_message_size(FRAME_BYTES_MAX)

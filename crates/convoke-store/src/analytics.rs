@@ -1,4 +1,4 @@
-//! Figures about how teams talk: when, and what it cost.
+//! Statistics of team pairs: activity per interval, tokens and cost.
 
 use convoke_core::team::Pair;
 use convoke_core::time::Timestamp;
@@ -9,21 +9,21 @@ use crate::pairs::PairId;
 use crate::row;
 use crate::store::Store;
 
-/// Rows of one answer; beyond that the oldest days are left out.
+/// Rows of one answer; beyond that the oldest intervals are left out.
 const ROWS_MAX: u32 = 10_000;
 
-/// How much a pair said in one stretch of time.
+/// The activity of a pair in one interval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairActivity {
     /// Who talked to whom.
     pub pair: Pair,
-    /// When the stretch began.
+    /// The start of the interval.
     pub from: Timestamp,
     /// Questions in it.
     pub prompts: u64,
     /// Turns that failed in it.
     pub failures: u64,
-    /// Times that the agent made room in its context, or a successor took over.
+    /// How often the agent compacted its context, or a successor session took over.
     pub compactions: u64,
 }
 
@@ -32,9 +32,9 @@ pub struct PairActivity {
 pub struct PairUsage {
     /// The pair.
     pub id: PairId,
-    /// Tokens that models read, where agents say so.
+    /// Tokens that models read, as far as agents report them.
     pub input_tokens: u64,
-    /// Tokens that models wrote, where agents say so.
+    /// Tokens that models wrote, as far as agents report them.
     pub output_tokens: u64,
     /// Money, by currency.
     pub cost: Vec<(String, f64)>,
@@ -42,7 +42,8 @@ pub struct PairUsage {
 
 /// Every session of a pair: the current one, and its predecessors.
 ///
-/// A session says so among its first messages, and is looked for nowhere else.
+/// A session names its predecessor in a notice among its first ten messages; later messages are not
+/// searched.
 const LINEAGE: &str = "WITH RECURSIVE lineage (pair, session, generation) AS (
         SELECT p.id, s.n, 0 FROM team_pairs AS p
         CROSS JOIN agent_sessions AS s ON s.id = p.session_id
@@ -85,7 +86,7 @@ impl Store {
     /// What every pair has cost so far.
     pub async fn pair_usage(&self) -> Result<Vec<PairUsage>> {
         self.read_aside(|db| {
-            // What an agent says of money is the sum of its session so far.
+            // The cost in an agent's usage report is the total of its session so far.
             let mut statement = db.prepare_cached(&format!(
                 "{LINEAGE} SELECT l.pair, CAST(sum(s.input_tokens) AS BIGINT),
                         CAST(sum(s.output_tokens) AS BIGINT),
@@ -129,7 +130,7 @@ fn usage(row: &Row<'_>) -> SqlResult<PairUsage> {
     })
 }
 
-/// Rows of the same pair, one for each currency, as one.
+/// Merges the rows of the same pair, one for each currency.
 fn merged(rows: Vec<PairUsage>) -> Vec<PairUsage> {
     let mut all: Vec<PairUsage> = Vec::new();
     for row in rows {

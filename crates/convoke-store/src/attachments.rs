@@ -13,13 +13,13 @@ use crate::sqlite::open::Place;
 use crate::store::Store;
 
 impl Store {
-    /// The hashes of all attachments that are in use. Looks at every prompt.
+    /// The hashes of all attachments that are in use. Reads every prompt with attachments.
     pub async fn attachment_hashes(&self) -> Result<BTreeSet<String>> {
         self.read(move |db| Ok(hashes(db)?)).await
     }
 }
 
-/// The same of a database that no daemon has open. Blocking; for commands.
+/// As `attachment_hashes`, for a database that no daemon has open. Blocking; for commands.
 pub fn hashes_in_use(location: &Location) -> Result<BTreeSet<String>> {
     match location {
         Location::File(path) => {
@@ -45,7 +45,7 @@ fn hashes(db: Db<'_>) -> SqlResult<BTreeSet<String>> {
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query(params![])?;
     while let Some(row) = rows.next()? {
-        // A text that only mentions the word is no content with attachments.
+        // A text that only contains the word does not parse as content with attachments.
         if let Ok(Content::Text { attachments, .. }) = serde_json::from_str(&row.get::<String>(0)?)
         {
             add(attachments);
@@ -62,8 +62,8 @@ fn hashes(db: Db<'_>) -> SqlResult<BTreeSet<String>> {
         }
     }
     if let Db::Postgres(_) = db {
-        // Prompts that wait for a daemon which is away. What they look like is agreed among daemons, so everything that
-        // looks like a hash counts.
+        // Prompts that are queued for a node that is away. The store does not know their format, so
+        // everything that looks like a hash counts.
         let sql = "SELECT request FROM node_commands
                    WHERE finished_at IS NULL AND request LIKE '%attachments%'";
         let mut statement = db.prepare_cached(sql)?;

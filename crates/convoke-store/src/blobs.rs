@@ -1,6 +1,7 @@
-//! Files that are attached to prompts, on a server that several daemons share: in pieces, by their hashes.
+//! Files that are attached to prompts, on a server that several daemons share: in pieces, by their
+//! hashes.
 //!
-//! A file has them in the home beside it instead.
+//! With SQLite the attachments are only in the home, beside the database.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,16 +14,16 @@ use crate::store::Store;
 use crate::write::Change as _;
 use crate::write::blobs::{BeginBlob, BlobStanding, FinishBlob, PutPiece, RemoveBlob, UseBlob};
 
-/// The bytes of a piece. One is in memory at a time, besides the file itself.
+/// The size of a piece. One piece is in memory at a time, besides the file itself.
 pub(crate) const PIECE: usize = 256 << 10;
 
 impl Store {
-    /// Whether attachments are stored here, too.
+    /// Whether attachments are stored in the database, too.
     pub fn keeps_blobs(&self) -> bool {
         self.server().is_some()
     }
 
-    /// Stores a file under its hash; one that is there already is not stored again.
+    /// Stores a file under its hash, unless it is stored already.
     pub async fn put_blob(&self, hash: &str, bytes: &[u8]) -> Result<()> {
         let (hash, size) = (hash.to_owned(), bytes.len() as u64);
         let begin = BeginBlob { hash: hash.clone(), bytes: size };
@@ -35,7 +36,8 @@ impl Store {
         self.make(FinishBlob { hash }).await
     }
 
-    /// Says that a file is attached to a prompt, so that it is kept for now; whether there is such a file.
+    /// Protects a file that is attached to a prompt from removal for now; returns whether there is
+    /// such a file.
     pub async fn use_blob(&self, hash: &str) -> Result<bool> {
         self.make(UseBlob { hash: hash.to_owned() }).await
     }
@@ -93,7 +95,7 @@ pub struct ServerBlobs {
 }
 
 impl ServerBlobs {
-    /// Those of a server.
+    /// The attachments of a server.
     pub const fn new(server: Server) -> Self {
         Self { server }
     }
@@ -116,7 +118,7 @@ impl ServerBlobs {
         })
     }
 
-    /// Stores a file under its hash; one that is there already is not stored again.
+    /// Stores a file under its hash, unless it is stored already.
     pub fn put(&self, hash: &str, bytes: &[u8]) -> Result<()> {
         self.run(|db| {
             let (hash, size) = (hash.to_owned(), bytes.len() as u64);

@@ -1,7 +1,8 @@
-//! The one way to speak SQL: the same statements go to SQLite or to PostgreSQL.
+//! The layer over both databases: the same statements are sent to SQLite or to PostgreSQL.
 //!
-//! Statements are written so that both understand them, with numbered parameters (`?1`). What only SQLite's planner needs
-//! (`CROSS JOIN … ON`, `INDEXED BY`) is taken out for PostgreSQL. A few things are said differently; they are methods.
+//! Statements are written in the common subset, with numbered parameters (`?1`). Hints for SQLite's
+//! planner (`CROSS JOIN … ON`, `INDEXED BY`) are removed for PostgreSQL. Where the dialects differ,
+//! `Db` has a method.
 
 mod error;
 mod param;
@@ -31,7 +32,7 @@ impl<'c> From<&'c rusqlite::Connection> for Db<'c> {
 }
 
 impl<'c> Db<'c> {
-    /// Compiles a statement, or finds it among those that the connection keeps.
+    /// Compiles a statement, or returns the cached one.
     pub(crate) fn prepare_cached(self, sql: &str) -> SqlResult<Statement<'c>> {
         Ok(match self {
             Self::Sqlite(connection) => Statement::Sqlite(connection.prepare_cached(sql)?),
@@ -39,7 +40,7 @@ impl<'c> Db<'c> {
         })
     }
 
-    /// Inserts a row into a table with a column `n`, and returns its number.
+    /// Inserts a row into a table with a column `n`, and returns that column.
     pub(crate) fn insert(self, sql: &str, params: impl Params) -> SqlResult<i64> {
         match self {
             Self::Sqlite(connection) => {
@@ -53,7 +54,7 @@ impl<'c> Db<'c> {
         }
     }
 
-    /// Begins a transaction in which everything is read as of one moment.
+    /// Begins a read transaction with a consistent snapshot.
     pub(crate) fn snapshot(self) -> SqlResult<Snapshot<'c>> {
         Ok(match self {
             Self::Sqlite(connection) => {
@@ -75,7 +76,7 @@ impl<'c> Db<'c> {
         Ok(Transaction { db: self, is_over: false })
     }
 
-    /// Runs statements without parameters, as the database at hand has them.
+    /// Runs statements without parameters, in the dialect of this database.
     pub(crate) fn execute_batch(self, sql: &str) -> SqlResult<()> {
         match self {
             Self::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
@@ -83,7 +84,8 @@ impl<'c> Db<'c> {
         }
     }
 
-    /// Lets rows that are referred to be deleted before those that refer to them, until the commit.
+    /// Defers the foreign keys to the commit, so that rows can be deleted before those that refer
+    /// to them.
     pub(crate) fn defer_references(self) -> SqlResult<()> {
         self.execute_batch(match self {
             Self::Sqlite(_) => "PRAGMA defer_foreign_keys = ON",
@@ -91,14 +93,15 @@ impl<'c> Db<'c> {
         })
     }
 
-    /// Announces something to all daemons when the transaction is committed. With a file there are no others.
+    /// Notifies all daemons when the transaction is committed. A database in a file has no other
+    /// daemons.
     pub(crate) fn notify(self, what: &str) -> SqlResult<()> {
         let Self::Postgres(_) = self else { return Ok(()) };
         self.prepare_cached("SELECT pg_notify(?1, ?2)")?.execute([CHANNEL, what])?;
         Ok(())
     }
 
-    /// A condition for rows of this daemon, of a table with this name. In a file, all are.
+    /// A condition for the rows of this daemon in a table. In a file, all rows are its own.
     pub(crate) fn own(self, table: &str) -> String {
         match self {
             Self::Sqlite(_) => String::new(),
@@ -108,7 +111,7 @@ impl<'c> Db<'c> {
         }
     }
 
-    /// An expression for a number below 10^12.
+    /// An expression for a random number below 10^12.
     pub(crate) const fn random_number(self) -> &'static str {
         match self {
             Self::Sqlite(_) => "abs(random() % 1000000000000)",
@@ -117,7 +120,7 @@ impl<'c> Db<'c> {
     }
 }
 
-/// Ends with the reading.
+/// A read transaction, which ends when it is dropped.
 pub(crate) enum Snapshot<'c> {
     Sqlite { _transaction: rusqlite::Transaction<'c> },
     Postgres(&'c PostgresSession),
@@ -126,7 +129,7 @@ pub(crate) enum Snapshot<'c> {
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
         if let Self::Postgres(session) = self {
-            // A connection on which this fails is broken, and its next use says so.
+            // A connection on which this fails is broken, and its next use reports it.
             session.execute_batch("ROLLBACK").ok();
         }
     }
@@ -149,7 +152,7 @@ impl Transaction<'_> {
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         if !self.is_over {
-            // A connection on which this fails is broken, and its next use says so.
+            // A connection on which this fails is broken, and its next use reports it.
             self.db.execute_batch("ROLLBACK").ok();
         }
     }
@@ -226,7 +229,7 @@ impl Rows<'_> {
     }
 }
 
-/// Rows that are read as they are asked for.
+/// Rows that are read on demand.
 pub(crate) struct Mapped<'s, F> {
     rows: Rows<'s>,
     read: F,
@@ -241,7 +244,7 @@ impl<T, F: FnMut(&Row<'_>) -> SqlResult<T>> Iterator for Mapped<'_, F> {
     }
 }
 
-/// Values for a statement's parameters, of whatever types.
+/// Values of different types for a statement's parameters.
 macro_rules! params {
     ($($value:expr),* $(,)?) => {
         &[$($crate::db::ToParam::to_param(&$value)),*] as &[$crate::db::Param<'_>]

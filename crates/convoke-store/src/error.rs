@@ -1,4 +1,4 @@
-//! What can go wrong, as far as a caller treats it differently.
+//! The errors of the store; one variant for each case that callers treat differently.
 
 use std::path::{Path, PathBuf};
 
@@ -57,7 +57,8 @@ pub enum Error {
         /// Where everything that was stored has been copied to; `None` when that has not succeeded yet.
         rescued: Option<PathBuf>,
     },
-    /// There is a database, and beside it the copy of another one that was deleted or replaced while it was open.
+    /// There is a database, and beside it the rescued copy of another one that was deleted or
+    /// replaced while it was open.
     #[error("{path} is not the database that was used last: that one was rescued as {rescued}")]
     Rescued {
         /// The database that is there now.
@@ -100,7 +101,7 @@ pub enum Error {
     InUse {
         /// The database.
         path: PathBuf,
-        /// The other process, where it said so.
+        /// The other process, if its lock file names it.
         pid: Option<u32>,
     },
     /// The operating system refuses access.
@@ -111,7 +112,8 @@ pub enum Error {
         /// What the operating system said.
         source: Cause,
     },
-    /// The server of the database cannot be reached, or does not answer in time. Nothing is lost: it is tried again.
+    /// The server of the database cannot be reached, or does not respond in time. No data is lost;
+    /// the caller may retry.
     #[error("{path} cannot be reached")]
     Unreachable {
         /// The database.
@@ -127,7 +129,7 @@ pub enum Error {
         /// What failed.
         source: Cause,
     },
-    /// Another process runs with the id of this daemon, and this one writes no more.
+    /// Another process runs with the id of this node, so this one may no longer write.
     #[error("another daemon with the same home has taken over")]
     Fenced,
     /// The session belongs to another daemon.
@@ -246,12 +248,12 @@ pub enum Error {
     },
 }
 
-/// An error on its way to the border, where it learns which database it is about.
+/// An error inside the store, before the path of the database is added.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// What the database said.
+    /// An error of the database.
     Sql(Sql),
-    /// What we say.
+    /// An error of the store itself.
     Refused(Error),
 }
 
@@ -274,7 +276,8 @@ impl From<Error> for Fault {
 }
 
 impl Fault {
-    /// What the database says is damaged, if it is. A single value of the wrong type is not meant.
+    /// The error text if the database reports damage. A single value of the wrong type is not
+    /// damage.
     pub(crate) fn damage(&self) -> Option<String> {
         match self {
             Self::Sql(error) if is_damage(error) => Some(error.to_string()),
@@ -299,12 +302,12 @@ pub(crate) fn is_damage(error: &Sql) -> bool {
         || [SQLITE_IOERR_CORRUPTFS, SQLITE_IOERR_SHORT_READ].contains(&failure.extended_code)
 }
 
-/// What the database said, for one of several callers whom it concerns alike.
+/// The error for one of several callers that it affects alike.
 pub(crate) fn for_each_caller(error: &Sql, path: &Path) -> Error {
     Kind::of(error).error(path, error.to_string())
 }
 
-/// What a database error means to us.
+/// What a database error means for callers.
 enum Kind {
     Corrupt,
     NotADatabase,
@@ -329,13 +332,13 @@ impl Kind {
         }
     }
 
-    /// What failed before the server said a word is known by the library's own words only.
+    /// Classifies errors without an error code by the library's own text.
     fn of_client(error: &postgres::Error) -> Self {
         let words = error.to_string();
         match error.code() {
             Some(code) => Self::of_postgres(Some(code)),
             None if words.starts_with("error performing TLS handshake") => Self::Untrusted,
-            // The server asks for a password, and there is none.
+            // The server requires a password, and none is configured.
             None if words.starts_with("invalid configuration") => Self::Denied,
             None => Self::of_postgres(None),
         }
@@ -347,12 +350,13 @@ impl Kind {
         match class {
             _ if *state == SqlState::DISK_FULL => Self::DiskFull,
             _ if *state == SqlState::READ_ONLY_SQL_TRANSACTION => Self::ReadOnly,
-            // Wrong names and passwords, and rights that are missing.
+            // Wrong user names, passwords or database names.
             "28" | "3D" => Self::Denied,
             _ if *state == SqlState::INSUFFICIENT_PRIVILEGE => Self::Denied,
-            // A row that another transaction keeps, such as that of a daemon which was stopped in the middle of it.
+            // A row that another transaction locks, such as that of a daemon that was suspended
+            // during it.
             _ if *state == SqlState::LOCK_NOT_AVAILABLE => Self::Unreachable,
-            // Connections that failed, too many of them, and a server that stops, starts or takes too long.
+            // Failed connections, too many of them, and a server that stops, starts or times out.
             "08" | "53" | "57" => Self::Unreachable,
             _ => Self::Other,
         }
@@ -365,7 +369,7 @@ impl Kind {
     fn of_sqlite(error: &Sqlite) -> Self {
         let failure = match error {
             Sqlite::SqliteFailure(failure, _) => failure,
-            // A value of the wrong type or out of range was not written by us.
+            // Convoke does not write values of the wrong type or out of range.
             Sqlite::FromSqlConversionFailure(..)
             | Sqlite::IntegralValueOutOfRange(..)
             | Sqlite::Utf8Error(..)
@@ -377,7 +381,7 @@ impl Kind {
             | (_, SQLITE_IOERR_CORRUPTFS | SQLITE_IOERR_SHORT_READ) => Self::Corrupt,
             (ErrorCode::NotADatabase, _) => Self::NotADatabase,
             (ErrorCode::ReadOnly, _) => Self::ReadOnly,
-            // The index beside the log is enlarged before anything is written to the log.
+            // SQLite enlarges the `-shm` file before it writes to the WAL.
             (ErrorCode::DiskFull, _) | (_, SQLITE_IOERR_SHMSIZE) => Self::DiskFull,
             (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => Self::Busy,
             (ErrorCode::CannotOpen | ErrorCode::PermissionDenied, _) => Self::Denied,

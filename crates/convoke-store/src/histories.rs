@@ -1,6 +1,8 @@
-//! Conversations that other programs keep: which of them are stored here, up to where, and as which session.
+//! Conversations of other programs: which of them are imported, up to which cursor, and into which
+//! session.
 //!
-//! What a stamp and a cursor mean is known to their reader only; here they are texts that change together with messages.
+//! Stamps and cursors are opaque texts here; only their reader in `convoke-histories` interprets
+//! them. They are stored in the same transaction as the messages.
 
 use std::path::PathBuf;
 
@@ -34,14 +36,14 @@ pub struct HistoryKey {
     pub entry: String,
 }
 
-/// What a stored conversation is to Convoke.
+/// How Convoke treats a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HistoryStanding {
     /// Its session was made of it.
     Imported,
-    /// Agents that Convoke started wrote it, and its session has what they said.
+    /// Agents that Convoke started wrote it, and its session has their messages already.
     Own,
-    /// The file was rewritten; another session has what it says now.
+    /// The file was rewritten, and another session has its new content.
     Replaced,
     /// Its session was erased here.
     Erased,
@@ -65,19 +67,19 @@ impl HistoryStanding {
 pub struct KnownHistory {
     /// Where it is kept.
     pub key: HistoryKey,
-    /// What it is to Convoke.
+    /// How Convoke treats it.
     pub standing: HistoryStanding,
     /// Its session, unless that was erased.
     pub session: Option<SessionId>,
     /// The agent's own id of it.
     pub agent_session_id: String,
-    /// The id by which the session's agent knows it now; another one if the session went on here as a copy.
+    /// The agent session id that the session uses now; another one if the session was forked here.
     pub current: Option<String>,
     /// Its stamp when it was last read.
     pub stamp: String,
 }
 
-/// How far a conversation was read.
+/// The position up to which a conversation was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryMark {
     /// Where it is kept.
@@ -88,7 +90,7 @@ pub struct HistoryMark {
     pub parent: Option<String>,
     /// Its stamp.
     pub stamp: String,
-    /// Where to read on.
+    /// The cursor from which reading continues.
     pub cursor: String,
     /// Tokens that its model read.
     pub input_tokens: u64,
@@ -96,14 +98,14 @@ pub struct HistoryMark {
     pub output_tokens: u64,
 }
 
-/// A conversation that becomes a session.
+/// A conversation that is imported as a new session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HistoryRecord {
-    /// How far it was read.
+    /// The position up to which it was read.
     pub mark: HistoryMark,
     /// The session.
     pub session: NewHistorySession,
-    /// The session that was made of the file before it was rewritten, which stays.
+    /// The session that was imported from the file before it was rewritten; it stays.
     pub replaces: Option<SessionId>,
 }
 
@@ -118,11 +120,12 @@ pub struct NewHistorySession {
     pub project: FoundProject,
     /// Its messages and state.
     pub updates: Vec<Update>,
-    /// How it stands after them.
+    /// The summary after these updates.
     pub summary: Summary,
 }
 
-/// A folder that becomes a project which was found and not added.
+/// The folder of an imported conversation. If it is no project, it is recorded as found, not as
+/// added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundProject {
     /// A new id, or that of the project.
@@ -140,12 +143,12 @@ pub struct FoundProject {
 pub enum Indexing {
     /// Together with what is stored.
     Now,
-    /// In the background, after [`Store::index_imported`] or at the next start. Until then, searches say that they are
-    /// incomplete.
+    /// In the background, after [`Store::index_imported`] or at the next start. Until then,
+    /// searches are marked as incomplete.
     Later,
 }
 
-/// What became of a conversation.
+/// The result of importing a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HistoryOutcome {
     /// It is a session now.
@@ -154,7 +157,7 @@ pub enum HistoryOutcome {
     Own(SessionId),
     /// A human erased it here.
     Erased,
-    /// Another import was faster.
+    /// A concurrent import has stored it.
     Known,
 }
 
@@ -176,7 +179,7 @@ pub struct SessionHistory {
     pub key: HistoryKey,
     /// The agent's own id of it.
     pub agent_session_id: String,
-    /// What it is to Convoke.
+    /// How Convoke treats it.
     pub standing: HistoryStanding,
     /// The session whose subagent it is, if that was imported.
     pub parent: Option<SessionId>,
@@ -210,7 +213,8 @@ impl Store {
         .await
     }
 
-    /// Records that a conversation continues another one, of whose session it is from now on.
+    /// Records that a conversation continues another one, and belongs to the same session from now
+    /// on.
     pub async fn continue_history(
         &self,
         mark: HistoryMark,
@@ -220,7 +224,7 @@ impl Store {
         self.make(ContinueHistory { mark, before, at }).await
     }
 
-    /// Where a conversation is to be read on.
+    /// The cursor from which a conversation is read next.
     pub async fn history_cursor(&self, key: HistoryKey) -> Result<Option<String>> {
         self.read(move |db| {
             let own = db.own("histories");
@@ -234,7 +238,8 @@ impl Store {
         .await
     }
 
-    /// Makes sessions of conversations, in one transaction; says what became of each, in the same order.
+    /// Imports conversations as sessions in one transaction; returns the outcome of each, in the
+    /// same order.
     pub async fn import_histories(
         &self,
         records: &[HistoryRecord],
@@ -243,7 +248,7 @@ impl Store {
         self.make(ImportHistories::new(records, indexing)?).await
     }
 
-    /// Records what was read of a conversation since, together with how far that is.
+    /// Records new messages of a conversation, together with the position up to which it was read.
     pub async fn record_history(
         &self,
         session: SessionId,
@@ -261,7 +266,7 @@ impl Store {
         self.make(RecordHistory { session, record, summary, mark }).await
     }
 
-    /// Records how far a conversation was read of which nothing is stored.
+    /// Records the position up to which a conversation was read, without messages.
     pub async fn mark_history(&self, mark: HistoryMark) -> Result<()> {
         self.make(MarkHistory(mark)).await
     }
@@ -286,7 +291,7 @@ impl Store {
         .await
     }
 
-    /// Where a session comes from, by an id that its agent knows, or by any.
+    /// The newest conversation that a session was imported from, with its parent and subagents.
     pub async fn session_history(&self, session: SessionId) -> Result<Option<SessionHistory>> {
         self.read(move |db| session_history(db, session)).await
     }
@@ -383,7 +388,7 @@ fn session_history(db: Db<'_>, id: SessionId) -> Result<Option<SessionHistory>, 
     Ok(Some(history))
 }
 
-/// The place of a conversation, from three columns.
+/// The key of a conversation, from three columns.
 fn key(row: &Row<'_>, agent: &AgentName, first: usize) -> SqlResult<HistoryKey> {
     Ok(HistoryKey {
         agent: agent.clone(),

@@ -1,4 +1,4 @@
-//! A change on its way to the database, with the caller who waits for it.
+//! A change in the queue of a writer thread, with the reply channel of its caller.
 
 use std::path::Path;
 
@@ -13,9 +13,9 @@ use crate::write::{Change, Durability};
 pub(crate) trait Job: Send {
     fn durability(&self) -> Durability;
     fn session(&self) -> Option<SessionId>;
-    /// Makes the change and keeps its outcome until the commit; returns what went wrong.
+    /// Applies the change and stores its outcome until the commit; returns the error, if any.
     fn run(&mut self, db: Db<'_>) -> Option<&Fault>;
-    /// Hands the kept outcome to the caller.
+    /// Sends the stored outcome to the caller.
     fn answer(self: Box<Self>, path: &Path);
     /// Reports to the caller that the commit failed.
     fn fail(self: Box<Self>, error: Error);
@@ -26,7 +26,7 @@ pub(crate) struct Task<C: Change> {
     change: C,
     outcome: Option<Result<C::Outcome, Fault>>,
     reply: oneshot::Sender<Result<C::Outcome>>,
-    /// The place in the queue, free again when the caller has been answered.
+    /// The permit for the queue, released when the caller has been answered.
     _room: OwnedSemaphorePermit,
 }
 
@@ -55,7 +55,7 @@ impl<C: Change> Job for Task<C> {
 
     fn answer(self: Box<Self>, path: &Path) {
         if let Some(outcome) = self.outcome {
-            // A caller that stopped waiting gets no reply; the change stands.
+            // The caller may have stopped waiting; the change is committed anyway.
             self.reply.send(outcome.map_err(|fault| fault.at(path))).ok();
         }
     }

@@ -1,8 +1,10 @@
-//! Keeps what was said: sessions, messages, projects, team pairs and requests to humans, in one file or on a server.
+//! Persists sessions, messages, projects, team pairs and requests to humans, in an SQLite file or
+//! on a PostgreSQL server.
 //!
-//! The only crate that speaks SQL, the same to SQLite and to PostgreSQL. Many changes share a commit; readers work beside it. A
-//! change is acknowledged after its commit, and what people said only when it is on disk. Lists and logs come in
-//! pages: no function returns everything.
+//! This is the only crate that contains SQL, and both databases run the same statements. Writer
+//! threads batch changes into shared commits; readers run concurrently. A change is acknowledged
+//! after its commit, and a human's decision only after it is synced to disk. Lists and logs are
+//! paged: no function returns everything.
 
 mod analytics;
 mod attachments;

@@ -1,7 +1,8 @@
 //! A session's messages, page by page, and what changed in it after a revision.
 //!
-//! Each page is read in one transaction, so that a message is never seen between its deltas and its whole text. A message
-//! that cannot be read is left out and logged; it must not hide those around it.
+//! Each page is read in one transaction, so that a message is never seen between its deltas and its
+//! whole text. A message that cannot be parsed is skipped and logged, so that it does not hide the
+//! others.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use crate::write::generation::Booted;
 use crate::write::record::{ROLES, role_word};
 use crate::write::sessions::number;
 
-/// Messages in one page; asked for more, a page has as many and says that there are more.
+/// Messages in one page; a larger limit is cut to this, and `more` is set.
 const PAGE_MESSAGES_MAX: u32 = 1000;
 /// Bytes of content in one page, which ends before the message that would exceed them unless it is the first.
 const PAGE_BYTES_MAX: usize = 256 * 1024;
@@ -50,7 +51,7 @@ pub struct UpdatePage {
     pub more: bool,
 }
 
-/// A session as a reader begins with it, as of one revision.
+/// The state from which a reader begins to follow a session, at one revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
     /// Open messages that are older than the newest ones, and then the newest, by place.
@@ -152,7 +153,8 @@ impl Store {
     /// The revision after which everything changed later than a time.
     pub async fn rev_at(&self, session: SessionId, time: Timestamp) -> Result<Rev> {
         self.read_session(session, move |db, n| {
-            // Times never go back from one revision to the next, so the newest ones are looked at until one is old enough.
+            // Timestamps never decrease from one revision to the next, so revisions are read newest
+            // first until one is old enough.
             let rows = "SELECT rev, updated_at FROM messages WHERE session = ?1 ORDER BY rev DESC";
             let deltas = "SELECT rev, at FROM deltas WHERE session = ?1 ORDER BY rev DESC";
             Ok(newest_at(db, n, rows, time)?.max(newest_at(db, n, deltas, time)?))
@@ -220,8 +222,8 @@ impl Store {
         .await
     }
 
-    /// Says in which boot of the operating system the store is opened. Another one than before begins a new generation: the
-    /// system may have lost revisions that readers have seen and that were not synced yet.
+    /// Records the boot of the operating system in which the store is opened. A new boot begins a
+    /// new generation: revisions that readers have seen may have been lost before they were synced.
     pub async fn booted(&self, boot: String) -> Result<()> {
         self.make(Booted(boot)).await
     }
@@ -250,7 +252,7 @@ impl Store {
     }
 }
 
-/// The first revision of a statement's that is no later than a time.
+/// The first revision in the rows of a statement that is not later than a time.
 fn newest_at(db: Db<'_>, n: i64, sql: &str, time: Timestamp) -> SqlResult<Rev> {
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([n])?;
@@ -275,7 +277,8 @@ fn updates_after(
     let sql = format!("{SELECT} WHERE session = ?1 AND rev > ?2 ORDER BY rev LIMIT ?3");
     let changed = collect(db, session, n, &sql, params![n, after.get(), limit + 1], Some(limit))?;
     let (mut messages, mut more) = (changed.messages, changed.more);
-    // An open message that only grew has an old row; it is among the newest by its deltas.
+    // The row of an open message keeps its old revision while text is appended; the deltas have the
+    // newer ones.
     let grown = "SELECT DISTINCT seq FROM deltas WHERE session = ?1 AND rev > ?2";
     let mut statement = db.prepare_cached(grown)?;
     let grown = statement.query_map(params![n, after.get()], |row| row::seq(row, 0))?;
@@ -295,7 +298,7 @@ fn updates_after(
         .prepare_cached("SELECT rev FROM agent_sessions WHERE n = ?1")?
         .query_row([n], |row| row.get(0))?;
     if changed.more {
-        // What is newer than the last row that fits comes with the next page, in order.
+        // Updates after the last row of this page belong to the next one, which keeps the order.
         let last = changed.last.unwrap_or(after);
         updates.retain(|update| update.rev() <= last);
     }
@@ -332,7 +335,7 @@ fn states(
     Ok(states)
 }
 
-/// A page with the revision and the place of its last row, whether that could be read or not.
+/// A page with the revision and the seq of its last row, even if that row could not be parsed.
 struct Collected {
     messages: Vec<Message>,
     more: bool,
@@ -346,7 +349,8 @@ impl From<Collected> for MessagePage {
     }
 }
 
-/// Reads rows until the page is full. The statement returns one row more than `limit`; without one, all rows are wanted.
+/// Reads rows until the page is full. The statement returns one row more than `limit`; `None` reads
+/// all rows.
 fn collect(
     db: Db<'_>,
     session: SessionId,
@@ -394,8 +398,8 @@ fn message(row: &Row<'_>, session_id: SessionId) -> SqlResult<Message> {
     })
 }
 
-/// The content of a prompt, an answer or a thought. Serde reads these fields as they come; an enum with a tag inside is
-/// copied into a tree of values first, which takes three times as long.
+/// The content of a prompt, an answer or a thought. Serde reads these fields directly; an
+/// internally tagged enum is buffered into a tree of values first, which takes three times as long.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Words {
@@ -413,7 +417,8 @@ enum WordsKind {
 }
 
 fn content_of(json: &str) -> serde_json::Result<Content> {
-    // Other kinds fail at their first field, and prompts with attachments or comments at their last.
+    // Other kinds fail at their first field, and prompts with attachments or comments at their last
+    // one.
     match serde_json::from_str(json) {
         Ok(Words { r#type: WordsKind::Text, text, partial: false }) => Ok(Content::text(text)),
         Ok(Words { r#type: WordsKind::Text, text, partial: true }) => {
@@ -426,10 +431,11 @@ fn content_of(json: &str) -> serde_json::Result<Content> {
     }
 }
 
-/// How nearly every turn has ended, as it is stored.
+/// The stored JSON of the most common end of a turn.
 const END_TURN: &str = r#"{"status":"ended","stopReason":"end_turn"}"#;
 
-/// The turn of a prompt. Its tags stand inside, too, so the commonest one is compared instead of parsed.
+/// The turn of a prompt. It is internally tagged as well, so the most common value is compared
+/// instead of parsed.
 fn turn_of(json: &str) -> serde_json::Result<Turn> {
     if json == END_TURN { Ok(Turn::Ended(Stop::EndTurn)) } else { serde_json::from_str(json) }
 }
@@ -443,7 +449,7 @@ fn with_deltas(db: Db<'_>, n: i64, mut message: Message) -> SqlResult<Message> {
     if !is_partial {
         return Ok(message);
     }
-    // The row has all text up to its own revision, so the index skips the deltas of earlier messages.
+    // The row has all text up to its own revision, so only later deltas are read.
     let sql = "SELECT rev, at, text FROM deltas
                WHERE session = ?1 AND rev > ?2 AND seq = ?3 ORDER BY rev";
     let mut statement = db.prepare_cached(sql)?;

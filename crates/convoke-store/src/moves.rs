@@ -1,7 +1,8 @@
-//! Sessions that move from one daemon to another: who owns them, and the files that go along.
+//! Sessions that move from one node to another: their owner, and the files that are transferred.
 //!
-//! The owner of a session changes in one transaction, which also takes along the commands that wait for it. The files are
-//! stored in pieces before that and read in pieces after it, so that neither side holds all of them in memory.
+//! The owner of a session changes in one transaction, which also reassigns the commands that are
+//! queued for it. The files are uploaded in pieces before that and downloaded in pieces after it,
+//! so that neither node holds all of them in memory.
 
 use std::collections::HashMap;
 
@@ -22,14 +23,14 @@ use crate::write::record::Record;
 pub struct Moving {
     /// The daemon that it comes from.
     pub source: NodeId,
-    /// What goes along, as the daemons agree on it.
+    /// What is transferred, in the format that the nodes share.
     pub cargo: String,
 }
 
-/// Which of the files that go along.
+/// One of the files that are transferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MovePart {
-    /// The newest checkpoint.
+    /// The pack of checkpoints.
     Checkpoint,
     /// The agent's own record of the conversation.
     Agent,
@@ -44,7 +45,7 @@ impl MovePart {
     }
 }
 
-/// Who owns a session that is handed over.
+/// The current owner of a session that is handed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
     /// This daemon.
@@ -53,23 +54,23 @@ pub enum Owner {
     Away(NodeId),
 }
 
-/// A session that gets another owner.
+/// The order to hand a session over to another node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandOver {
     /// The session.
     pub session: SessionId,
-    /// Who owns it until now.
+    /// The current owner.
     pub from: Owner,
-    /// Who owns it from now on.
+    /// The new owner.
     pub target: NodeId,
     /// The project there.
     pub project: ProjectId,
-    /// What goes along, as the daemons agree on it.
+    /// What is transferred, in the format that the nodes share.
     pub cargo: String,
 }
 
 impl Store {
-    /// Records where the repositories of projects come from; `None` for one without a remote.
+    /// Records the remotes of projects; `None` for a project without one.
     pub async fn set_remotes(&self, remotes: Vec<(ProjectId, Option<String>)>) -> Result<()> {
         if self.node().is_none() || remotes.is_empty() {
             return Ok(());
@@ -77,7 +78,7 @@ impl Store {
         self.make(SetRemotes(remotes)).await
     }
 
-    /// Where the repositories of the projects of all daemons come from.
+    /// The remotes of the projects of all nodes.
     pub async fn remotes(&self) -> Result<HashMap<ProjectId, String>> {
         if self.node().is_none() {
             return Ok(HashMap::new());
@@ -92,12 +93,13 @@ impl Store {
         .await
     }
 
-    /// Begins to store what goes along with a session of this daemon, in place of what an earlier try stored.
+    /// Begins to store what is transferred with a session of this node; replaces what an earlier
+    /// attempt stored.
     pub async fn begin_move(&self, session: SessionId, target: NodeId) -> Result<()> {
         self.make(BeginMove { session, target }).await
     }
 
-    /// Stores the next piece of a file that goes along.
+    /// Stores the next piece of a file that is transferred.
     pub async fn add_move_part(
         &self,
         session: SessionId,
@@ -108,15 +110,17 @@ impl Store {
         self.make(AddPart { session, part, number, bytes }).await
     }
 
-    /// Gives a session to another daemon, in one transaction with all commands that wait for it.
+    /// Hands a session over to another node, in one transaction with the commands that are queued
+    /// for it.
     ///
-    /// Fails with `OtherNode` if it does not belong to the one that is named, and with `NodeRuns` if that one should be away
-    /// and is not. From then on the former owner cannot write to it.
+    /// Fails with `OtherNode` if it does not belong to `order.from`, and with `NodeRuns` if that
+    /// node should be away and holds its lease. From then on the former owner cannot write to it.
     pub async fn hand_over(&self, order: HandOver) -> Result<()> {
         self.make(ChangeOwner(order)).await
     }
 
-    /// Forgets what was stored for a move that did not happen; without a session, all of those that this daemon began.
+    /// Deletes what was stored for a move that was given up; without a session, for all moves that
+    /// this node began.
     pub async fn abandon_moves(&self, session: Option<SessionId>) -> Result<()> {
         let Some(node) = self.node() else { return Ok(()) };
         self.make(AbandonMoves { node, session }).await
@@ -152,7 +156,7 @@ impl Store {
         .await
     }
 
-    /// Whether a session has been given to another daemon, and has not arrived there yet.
+    /// Whether a session was handed over to another node, and has not arrived there yet.
     pub async fn is_moving(&self, session: SessionId) -> Result<bool> {
         self.read(move |db| {
             let sql = "SELECT 1 FROM session_moves WHERE session_id = ?1 AND stage = 'arriving'";
@@ -161,7 +165,7 @@ impl Store {
         .await
     }
 
-    /// A piece of a file that goes along, counted from 0; `None` after the last.
+    /// A piece of a file that is transferred, counted from 0; `None` after the last.
     pub async fn move_part(
         &self,
         session: SessionId,
@@ -180,7 +184,8 @@ impl Store {
         .await
     }
 
-    /// Records the first updates of a session at its new daemon; with them, its move is complete.
+    /// Records the first updates of a session on its new node, and completes its move in the same
+    /// transaction.
     pub async fn record_arrival(
         &self,
         session: SessionId,

@@ -1,4 +1,4 @@
-//! Several daemons that share a database: who they are, who is away, and what they ask of each other.
+//! Several daemons that share a database: their leases, and the commands that they send each other.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::write::nodes::{
 
 pub use crate::postgres::Notice;
 
-/// A daemon that renewed its lease so long ago is away.
+/// The duration of a lease: a node that has not renewed it for this long counts as away.
 pub const LEASE: Duration = Duration::from_secs(15);
 
 /// A daemon.
@@ -38,39 +38,40 @@ pub struct Node {
     pub is_away: bool,
 }
 
-/// What one daemon asks another one to do.
+/// A command that one node sends to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeCommand {
     /// Its number; commands are carried out in their order.
     pub id: u64,
-    /// Who asks.
+    /// The node that sent it.
     pub asker: NodeId,
-    /// What is asked, as the daemons agree on it.
+    /// The request, in the format that the nodes share.
     pub request: String,
-    /// Whether it was begun before, by a daemon that then ended.
+    /// Whether it was begun before, by a daemon that was then stopped.
     pub was_begun: bool,
-    /// How long ago it was asked, by the clock of the server.
+    /// How long ago it was sent, by the clock of the server.
     pub age: Duration,
 }
 
-/// Whether a command may be carried out here.
+/// Whether this node may execute a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beginning {
     /// It is for this daemon.
     Ours,
-    /// Its session has moved since it was read, and it went along; or it is finished.
+    /// Its session has moved since the command was read, and the command was reassigned; or it is
+    /// finished.
     NotOurs,
 }
 
 impl Store {
-    /// The daemon that this store is opened by; none for a file.
+    /// The node that opened this store; `None` for a file.
     pub fn node(&self) -> Option<NodeId> {
         self.server()?.node()
     }
 
-    /// Makes this daemon one of those that share the database, under a name. Fails with `NodeNameTaken`.
+    /// Registers this daemon as a node under a name. Fails with `NodeNameTaken`.
     ///
-    /// An older process with the same id cannot write any more.
+    /// An older process with the same id is fenced: it cannot write any more.
     pub async fn join_nodes(&self, name: String, version: String) -> Result<()> {
         let Some(id) = self.node() else { return Ok(()) };
         let epoch = self.make(JoinNodes { id, name, version }).await?;
@@ -78,13 +79,13 @@ impl Store {
         Ok(())
     }
 
-    /// Says that this daemon still runs. To be called more often than `LEASE`.
+    /// Renews the lease of this node. To be called more often than `LEASE`.
     pub async fn renew_lease(&self) -> Result<()> {
         let Some(lease) = self.lease() else { return Ok(()) };
         self.read(move |db| lease.renew(db)).await
     }
 
-    /// Says that this daemon ends.
+    /// Gives up the lease, because this daemon stops.
     pub async fn leave_nodes(&self) -> Result<()> {
         let Some(id) = self.node() else { return Ok(()) };
         self.make(LeaveNodes { id }).await
@@ -111,9 +112,10 @@ impl Store {
         .await
     }
 
-    /// Asks another daemon to do something; returns the number under which the response will be.
+    /// Sends a command to another node; returns the number under which the response will be stored.
     ///
-    /// What is asked about a session goes with it if it moves. Fails with `OtherNode` if it belongs to another daemon.
+    /// A command about a session is reassigned if the session moves. Fails with `OtherNode` if the
+    /// session belongs to another node.
     pub async fn post_command(
         &self,
         to: NodeId,
@@ -124,8 +126,8 @@ impl Store {
         self.make(PostCommand { to, asker, session, request }).await
     }
 
-    /// The prompts for a session that its daemon has not begun to carry out, in order: their numbers, when they were sent by
-    /// the clock of the server, and the requests.
+    /// The prompts for a session that its node has not begun to execute, in order: their numbers,
+    /// when they were sent by the clock of the server, and the requests.
     pub async fn waiting_prompts(
         &self,
         session: SessionId,
@@ -146,12 +148,12 @@ impl Store {
         .await
     }
 
-    /// Takes back a prompt that waits for a daemon; whether it still waited.
+    /// Withdraws a prompt that is queued for a node; returns whether it was still queued.
     pub async fn withdraw_command(&self, id: u64) -> Result<bool> {
         self.make(WithdrawCommand(id)).await
     }
 
-    /// What this daemon is asked to do and has not done, in order.
+    /// The commands for this node that are not finished, in order.
     pub async fn waiting_commands(&self, limit: u32) -> Result<Vec<NodeCommand>> {
         let Some(id) = self.node() else { return Ok(Vec::new()) };
         self.read(move |db| {
@@ -175,12 +177,13 @@ impl Store {
         .await
     }
 
-    /// Records that a command is about to be carried out, if it is still for this daemon.
+    /// Records that a command is about to be executed, if it is still for this node.
     pub async fn begin_command(&self, id: u64) -> Result<Beginning> {
         self.make(BeginCommand(id)).await
     }
 
-    /// Gives a command that was begun here, and of which nothing was done, to the daemon that its session belongs to.
+    /// Forwards a command that was begun here, and of which nothing was done, to the node that owns
+    /// its session.
     pub async fn pass_on_command(&self, id: u64) -> Result<()> {
         self.make(PassOnCommand(id)).await
     }
@@ -190,7 +193,8 @@ impl Store {
         self.make(FinishCommand { id, response }).await
     }
 
-    /// The response to a command, once there is one. Fails with `UnknownCommand` if it was forgotten.
+    /// The response to a command, once there is one. Fails with `Misuse` if the command was
+    /// deleted.
     pub async fn command_response(&self, id: u64) -> Result<Option<String>> {
         self.read(move |db| {
             let sql = "SELECT response FROM node_commands WHERE id = ?1";
@@ -200,7 +204,8 @@ impl Store {
         .await
     }
 
-    /// Follows what other daemons announce, until the receiver is dropped. `None` for a file.
+    /// Subscribes to the announcements of other nodes, until the receiver is dropped. `None` for a
+    /// file.
     pub fn listen(&self) -> Option<mpsc::Receiver<Notice>> {
         self.server().map(crate::postgres::listen)
     }
@@ -218,7 +223,7 @@ fn node(row: &Row<'_>) -> SqlResult<Node> {
     })
 }
 
-/// The lease of this daemon, which it needs to write.
+/// The lease that this node needs to write.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lease {
     pub(crate) node: NodeId,
@@ -226,7 +231,7 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// Renews it; fails with `Fenced` when another process runs with the same id.
+    /// Renews it; fails with `Fenced` if another process runs with the same id.
     pub(crate) fn renew(self, db: Db<'_>) -> Result<(), Fault> {
         let mut statement = db.prepare_cached(
             "UPDATE nodes SET lease_until = clock_timestamp() + ?3 * interval '1 millisecond'
@@ -238,7 +243,7 @@ impl Lease {
     }
 }
 
-/// Milliseconds as the server counts them in an interval.
+/// A duration in milliseconds, for an interval on the server.
 pub(crate) fn f64_of(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }

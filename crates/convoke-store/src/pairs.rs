@@ -35,7 +35,7 @@ impl fmt::Display for PairId {
     }
 }
 
-/// A pair and how it stands.
+/// A pair as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPair {
     /// Its id.
@@ -52,7 +52,7 @@ pub struct StoredPair {
     pub last_used_at: Timestamp,
     /// Messages since it was created or last compacted.
     pub message_count: u64,
-    /// Where it stands.
+    /// Its status.
     pub status: PairStatus,
     /// What went wrong, if it did.
     pub error: Option<String>,
@@ -69,7 +69,7 @@ pub enum PairCreation {
     Existed(StoredPair),
 }
 
-/// A change to a pair.
+/// A change of a pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PairChange {
     /// Messages went between the teams.
@@ -79,36 +79,36 @@ pub enum PairChange {
         /// When.
         at: Timestamp,
     },
-    /// It stands differently now.
+    /// Its status changed.
     Standing {
-        /// How.
+        /// The new status.
         status: PairStatus,
         /// What went wrong, if it did.
         error: Option<String>,
     },
-    /// Its conversation was compacted; counting begins anew.
+    /// Its conversation was compacted, and the message count is reset.
     Compacted,
-    /// It talks in another session from now on.
+    /// It continues in another session.
     Moved {
         /// Which one.
         session_id: SessionId,
     },
 }
 
-/// Which pairs a list is of.
+/// Selects the pairs of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairFilter {
     /// Those of one asker.
     pub from: Asker,
     /// Those with one answering team.
     pub to: Option<TeamName>,
-    /// Those that stand so.
+    /// Those with this status.
     pub status: Option<PairStatus>,
     /// Those created later than this.
     pub created_after: Option<Timestamp>,
     /// Those used later than this.
     pub used_after: Option<Timestamp>,
-    /// Whose they are.
+    /// Those of all nodes, or of this one.
     pub of: Whose,
 }
 
@@ -144,7 +144,7 @@ pub enum Asker {
     Team(TeamName),
 }
 
-/// Figures about all pairs.
+/// Statistics of all pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PairStats {
     /// How many there are.
@@ -160,12 +160,14 @@ pub struct PairStats {
 }
 
 impl Store {
-    /// Creates a pair and its session in one step, or returns the pair that is there; one of several callers wins.
+    /// Creates a pair and its session in one transaction, or returns the existing pair; of
+    /// concurrent callers one creates it.
     pub async fn create_pair(&self, pair: Pair, session: NewSession) -> Result<PairCreation> {
         self.make(CreatePair { pair, session }).await
     }
 
-    /// Changes a pair and returns it as it then stands. Fails with `UnknownPair`, `UnknownSession` or `PairExists`.
+    /// Changes a pair and returns its new state. Fails with `UnknownPair`, `UnknownSession` or
+    /// `PairExists`.
     pub async fn change_pair(&self, id: PairId, change: PairChange) -> Result<StoredPair> {
         self.make(ChangePair { id, change }).await
     }
@@ -228,7 +230,7 @@ impl Store {
     }
 }
 
-/// What `stored_pair` reads.
+/// The query for rows that `stored_pair` reads.
 fn select(db: Db<'_>) -> String {
     let node = match db {
         Db::Sqlite(_) => "NULL",
@@ -267,7 +269,7 @@ pub(crate) fn find(db: Db<'_>, pair: &Pair) -> SqlResult<Option<StoredPair>> {
     statement.query_row([pair.to.as_str(), from, thread.unwrap_or("")], stored_pair).optional()
 }
 
-/// A value that a list is narrowed by.
+/// A value of a filter.
 enum Given {
     Text(String),
     Number(i64),

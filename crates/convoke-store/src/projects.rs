@@ -42,8 +42,8 @@ pub struct Project {
 }
 
 impl Store {
-    /// Adds a project; one that was removed comes back with its id and its sessions. Fails with `ProjectExists` when its
-    /// directory is one.
+    /// Adds a project; a removed one is restored with its id and its sessions. Fails with
+    /// `ProjectExists` if its directory is a project already.
     pub async fn add_project(&self, new: NewProject) -> Result<Project> {
         let path = path_text(&new.path)?.to_owned();
         let NewProject { id, name, path: directory, added_at } = new;
@@ -53,7 +53,7 @@ impl Store {
         Ok(Project { id, ..project })
     }
 
-    /// Removes a project. Fails with `UnknownProject` when there is none, or no longer.
+    /// Removes a project. Fails with `UnknownProject` if there is none or it was removed before.
     pub async fn remove_project(&self, id: ProjectId, at: Timestamp) -> Result<()> {
         self.make(RemoveProject { id, at }).await
     }
@@ -133,7 +133,7 @@ fn project(row: &Row<'_>) -> SqlResult<Project> {
     })
 }
 
-/// The path as every interface writes it, which is as text.
+/// The path as text, which all interfaces need.
 fn path_text(path: &Path) -> Result<&str> {
     path.to_str().ok_or(Error::Misuse { what: "the path of a project must be valid UTF-8" })
 }

@@ -11,25 +11,27 @@ use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::write::refill::{Refill, RefillSearch};
 
-/// Messages of one transaction, at first and at least, and at most. The index is filled faster in large transactions, but
-/// other changes wait for each of them.
+/// The least, and first, number of messages in one transaction, and the most. Larger transactions
+/// fill the index faster, but block other changes for longer.
 const MESSAGES_MIN: u32 = 200;
 const MESSAGES_MAX: u32 = 6400;
-/// How long a transaction may take, waiting for other changes included. While others write, transactions stay small.
+/// The target duration of a transaction, including the wait for other changes. While others write,
+/// transactions stay small.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Whether the task of a store runs.
+/// Whether the refill task is running.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Refilling(Arc<AtomicBool>);
 
 impl Store {
-    /// Puts messages into the search index that were stored without (`Indexing::Later`), in the background. The next
-    /// start does the same, should this end before.
+    /// Adds the messages that were stored with `Indexing::Later` to the search index, in the
+    /// background. If this is interrupted, the next start continues.
     pub fn index_imported(&self) {
         self.refill_search(&Handle::current());
     }
 
-    /// Goes on with what was left when the store was closed, or what a migration has emptied.
+    /// Continues a refill that was interrupted when the store was closed, or begins one after a
+    /// migration.
     pub(crate) fn refill_at_start(&self, refill: Refill, runtime: &Handle) {
         if let Refill::Unfinished { rows } = refill {
             tracing::info!(
@@ -40,7 +42,8 @@ impl Store {
         }
     }
 
-    /// Starts the task, unless it runs; it ends when all is filled, or the store is closed.
+    /// Starts the task unless it is running; it ends when the index is complete or the store is
+    /// closed.
     fn refill_search(&self, runtime: &Handle) {
         if self.refilling.0.swap(true, Ordering::AcqRel) {
             return;
@@ -52,13 +55,13 @@ impl Store {
                 store.refilling.0.store(false, Ordering::Release);
                 match filled {
                     Ok(()) => tracing::info!("the search index is filled"),
-                    // The next start goes on.
+                    // The next start continues.
                     Err(Error::Closed) => return,
                     Err(error) => {
                         return tracing::warn!(%error, "the search index could not be filled");
                     }
                 }
-                // What was added after the last look may have found this task still running.
+                // A range that was added after the last check may not have started another task.
                 let is_left = store.read(Refill::read).await.is_ok_and(|it| it != Refill::Finished);
                 if !is_left || store.refilling.0.swap(true, Ordering::AcqRel) {
                     return;
@@ -79,7 +82,7 @@ async fn refill_all(store: &Store) -> Result<()> {
     }
 }
 
-/// How many messages go into the next transaction, after one of this size took so long.
+/// The number of messages in the next transaction, given the duration of one with `messages`.
 fn next_size(messages: u32, took: Duration) -> u32 {
     let next = if took < PATIENCE / 2 {
         messages * 2

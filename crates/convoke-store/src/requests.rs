@@ -1,4 +1,4 @@
-//! Requests to humans, as their newest messages have them.
+//! Requests to humans, in the state of their newest messages.
 
 use convoke_core::id::{RequestId, SessionId};
 use convoke_core::message::Seq;
@@ -22,12 +22,12 @@ pub struct StoredRequest {
     pub changed_at: Timestamp,
     /// The place of its message.
     pub seq: Option<Seq>,
-    /// What is asked, and where that stands.
+    /// The request with its state.
     pub request: Request,
 }
 
 impl Store {
-    /// Finds a request by its id, in whatever state.
+    /// Finds a request by its id, in any state.
     pub async fn request(&self, id: RequestId) -> Result<Option<StoredRequest>> {
         self.read(move |db| {
             let mut statement = db.prepare_cached(&format!("{SELECT} WHERE r.id = ?1"))?;
@@ -36,13 +36,13 @@ impl Store {
         .await
     }
 
-    /// Finds the requests whose ids begin so; no more than `limit` of them.
+    /// Finds the requests with this prefix of the id, at most `limit` of them.
     pub async fn requests_by_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<StoredRequest>> {
         let prefix = prefix.to_ascii_lowercase();
         if !prefix.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') {
             return Ok(Vec::new());
         }
-        // Sorts after every id that begins so.
+        // Sorts after every id with this prefix.
         let beyond = format!("{prefix}g");
         let window = Window::first(limit);
         self.read_list(window, move |db| {
@@ -55,7 +55,7 @@ impl Store {
         .await
     }
 
-    /// Lists what waits for an answer, the first asked first.
+    /// Lists pending requests, the first asked first.
     pub async fn pending_requests(&self, window: Window) -> Result<Vec<StoredRequest>> {
         self.read_list(window, move |db| {
             let mut statement = db.prepare_cached(&format!(
@@ -68,8 +68,8 @@ impl Store {
         .await
     }
 
-    /// Lists the questions of active sessions whose asker stopped waiting and that can still be answered, first asked
-    /// first.
+    /// Lists the questions of active sessions that their asker no longer waits for, but that can
+    /// still be answered, first asked first.
     pub async fn left_questions(&self, window: Window) -> Result<Vec<StoredRequest>> {
         self.read_list(window, move |db| {
             let mut statement = db.prepare_cached(&format!(
@@ -97,7 +97,7 @@ impl Store {
         .await
     }
 
-    /// Lists what waits for an answer in one session, the first asked first.
+    /// Lists the pending requests of one session, the first asked first.
     pub async fn pending_requests_of(
         &self,
         session: SessionId,

@@ -1,4 +1,4 @@
-//! Reads columns as the domain's own types. What cannot be read was not written by us.
+//! Parses columns into domain types. A value that cannot be parsed was not written by Convoke.
 
 use std::str::FromStr;
 
@@ -57,7 +57,7 @@ pub(crate) fn seq(row: &Row<'_>, column: usize) -> SqlResult<Seq> {
     row.get(column).map(Seq::new)
 }
 
-/// The error for a column that says something unheard of.
+/// The error for a column with an unknown value.
 pub(crate) fn unreadable(column: usize, cause: impl Into<Cause>) -> Sql {
     Sql::Unreadable { column, cause: cause.into() }
 }

@@ -15,17 +15,17 @@ pub(crate) const COLUMNS: &str = "id, effect, matcher, agent, project_id, create
                                   last_used_at, user_name";
 
 impl Store {
-    /// Makes a rule. If there is one that says the same, it stays as it is and is returned.
+    /// Adds a rule. If an equal one exists, that is returned unchanged.
     pub async fn add_rule(&self, rule: Rule) -> Result<Rule> {
         self.make(AddRule(rule)).await
     }
 
-    /// Deletes a rule; says whether it was there.
+    /// Deletes a rule; returns whether it existed.
     pub async fn remove_rule(&self, id: RuleId) -> Result<bool> {
         self.make(RemoveRule(id)).await
     }
 
-    /// Counts that rules decided a request. One that was deleted meanwhile is left out.
+    /// Counts that rules decided a request. Deleted rules are skipped.
     pub async fn count_uses(&self, rules: Vec<RuleId>, at: Timestamp) -> Result<()> {
         self.make(CountUses { rules, at }).await
     }
@@ -42,7 +42,8 @@ impl Store {
         .await
     }
 
-    /// Deletes a rule of an older version that held for every use of a tool; says whether there was one.
+    /// Deletes a rule of an older version that held for every use of a tool; returns whether there
+    /// was one.
     pub async fn drop_blanket_rule(
         &self,
         project: ProjectId,

@@ -1,4 +1,4 @@
-//! Brings a database from one schema to the next, and back again. Blocking; for commands and for opening.
+//! Applies migrations, and rolls them back. Blocking; for commands and for opening.
 
 mod book;
 pub(crate) mod search_by_time;
@@ -45,7 +45,8 @@ pub fn status(location: impl Into<Location>) -> Result<Vec<Migration>> {
     }
 }
 
-/// Applies what is missing and returns that, first to last. Makes the database when there is none.
+/// Applies the missing migrations and returns them, first to last. Creates the database if there is
+/// none.
 pub fn migrate(location: impl Into<Location>, now: Timestamp) -> Result<Vec<Migration>> {
     let path = match location.into() {
         Location::File(path) => path,
@@ -58,7 +59,8 @@ pub fn migrate(location: impl Into<Location>, now: Timestamp) -> Result<Vec<Migr
     bring_up(Db::Sqlite(&db), STEPS, now).map_err(|fault| fault.at(&place.path))
 }
 
-/// Takes the newest migrations back, with all that is stored in what they made; returns them, newest first.
+/// Rolls the newest migrations back, with all data in what they created; returns them, newest
+/// first.
 pub fn rollback(location: impl Into<Location>, steps: usize) -> Result<Vec<Migration>> {
     let path = match location.into() {
         Location::File(path) => path,
@@ -73,7 +75,8 @@ pub fn rollback(location: impl Into<Location>, steps: usize) -> Result<Vec<Migra
     bring_down(Db::Sqlite(&db), STEPS, steps).map_err(|fault| fault.at(&place.path))
 }
 
-/// Reads the whole database and fails with `Corrupt` when something does not add up. A server looks after its own files.
+/// Reads the whole database and fails with `Corrupt` if it is inconsistent. On a server only the
+/// migrations are checked: it looks after its own files.
 pub fn check(location: impl Into<Location>) -> Result<()> {
     let path = match location.into() {
         Location::File(path) => path,
@@ -87,7 +90,7 @@ pub fn check(location: impl Into<Location>) -> Result<()> {
     copy::verify(&place).map(|_| ())
 }
 
-/// Looks for damage for a limited time, without changing anything.
+/// Checks the database for damage for a limited time, without changing anything.
 pub(crate) fn check_at_start(place: &Place, found: Found, limit: Duration) -> Result<Checked> {
     if found == Found::Nothing {
         return Ok(Checked::Whole);
@@ -103,7 +106,7 @@ pub(crate) fn check_at_start(place: &Place, found: Found, limit: Duration) -> Re
     }
 }
 
-/// How much of a database was looked at.
+/// How much of a database was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Checked {
     Whole,
@@ -115,7 +118,7 @@ pub(crate) fn refuse_foreign(place: &Place, found: Found) -> Result<()> {
     inspect(place, found, STEPS).map(|_| ())
 }
 
-/// Applies what is missing, as the only writer.
+/// Applies the missing migrations, as the only writer.
 pub(crate) fn bring_up_to_date(
     place: &Place,
     lock: &WriteLock,

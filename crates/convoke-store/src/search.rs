@@ -1,4 +1,4 @@
-//! Full-text search over what was said, newest or best first.
+//! Full-text search over messages, newest or best first.
 
 mod best;
 mod excerpt;
@@ -37,10 +37,11 @@ const HITS_MAX: u32 = 100;
 /// The most words of a query; of a longer text only the first ones are searched.
 const TERMS_MAX: usize = 32;
 
-/// Letters from which on the beginning of a word can be searched; fewer would match nearly everything, at great cost.
+/// The shortest prefix that can be searched; a shorter one would match nearly everything, and be
+/// slow.
 const PREFIX_MIN: usize = 3;
 
-/// What is searched for, and where.
+/// The words to search for, and filters.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchQuery {
     /// Words that must all occur. Three or more letters that end with `*` match as a prefix; nothing else is special.
@@ -114,7 +115,7 @@ pub struct HitSession {
 pub struct Fragment {
     /// The excerpt.
     pub text: String,
-    /// Whether they were searched for.
+    /// Whether it is a match.
     pub matched: bool,
 }
 
@@ -129,8 +130,8 @@ pub struct HitPage {
     pub incomplete: bool,
 }
 
-/// A place in the hits of a search: a key of the index, and with it in the order of relevance what the hit is ranked by. It
-/// stays where it is when more is said.
+/// A cursor into the hits of a search: the key in the index and, in the order of relevance, the
+/// rank of the hit. It stays valid when messages are added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HitPlace(u64);
 
@@ -147,7 +148,8 @@ impl HitPlace {
 }
 
 impl Store {
-    /// Searches prompts, answers and questions; hits after `after` in the wanted order. An empty query has no hits.
+    /// Searches prompts, answers and questions; returns hits after `after` in the requested order.
+    /// An empty query has no hits.
     pub async fn search(
         &self,
         query: SearchQuery,
@@ -168,7 +170,7 @@ fn search(
 ) -> Result<HitPage, Fault> {
     let Some(scope) = scope_words(db, query)? else { return Ok(HitPage::default()) };
     let matching = Matching { db, terms, scope };
-    // Before the hits: what is put into the index while they are read may be missing among them.
+    // Read before the hits: messages that are indexed during the search may be missing among them.
     let incomplete = Refill::read(db)? != Refill::Finished;
     let oldest = query.since.map_or(i64::MIN, first_key);
     let range = oldest..query.until.map_or(i64::MAX, first_key);
@@ -191,7 +193,7 @@ struct Found {
     text: Option<String>,
 }
 
-/// The newest hits before a place, and the place of the last one.
+/// The newest hits before a cursor, and the cursor after the last one.
 fn newest(
     matching: &Matching<'_>,
     range: Range<i64>,
@@ -219,7 +221,7 @@ fn newest(
     Ok((found, next))
 }
 
-/// The hits with some keys, in the order of these.
+/// The hits with these keys, in their order.
 fn of_keys(db: Db<'_>, keys: &[i64]) -> Result<Vec<Found>, Fault> {
     if keys.is_empty() {
         return Ok(Vec::new());
@@ -248,7 +250,7 @@ fn read(db: Db<'_>, sql: &str, params: &[Param<'_>]) -> Result<Vec<Found>, Fault
     Ok(found)
 }
 
-/// The hits, each with the surroundings of its matches.
+/// Adds an excerpt around the matches to each hit.
 fn with_excerpts(found: Vec<Found>, terms: &[Term]) -> Result<Vec<Hit>, Fault> {
     let texts = found.iter().filter_map(|found| Some((found.key, found.text.as_deref()?)));
     let mut excerpts = excerpt::excerpts(texts, &expression(terms))?;
@@ -259,13 +261,13 @@ fn with_excerpts(found: Vec<Found>, terms: &[Term]) -> Result<Vec<Hit>, Fault> {
     Ok(hits.collect())
 }
 
-/// The words of the filters; `None` if no message fits them.
+/// The scope words of the filters; `None` if no message matches them.
 fn scope_words(db: Db<'_>, query: &SearchQuery) -> Result<Option<Vec<String>>, Fault> {
     let SearchQuery { project, session, agent, role, .. } = query;
     let Some(session) = *session else {
         return Ok(Some(filter_word(*project, agent.as_ref(), *role).into_iter().collect()));
     };
-    // A session has one project and one agent, so that only the role is left to the index.
+    // A session has one project and one agent, so only the role is filtered by the index.
     let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
     let (of_project, of_agent): (ProjectId, AgentName) = db
         .prepare_cached("SELECT project_id, agent FROM agent_sessions WHERE n = ?1")?

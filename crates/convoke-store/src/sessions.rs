@@ -1,4 +1,4 @@
-//! Sessions, as lists show them.
+//! Sessions without their messages, and lists of them.
 
 mod elsewhere;
 mod list;
@@ -25,7 +25,7 @@ use crate::write::work::MarkSeen;
 
 pub use unseen::{Unseen, UnseenCount};
 
-/// Characters below which a prefix of an id says too little.
+/// The shortest prefix of an id that is looked up.
 const PREFIX_MIN: usize = 4;
 
 /// What a session is for.
@@ -76,7 +76,7 @@ pub struct StoredSession {
     pub kind: SessionKind,
     /// When it began.
     pub created_at: Timestamp,
-    /// How it stands after its newest message.
+    /// Its summary after the newest update.
     pub summary: Summary,
     /// The newest id by which its agent knows it.
     pub agent_session_id: Option<String>,
@@ -101,7 +101,7 @@ pub struct AgentSessionRecord {
     pub recorded_at: Timestamp,
 }
 
-/// Which sessions a list is of.
+/// Selects the sessions of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionFilter {
     /// Those of one project.
@@ -112,16 +112,16 @@ pub struct SessionFilter {
     pub archived: Archived,
     /// Those of one kind.
     pub kind: Option<SessionKind>,
-    /// Whose they are.
+    /// Those of all nodes, or of this one.
     pub of: Whose,
 }
 
-/// Whose sessions a list is of.
+/// Whether a list has the sessions of all nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
-    /// Those of all nodes.
+    /// All nodes.
     Anyone,
-    /// Those of this one.
+    /// This node only.
     Own,
 }
 
@@ -143,9 +143,9 @@ impl SessionFilter {
 pub enum Archived {
     /// They are left out.
     Hidden,
-    /// They stand among the others.
+    /// They are included.
     Shown,
-    /// There is nothing else.
+    /// Only they are listed.
     Only,
 }
 
@@ -176,7 +176,7 @@ pub enum SessionPiece {
     Total(u64),
 }
 
-/// When what is recorded must be on disk.
+/// When an update must be on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
     /// Before it is acknowledged: a human said or decided it.
@@ -191,10 +191,10 @@ impl Store {
         self.make(CreateSession(new)).await
     }
 
-    /// Records updates of a session, and how it stands after them. All of it or nothing.
+    /// Records updates of a session together with its new summary, in one transaction.
     ///
-    /// Their revisions must be newer than the stored one; else it fails with `OutOfOrder`. With `Sync::Now` they are on
-    /// disk when this returns.
+    /// The revisions must be newer than the stored one; else it fails with `OutOfOrder`. With
+    /// `Sync::Now` they are on disk when this returns.
     pub async fn record(
         &self,
         session: SessionId,
@@ -219,7 +219,7 @@ impl Store {
         self.make(SetChanges::new(session, changes)?).await
     }
 
-    /// Records the work tree that a session has for itself, or that it has none any more.
+    /// Records the session's own work tree, or that it has none any more.
     pub async fn set_worktree(
         &self,
         session: SessionId,
@@ -228,14 +228,15 @@ impl Store {
         self.make(SetWorktree::new(session, worktree)?).await
     }
 
-    /// Erases a session with its messages, requests, search entries and agent session ids. Fails with `UnknownSession`.
+    /// Erases a session with its messages, requests, search entries and agent session ids. Fails
+    /// with `UnknownSession`.
     ///
-    /// The caller makes sure that no pair of teams refers to it.
+    /// The caller ensures that no pair of teams refers to it.
     pub async fn erase_session(&self, id: SessionId) -> Result<()> {
         self.make(EraseSession(id)).await
     }
 
-    /// Records an id by which the agent knows the session from now on. Those before it are kept.
+    /// Records a new agent session id. The previous ones are kept.
     pub async fn record_agent_session(
         &self,
         session: SessionId,
@@ -259,6 +260,35 @@ impl Store {
         .await
     }
 
+<<<<<<< HEAD
+=======
+    /// Finds sessions of any node by their ids, in no order. Only on a server.
+    pub async fn sessions_by_id(&self, ids: Vec<SessionId>) -> Result<Vec<StoredSession>> {
+        self.read(move |db| {
+            let columns = columns(db);
+            let sql = format!("SELECT {columns} FROM agent_sessions AS s WHERE id {AMONG}");
+            Ok(many(db, &sql, [joined(&ids)])?)
+        })
+        .await
+    }
+
+    /// The revisions of sessions, and the nodes that they belong to, in no order. Only on a server.
+    pub async fn revs_by_id(
+        &self,
+        ids: Vec<SessionId>,
+    ) -> Result<Vec<(SessionId, Rev, Option<NodeId>)>> {
+        self.read(move |db| {
+            let sql = format!("SELECT id, rev, node FROM agent_sessions WHERE id {AMONG}");
+            let mut statement = db.prepare_cached(&sql)?;
+            let revs = statement.query_map([joined(&ids)], |row| {
+                Ok((row::text(row, 0)?, Rev::new(row.get(1)?), row::optional_text(row, 2)?))
+            })?;
+            Ok(revs.collect::<SqlResult<_>>()?)
+        })
+        .await
+    }
+
+>>>>>>> wt-words
     /// Finds a session by any id that its agent ever had for it.
     pub async fn session_by_canonical_id(&self, id: &CanonicalId) -> Result<Option<StoredSession>> {
         let id = id.clone();
@@ -284,7 +314,7 @@ impl Store {
         if !prefix.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') {
             return Ok(Vec::new());
         }
-        // Sorts after every id that begins so.
+        // Sorts after every id with this prefix.
         let beyond = format!("{prefix}g");
         let window = Window::first(limit);
         self.read_list(window, move |db| {
@@ -317,7 +347,7 @@ impl Store {
         window: Window,
         piece: usize,
     ) -> mpsc::Receiver<Result<SessionPiece>> {
-        // Room for all of them, their total, and an error.
+        // The capacity for all pieces, the total, and an error.
         let (to_caller, pieces) = mpsc::channel(window.limit() as usize / piece.max(1) + 3);
         let store = self.clone();
         tokio::spawn(async move {
@@ -336,13 +366,13 @@ impl Store {
         pieces
     }
 
-    /// Counts sessions, without looking at each.
+    /// Counts sessions by the index, without reading each of them.
     pub async fn count_sessions(&self, filter: &SessionFilter) -> Result<u64> {
         let filter = filter.clone();
         self.read(move |db| Ok(list::total(db, &filter)?)).await
     }
 
-    /// Lists the sessions in which something was under way, the first created first, after the given one.
+    /// Lists the sessions with work in progress, the first created first, after the given one.
     pub async fn unsettled_sessions(
         &self,
         after: Option<SessionId>,
@@ -365,7 +395,7 @@ impl Store {
         .await
     }
 
-    /// Lists the sessions that have or had a work tree for themselves, the newest first.
+    /// Lists the sessions that have or had their own work tree, the newest first.
     pub async fn sessions_with_worktree(&self, window: Window) -> Result<Vec<StoredSession>> {
         self.read_list(window, move |db| {
             let columns = columns(db);
@@ -405,7 +435,7 @@ impl Store {
     }
 }
 
-/// What `session` reads of every database, of a table called `s`.
+/// The columns that `session` reads from both databases, of a table called `s`.
 const OWN_COLUMNS: &str = "s.id, s.project_id, s.agent, s.kind, s.created_at, s.agent_session_id, \
      s.status, s.reason, s.archived, s.title, s.last_seq, s.settled_seq, s.updated_at, \
      s.last_active_at, s.rev, s.ended_rev, s.seen_rev, s.running_since, s.failure, s.step, \
@@ -420,6 +450,16 @@ fn columns(db: Db<'_>) -> String {
     }
 }
 
+<<<<<<< HEAD
+=======
+/// Whether a column is in the list of texts that the first parameter joins. PostgreSQL only.
+const AMONG: &str = "= ANY (string_to_array(?1, ' '))";
+
+fn joined(ids: &[SessionId]) -> String {
+    ids.iter().map(SessionId::to_string).collect::<Vec<_>>().join(" ")
+}
+
+>>>>>>> wt-words
 fn many(db: Db<'_>, sql: &str, params: impl Params) -> SqlResult<Vec<StoredSession>> {
     db.prepare_cached(sql)?.query_map(params, session)?.collect()
 }

@@ -1,4 +1,4 @@
-//! One file with SQLite: its connections, its one writer, and the watch over its files.
+//! The SQLite backend: connections, the writer thread, and the checks of the database's files.
 
 pub mod backup;
 pub(crate) mod copy;

@@ -21,36 +21,38 @@ use crate::sqlite::writer::{WAL_BYTES_MAX, Writer};
 use crate::write::Change;
 use crate::write::refill::Refill;
 
-/// Entries that are read, or passed over, in less time than it takes to hand the work to another thread and back.
+/// The length of a list, with its offset, that is read faster than the work is handed to another
+/// thread.
 const READ_HERE_MAX: u32 = 100;
 
-/// How long opening looks for damage before the rest is looked at in the background: a start must not take long, and
-/// this is enough for some hundred megabytes. A kill or a power cut does not damage a database; bad disks, bad memory
-/// and other programs do, at any time, so the check is made at every start and not only after an unclean end.
+/// How long `open` checks for damage before the check continues in the background: a start must not
+/// take long, and this suffices for some hundred megabytes. A kill or a power cut does not damage a
+/// database; bad disks, bad memory and other programs do, at any time, so the check runs at every
+/// start and not only after an unclean end.
 const CHECK_MAX: Duration = Duration::from_millis(500);
 
-/// Everything that was said, in one file. Cheap to clone; all clones are the same store.
+/// A handle to the database. Cheap to clone; all clones share the same connections.
 ///
-/// Dropping the last clone loses nothing, but the file is free for others only after `close`.
+/// Dropping the last clone loses no data, but the file can be opened by others only after `close`.
 #[derive(Debug, Clone)]
 pub struct Store {
     backend: Backend,
     pub(crate) refilling: Refilling,
 }
 
-/// Where a store keeps everything.
+/// The database behind a store.
 #[derive(Debug, Clone)]
 enum Backend {
     Sqlite { writer: Arc<Writer>, readers: Readers, guard: Guard },
     Postgres { writers: Arc<Writers>, pool: Pool },
 }
 
-/// Which part of a list is wanted.
+/// The part of a list that is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     /// How many at most; beyond 10,000 it is cut to that.
     pub limit: u32,
-    /// How many to leave out at the beginning.
+    /// How many to skip.
     pub offset: u32,
 }
 
@@ -58,7 +60,7 @@ impl Window {
     /// Maximum entries in one page; larger pages would only delay the first entry.
     pub const LIMIT_MAX: u32 = 10_000;
 
-    /// The first so many.
+    /// The first `limit` entries.
     pub const fn first(limit: u32) -> Self {
         Self { limit, offset: 0 }
     }
@@ -69,10 +71,11 @@ impl Window {
 }
 
 impl Store {
-    /// Opens a database; makes it, or brings its schema up to date, where needed.
+    /// Opens a database; creates it or migrates its schema if needed.
     ///
-    /// The directory of a file must exist; this is its only writer. Fails on a file with a foreign application id or a newer
-    /// schema, before any write. A database on a server may be used by others at the same time.
+    /// The directory of a file must exist, and this process becomes its only writer. Fails on a
+    /// file with a foreign application id or a newer schema, before any write. A database on a
+    /// server may be used by others at the same time.
     pub async fn open(location: impl Into<Location>, now: Timestamp) -> Result<Self> {
         let path = match location.into() {
             Location::File(path) => path,
@@ -133,15 +136,15 @@ impl Store {
         Ok(store)
     }
 
-    /// Why nothing is written any more, if that is so. Looks for the files first.
+    /// Why the store refuses writes, if it does. Checks the files first.
     pub fn trouble(&self) -> Option<Trouble> {
         let Backend::Sqlite { guard, .. } = &self.backend else { return None };
         let known = guard.trouble();
         known.or_else(|| (!guard.is_in_place()).then_some(Trouble::Lost { rescued: None }))
     }
 
-    /// Grows whenever anything is stored here. What is read after it was looked at is as new as that, so as long as it has
-    /// not grown, what was read is still so, unless others write to the same database.
+    /// Increases with every commit of this store. A read that began at a value is current as long
+    /// as the value has not changed, unless others write to the same database.
     pub fn age(&self) -> u64 {
         match &self.backend {
             Backend::Sqlite { writer, .. } => writer.commits(),
@@ -149,7 +152,7 @@ impl Store {
         }
     }
 
-    /// The error with which every change fails, once nothing is written any more.
+    /// The error with which every change fails, if the store refuses writes.
     pub fn refusal(&self) -> Option<Error> {
         match &self.backend {
             Backend::Sqlite { guard, .. } => guard.refusal(),
@@ -157,7 +160,7 @@ impl Store {
         }
     }
 
-    /// Commits what is under way and lets go of the database. Every clone of this store is closed with it.
+    /// Commits what is queued and closes the database, for every clone of this store.
     pub async fn close(&self) {
         match &self.backend {
             Backend::Sqlite { writer, readers, guard } => {
@@ -180,7 +183,7 @@ impl Store {
         }
     }
 
-    /// The lease of this daemon, once it has joined the others.
+    /// The lease of this node, once it has joined the others.
     pub(crate) fn lease(&self) -> Option<Lease> {
         match &self.backend {
             Backend::Sqlite { .. } => None,
@@ -201,7 +204,7 @@ impl Store {
         }
     }
 
-    /// Reads what takes microseconds in a file; there, it is read on this thread.
+    /// A short read. With SQLite it runs on this thread.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(Db<'_>) -> Result<T, Fault> + Send + 'static,
@@ -212,7 +215,7 @@ impl Store {
         }
     }
 
-    /// Reads a list, on this thread when it is short and in a file.
+    /// Reads a list; with SQLite on this thread if it is short.
     pub(crate) async fn read_list<T: Send + 'static>(
         &self,
         window: Window,
@@ -233,8 +236,8 @@ impl Store {
     }
 }
 
-/// Puts the copy of a database that was deleted while it was open into its place. Beside another database it stays where
-/// it is: which of them is wanted, only a human knows.
+/// Moves the rescued copy of a deleted database to its path. If there is another database, both
+/// stay: only a human can decide which one to use.
 fn adopt_rescued(place: &Place, found: Found) -> Result<()> {
     let (path, rescued) = (place.path.clone(), place.rescued.clone());
     if found == Found::Something {
@@ -243,7 +246,7 @@ fn adopt_rescued(place: &Place, found: Found) -> Result<()> {
     let (copy, found) = Place::find(&rescued)?;
     schema::refuse_foreign(&copy, found)?;
     crate::sqlite::copy::verify(&copy)?;
-    // The log of the deleted database is in the copy already, and would be taken for the copy's own.
+    // The WAL of the deleted database is in the copy already, and must not be applied to it.
     if place.wal.exists() {
         std::fs::rename(&place.wal, beside(&place.wal, ".orphaned"))
             .map_err(|error| denied(&place.wal, error))?;

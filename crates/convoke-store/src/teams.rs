@@ -1,4 +1,4 @@
-//! The teams that other daemons have.
+//! The teams of other nodes, and the agents that wait for them.
 
 use convoke_core::id::NodeId;
 use convoke_core::team::TeamName;
@@ -9,19 +9,19 @@ use crate::row;
 use crate::store::Store;
 use crate::write::teams::{BeginWait, EndWait, SetTeams};
 
-/// A team of another daemon.
+/// A team of another node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredTeam {
-    /// The daemon.
+    /// The node.
     pub node: NodeId,
     /// Its name.
     pub name: TeamName,
-    /// What is known of it, as the daemons agree on it.
+    /// Its settings, in the format that the nodes share.
     pub body: String,
 }
 
 impl Store {
-    /// Records the teams of this daemon, in place of those before, for the others.
+    /// Publishes the teams of this node to the others; replaces those before.
     pub async fn set_teams(&self, teams: Vec<(TeamName, String)>) -> Result<()> {
         if self.node().is_none() {
             return Ok(());
@@ -29,8 +29,9 @@ impl Store {
         self.make(SetTeams { teams }).await
     }
 
-    /// Records that an agent waits for another one, in pairs that are named with their daemons; returns its number. `None`,
-    /// and nothing is recorded, if the other one waits for it already, directly or through others.
+    /// Records that an agent waits for another one; both pairs are named with their nodes. Returns
+    /// the number of the wait. `None`, and nothing is recorded, if the other agent waits for it
+    /// already, directly or through others.
     pub async fn begin_wait(&self, of: String, for_pair: String) -> Result<Option<u64>> {
         self.make(BeginWait { of, for_pair }).await
     }
@@ -40,7 +41,7 @@ impl Store {
         self.make(EndWait(id)).await
     }
 
-    /// The teams of other daemons, by name.
+    /// The teams of other nodes, by name.
     pub async fn teams_elsewhere(&self) -> Result<Vec<StoredTeam>> {
         let Some(own) = self.node() else { return Ok(Vec::new()) };
         self.read(move |db| {

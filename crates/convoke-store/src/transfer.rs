@@ -1,7 +1,8 @@
 //! Copies everything from one database to another, from a file to a server or back. Blocking; for commands.
 //!
-//! Rows are copied in the order of their keys and keep their numbers, so that a copy that was cut off goes on where it ended.
-//! At the end every table of both databases is read, and counts and checksums are compared.
+//! Rows are copied in the order of their keys and keep their numbers, so that an interrupted copy
+//! can be resumed. At the end every table of both databases is read, and counts and checksums are
+//! compared.
 
 mod tables;
 
@@ -29,12 +30,12 @@ pub use crate::blobs::ServerBlobs;
 /// Rows that are copied in one transaction.
 const BATCH: u32 = 500;
 
-/// How far a copy is.
+/// The progress of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// The table that is copied.
     pub table: &'static str,
-    /// Its rows that are in the other database.
+    /// Rows that are copied already.
     pub done: u64,
     /// All of its rows.
     pub total: u64,
@@ -51,7 +52,7 @@ pub struct Copied {
     pub checksum: String,
 }
 
-/// The daemon to which everything belongs in a database on a server.
+/// The node that owns everything in a database on a server.
 #[derive(Debug, Clone)]
 pub struct Owner {
     /// Its id.
@@ -62,7 +63,7 @@ pub struct Owner {
     pub version: String,
 }
 
-/// One of the two databases, open and kept from others.
+/// One of the two databases, open and locked.
 enum Side {
     File { db: rusqlite::Connection, path: std::path::PathBuf, _lock: WriteLock },
     Server { session: Box<PostgresSession>, server: Box<Server> },
@@ -108,7 +109,7 @@ impl Side {
     }
 }
 
-/// Copies everything from one database to another, which is empty or has a part of it.
+/// Copies everything from one database to another, which is empty or has a part of the copy.
 pub fn transfer(
     from: &Location,
     to: &Location,
@@ -137,7 +138,7 @@ pub fn transfer(
     Ok(copied)
 }
 
-/// A database on a server that others use is not copied, and not copied into.
+/// Refuses a database on a server that other nodes use.
 fn refuse_running(db: Db<'_>, owner: &Owner) -> Result<(), Fault> {
     let sql = "SELECT name FROM nodes WHERE lease_until > clock_timestamp() AND id <> ?1 LIMIT 1";
     let mut statement = db.prepare_cached(sql)?;
@@ -167,7 +168,7 @@ fn begin(source: &Side, target: &Side, owner: &Owner) -> Result<()> {
         if let Db::Postgres(_) = db {
             let Owner { id, name, version } = owner.clone();
             JoinNodes { id, name, version }.apply(db)?;
-            // It does not run yet.
+            // The node does not run yet.
             db.execute_batch("UPDATE nodes SET lease_until = clock_timestamp()")?;
         }
         Ok(())
@@ -255,7 +256,7 @@ fn insert(db: Db<'_>, table: &Table, rows: &[Vec<Value>]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Puts messages into the search index, which is not copied: each database has its own.
+/// Adds messages to the search index, which is not copied: each database has its own.
 fn index(db: Db<'_>, rows: &[Vec<Value>]) -> Result<(), Fault> {
     let mut messages = Vec::new();
     for row in rows {
@@ -285,7 +286,7 @@ fn index(db: Db<'_>, rows: &[Vec<Value>]) -> Result<(), Fault> {
     refill::add(db, &messages)
 }
 
-/// Lets numbers go on after those that were copied.
+/// Sets the sequences to the numbers that were copied.
 fn renumber(db: Db<'_>) -> Result<(), Fault> {
     let Db::Postgres(_) = db else { return Ok(()) };
     for table in TABLES.iter().filter(|table| table.is_numbered) {

@@ -1,4 +1,4 @@
-//! People who use the daemon besides its owner, their tokens, and what each of them did.
+//! People who use the daemon besides its owner, their tokens, and the audit trail.
 
 use convoke_core::id::{ProjectId, RequestId, SessionId};
 use convoke_core::time::Timestamp;
@@ -24,7 +24,7 @@ pub struct User {
     pub role: Role,
     /// When they were added.
     pub created_at: Timestamp,
-    /// What their browsers must have signed in with.
+    /// The epoch that a browser's sign-in must carry; signing out increases it.
     pub epoch: i64,
     /// Their roles in single projects.
     pub projects: Vec<(ProjectId, Role)>,
@@ -70,7 +70,7 @@ pub struct Act {
     pub project_id: Option<ProjectId>,
     /// The request that it decided.
     pub request_id: Option<RequestId>,
-    /// What it was about, in words.
+    /// A description.
     pub subject: String,
 }
 
@@ -99,12 +99,13 @@ pub struct AuditFilter {
 }
 
 impl Store {
-    /// Adds a user; says whether the name was free.
+    /// Adds a user; returns whether the name was free.
     pub async fn add_user(&self, name: UserName, role: Role, at: Timestamp) -> Result<bool> {
         self.make(AddUser { name, role, at }).await
     }
 
-    /// Changes a user's general role, or the role in a project, where `None` removes it. Says whether there is such a user.
+    /// Changes a user's general role, or the role in a project, where `None` removes it. Returns
+    /// whether the user exists.
     pub async fn set_role(
         &self,
         name: UserName,
@@ -114,12 +115,12 @@ impl Store {
         self.make(SetRole { name, project, role }).await
     }
 
-    /// Signs all browsers of a user out and removes their tokens. Says whether there is such a user.
+    /// Signs all browsers of a user out and removes their tokens. Returns whether the user exists.
     pub async fn sign_out_user(&self, name: UserName, at: Timestamp) -> Result<bool> {
         self.make(SignOut { name, at }).await
     }
 
-    /// Removes a user; what they did stays in the audit trail. Says whether there was such a user.
+    /// Removes a user; the audit trail keeps their acts. Returns whether the user existed.
     pub async fn remove_user(&self, name: UserName) -> Result<bool> {
         self.make(RemoveUser { name }).await
     }
@@ -159,7 +160,7 @@ impl Store {
         .await
     }
 
-    /// Notes that a token was used.
+    /// Records that a token was used.
     pub async fn touch_user_token(&self, id: String, at: Timestamp) -> Result<()> {
         self.make(TouchToken { id, at }).await
     }
@@ -176,7 +177,7 @@ impl Store {
         .await
     }
 
-    /// Removes a token of a user; says whether it was there.
+    /// Removes a token of a user; returns whether it existed.
     pub async fn remove_user_token(&self, user: UserName, id: String) -> Result<bool> {
         self.make(RemoveToken { user, id }).await
     }

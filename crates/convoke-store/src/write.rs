@@ -1,4 +1,4 @@
-//! Changes to the database, one type each. Only the writer thread carries them out.
+//! Changes to the database, one type each. Only writer threads apply them.
 
 pub(crate) mod blobs;
 pub(crate) mod changes;
@@ -24,32 +24,33 @@ use convoke_core::id::SessionId;
 use crate::db::Db;
 use crate::error::Fault;
 
-/// One change. It is made whole or not at all.
+/// One change. It is applied as a whole or not at all.
 pub(crate) trait Change: Send + 'static {
-    /// What the caller gets to know.
+    /// The result for the caller.
     type Outcome: Send + 'static;
 
     /// When the change must be on disk.
     fn durability(&self) -> Durability;
 
-    /// The session that it changes. Changes of one session are made in the order in which they were asked for.
+    /// The session that it changes. Changes of one session are applied in the order of the calls.
     fn session(&self) -> Option<SessionId> {
         None
     }
 
-    /// Makes the change inside a transaction that the writer began.
+    /// Applies the change inside a transaction of the writer thread.
     ///
-    /// It may be called again after the transaction was rolled back for the sake of another change.
+    /// It may be called again if the transaction was rolled back because of another change.
     fn apply(&self, db: Db<'_>) -> Result<Self::Outcome, Fault>;
 }
 
 /// When a change must be on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Durability {
-    /// Some seconds later is enough, or whenever something else is synced: it is made again if a power cut undoes it.
+    /// Some seconds later is enough, or with the next sync: the change is repeated if a power cut
+    /// loses it.
     Repeatable,
     /// May be synced a little later. It survives a crash of Convoke, but not a power cut before that sync.
     Soon,
-    /// Before it is acknowledged: people said it, or it cannot be had again.
+    /// Before it is acknowledged: a human said or decided it, or it cannot be recovered otherwise.
     Acknowledged,
 }

@@ -1,4 +1,5 @@
-//! What a benchmark needs: figures beside references measured in the same run, and a table or JSON of them.
+//! The framework of benchmarks: figures beside references measured in the same run, as a table or
+//! as JSON.
 //!
 //! A benchmark is a program without a harness: it makes a `Bench` of its arguments, adds rows and ends with
 //! `finish`. Alone it prints a table; under `cargo xtask bench` one JSON row a line.
@@ -29,14 +30,14 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Why a benchmark failed.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
-/// A benchmark under way.
+/// A running benchmark.
 #[derive(Debug)]
 pub struct Bench {
     options: Options,
     rows: Vec<Row>,
 }
 
-/// What a benchmark says on one line of JSON.
+/// One line of a benchmark's JSON output.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Line {
@@ -50,20 +51,20 @@ pub enum Line {
 }
 
 impl Line {
-    /// Reads what a benchmark said.
+    /// Parses a line of a benchmark's output.
     pub fn from_json(line: &str) -> serde_json::Result<Self> {
         serde_json::from_str(line)
     }
 }
 
-/// What a benchmark is asked for.
+/// The command-line options.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options {
     /// Only rows with this in their names.
     filter: Option<String>,
     size: Size,
     format: Format,
-    /// What this process does as the child of another benchmark.
+    /// The task of this process as the child of another benchmark.
     subtask: Option<String>,
 }
 
@@ -88,7 +89,7 @@ impl Bench {
         Ok(Self { options, rows: Vec::new() })
     }
 
-    /// The full size of something, or what is enough to see that the benchmark works.
+    /// The full size of something, or a small one that shows that the benchmark works.
     pub const fn size(&self, full: usize, quick: usize) -> usize {
         match self.options.size {
             Size::Full => full,
@@ -96,7 +97,7 @@ impl Bench {
         }
     }
 
-    /// Whether one of these rows is asked for; if not, it need not be measured.
+    /// Whether one of these rows is requested; if not, it need not be measured.
     pub fn wants(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.options.wants(name))
     }
@@ -128,12 +129,12 @@ impl Bench {
         Ok(())
     }
 
-    /// Adds a chart to the JSON output: a table has no place for it.
+    /// Adds a chart to the JSON output; the table has none.
     pub fn plot(&self, plot: Plot) -> Result<()> {
         self.print_line(&serde_json::to_string(&Line::Plot { plot })?)
     }
 
-    /// Says something to the program that started this one.
+    /// Prints a line for the parent process.
     fn print_line(&self, line: &str) -> Result<()> {
         if self.options.format == Format::Json {
             let mut out = io::stdout().lock();
@@ -143,7 +144,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Prints the table, where rows were not printed as they came.
+    /// Prints the table, unless rows were printed as they came.
     pub fn finish(self) -> Result<()> {
         if io::stderr().is_terminal() {
             write!(io::stderr(), "\r\x1b[K")?;

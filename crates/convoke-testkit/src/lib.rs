@@ -1,4 +1,4 @@
-//! What tests and benchmarks of several crates have in common. Development only: nothing here ships.
+//! Helpers for tests and benchmarks of several crates. Development only: nothing here ships.
 
 pub mod agent;
 pub mod bench;

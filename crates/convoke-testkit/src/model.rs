@@ -126,7 +126,7 @@ async fn serve(mut stream: TcpStream, log: &Log) -> io::Result<()> {
             let model = json!({"id": "fake-model", "object": "model", "owned_by": "nobody"});
             response.json(200, &json!({"object": "list", "data": [model]})).await
         }
-        // Agents look at a server before they use it.
+        // Agents probe a server before they use it.
         "/" => response.json(200, &json!({})).await,
         _ => response.json(404, &error(404)).await,
     }

@@ -23,10 +23,10 @@ pub use proxy::{Notifications, Proxy};
 /// Names a server that runs: the URL of its database `postgres`.
 pub const VARIABLE: &str = "CONVOKE_TEST_POSTGRES";
 
-/// How long a server may take to start, also on a busy machine.
+/// How long a server may take to start, even on a busy machine.
 const START_MAX: Duration = Duration::from_secs(60);
 
-/// A server that runs until it is dropped, or its process is gone.
+/// A server that runs until it is dropped, or its process exits.
 #[derive(Debug)]
 pub struct Server {
     url: String,
@@ -74,7 +74,8 @@ impl Server {
         Self::start_with(settings, None)
     }
 
-    /// Starts one with a disk of so many bytes, which only the server sees, for a tablespace. Needs bubblewrap.
+    /// Starts one with a disk of this size, which only the server sees, for a tablespace. Needs
+    /// bubblewrap.
     pub fn start_with_small_disk(bytes: u64) -> io::Result<Self> {
         Self::start_with(&[], Some(bytes))
     }
@@ -108,8 +109,9 @@ impl Server {
 
     fn run(&mut self, port: u16, settings: &[&str], small_disk: Option<u64>) -> io::Result<()> {
         let mut keeper = as_owner(Path::new("/bin/sh"), owner()?);
-        // Starts the server for every line, in a shell that waits for it, so that the number of a killed one is free. Ends it
-        // when the pipe is closed, which it is when the process that holds it is gone.
+        // Starts the server for every line, in a shell that waits for it, so that the pid of a
+        // killed one is reaped. Kills it when the pipe is closed, which happens when the process
+        // that holds it exits.
         let script = r#"folder=$1; shift; while read -r _; do ("$@" >>"$folder/log" 2>&1; :) & done; read -r pid <"$folder/data/postmaster.pid" && kill -INT "$pid" 2>/dev/null; wait; cd /; rm -rf "$folder""#;
         keeper.args(["-c", script, "sh"]).arg(&self.folder);
         if let Some(bytes) = small_disk {
@@ -175,7 +177,7 @@ impl Server {
         self.reload()
     }
 
-    /// Says who may connect, and how, as in `pg_hba.conf`; a last line lets the user `convoke` in.
+    /// Sets who may connect, and how, as in `pg_hba.conf`; a last line admits the user `convoke`.
     pub fn admit(&self, lines: &str) -> io::Result<()> {
         let path = self.folder.join("data/pg_hba.conf");
         fs::write(path, format!("{lines}\nhost all convoke 127.0.0.1/32 trust\n"))?;
@@ -237,7 +239,7 @@ impl Database {
         Self { server: server.to_owned(), name, url }
     }
 
-    /// Runs statements past the program; returns how many rows the last of them changed.
+    /// Runs statements bypassing the program; returns how many rows the last of them changed.
     pub fn execute(&self, sql: &str) -> Result<u64, String> {
         let (url, sql) = (self.url.clone(), sql.to_owned());
         aside(move || {
@@ -270,7 +272,7 @@ impl Database {
         first(&self.url, sql).expect("the statement is right and the server runs")
     }
 
-    /// The same as somebody else, who needs a password.
+    /// The URL for another user, who needs a password.
     pub fn url_of(&self, user: &str, host: &str, parameters: &str) -> String {
         let (address, _) = self.url.split_once('?').unwrap_or((&self.url, ""));
         let address = address.replacen("convoke@127.0.0.1", &format!("{user}@{host}"), 1);
@@ -282,7 +284,7 @@ impl Drop for Database {
     fn drop(&mut self) {
         let (url, name) = (self.server.clone(), self.name.clone());
         aside(move || {
-            // The server may be gone with everything in it.
+            // The server may have exited already.
             if let Ok(mut client) = connect(&url) {
                 client.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).ok();
             }
@@ -344,7 +346,7 @@ fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     }
 }
 
-/// The server refuses to run as root: then, the user whom Debian's package makes, or `nobody`.
+/// The server refuses to run as root: then, the user that Debian's package creates, or `nobody`.
 fn owner() -> io::Result<Option<(u32, u32)>> {
     if fs::metadata("/proc/self")?.uid() != 0 {
         return Ok(None);

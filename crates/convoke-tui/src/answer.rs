@@ -1,4 +1,5 @@
-//! The screen that answers requests as they come: questions in files, and, where a daemon runs, what its agents ask.
+//! The `convoke answer` screen: answers questions in files and, if a daemon runs, requests of its
+//! agents.
 
 mod message;
 mod model;

@@ -1,4 +1,4 @@
-//! Something that waits for the human, and what they are about to say to it.
+//! A pending request, and the draft of its answer.
 
 use convoke_api::bodies::{InboxItem, InboxKind};
 use convoke_api::entry::AskedQuestion;
@@ -8,7 +8,7 @@ use convoke_core::request::Status;
 use crate::permission::{PermissionCard, Stage};
 use crate::sheet::{Asked, Asker, Ending, Page, Place, QuestionSet};
 
-/// What the human is about to say.
+/// The draft of an answer.
 #[derive(Debug)]
 pub(crate) enum Card {
     Permission(Box<PermissionCard>),
@@ -41,7 +41,7 @@ impl Card {
         }
     }
 
-    /// Takes in whether the asker still waits.
+    /// Sets whether the asker still waits.
     pub(crate) const fn set_asker(&mut self, asker: Asker) {
         match self {
             Self::Permission(card) => card.asked.asker = asker,
@@ -49,7 +49,7 @@ impl Card {
         }
     }
 
-    /// What to call it.
+    /// Its title.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Permission(card) => card.title.clone(),
@@ -65,7 +65,7 @@ impl Card {
         }
     }
 
-    /// Whether the human's answer is on its way.
+    /// Whether the human's answer is being sent.
     pub(crate) fn is_settling(&self) -> bool {
         match self {
             Self::Permission(card) => card.stage == Stage::Settling,
@@ -73,7 +73,7 @@ impl Card {
         }
     }
 
-    /// Whether it was settled without us while the human was at it.
+    /// Whether it was settled elsewhere while it was open.
     pub(crate) const fn is_gone(&self) -> bool {
         match self {
             Self::Permission(card) => matches!(card.stage, Stage::Gone(_)),
@@ -81,7 +81,7 @@ impl Card {
         }
     }
 
-    /// It was settled without us.
+    /// Marks it as settled elsewhere.
     pub(crate) fn end(&mut self, ending: Ending) {
         match self {
             Self::Permission(card) => card.stage = Stage::Gone(ending),
@@ -89,7 +89,7 @@ impl Card {
         }
     }
 
-    /// The answer was not taken: it can be given again.
+    /// Allows to answer it again after the answer was refused.
     pub(crate) fn reopen(&mut self) {
         match self {
             Self::Permission(card) => card.stage = Stage::Choosing,
@@ -97,7 +97,7 @@ impl Card {
         }
     }
 
-    /// It stands before the human.
+    /// Marks it as seen.
     pub(crate) fn see(&mut self) {
         if let Self::Questions(set) = self
             && let Page::Question(index) = set.page

@@ -1,4 +1,4 @@
-//! A text being written: several lines, a cursor that never stands inside a character, and a way back.
+//! A multi-line text editor: a cursor that is never inside a character, and undo.
 //!
 //! Rows are computed from text and width alone, so drawing and cursor movement agree.
 
@@ -10,10 +10,10 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::picture::Way;
 use crate::text::{clean, wrap};
 
-/// Steps that can be taken back; the oldest are forgotten beyond that.
+/// Undo steps; the oldest are dropped beyond that.
 const PAST_MAX: usize = 50;
 
-/// A text and the place in it where the human writes.
+/// A text and the cursor in it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Editor {
     text: String,
@@ -22,7 +22,7 @@ pub(crate) struct Editor {
     /// The column that moving up and down aims at.
     goal: Option<usize>,
     past: Vec<(String, usize)>,
-    /// Changes of one kind in a row are taken back as one.
+    /// Consecutive changes of one kind are undone as one.
     run: Option<Run>,
 }
 
@@ -46,12 +46,12 @@ impl Editor {
         &self.text
     }
 
-    /// The byte at which the cursor stands.
+    /// The byte offset of the cursor.
     pub(crate) const fn cursor(&self) -> usize {
         self.cursor
     }
 
-    /// Writes a text in the place of what stands between a byte and the cursor.
+    /// Replaces the text between a byte offset and the cursor.
     pub(crate) fn replace_back_to(&mut self, from: usize, text: &str) {
         self.delete(from..self.cursor);
         self.insert(text);
@@ -62,7 +62,7 @@ impl Editor {
         self.text.trim().is_empty()
     }
 
-    /// Puts in a text as it is pasted: line breaks are kept, other controls are not.
+    /// Inserts a pasted text: line breaks are kept, other control characters are not.
     pub(crate) fn paste(&mut self, text: &str) {
         self.run = None;
         self.insert(&clean::typed(text));
@@ -144,7 +144,7 @@ impl Editor {
         self.remember(Run::Typing);
         self.text.insert_str(self.cursor, text);
         self.cursor += text.len();
-        // A mark that joins what follows it must not leave the cursor inside the pair.
+        // A character that joins the next one must not leave the cursor inside the pair.
         self.cursor = boundary(&self.text, self.cursor);
     }
 
@@ -195,7 +195,7 @@ impl Editor {
         self.goal = Some(goal);
     }
 
-    /// The place in a row that is nearest to a column.
+    /// The position in a row that is nearest to a column.
     fn at(&self, rows: &[Range<usize>], row: usize, column: usize) -> usize {
         let Some(range) = rows.get(row) else { return self.text.len() };
         let text = self.text.get(range.clone()).unwrap_or_default();
@@ -235,7 +235,7 @@ impl Editor {
         word.map_or(self.text.len(), |(at, word)| self.cursor + at + word.len())
     }
 
-    /// The line that the cursor stands in.
+    /// The line of the cursor.
     fn line(&self) -> Range<usize> {
         let (before, after) = self.text.split_at(self.cursor);
         let start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -243,7 +243,7 @@ impl Editor {
     }
 }
 
-/// The first place between two graphemes that is not before `at`.
+/// The first boundary between two graphemes that is not before `at`.
 fn boundary(text: &str, at: usize) -> usize {
     text.grapheme_indices(true)
         .map(|(start, _)| start)

@@ -1,8 +1,8 @@
-//! Why questions could not be shown, or an answer not be kept.
+//! Errors of the terminal UI.
 
 use std::io;
 
-/// What ended the terminal UI.
+/// Why the terminal UI ended.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Standard output is not a terminal.

@@ -16,7 +16,7 @@ pub(crate) const QUIT: Hint = ("q", "quit");
 /// The keys that work now.
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
-    /// What matters most comes first; as many as fit are shown.
+    /// The most important ones first; as many as fit are shown.
     pub(crate) here: Vec<Hint>,
     /// These always fit.
     pub(crate) always: Vec<Hint>,
@@ -47,7 +47,7 @@ pub(crate) fn line(hints: Hints, picture: &mut Picture, area: Rect, palette: Pal
 /// Cells of the column of keys.
 const KEY_CELLS: usize = 12;
 
-/// The page of all keys, from a line on; what has no key is a heading.
+/// The page of all keys, from a line on; a line without a key is a heading.
 pub(crate) fn page(
     keys: &[Hint],
     picture: &mut Picture,

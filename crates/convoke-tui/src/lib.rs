@@ -1,7 +1,8 @@
 //! The terminal: a workbench for sessions, and a screen that answers questions as they come.
 //!
-//! Each screen has a model that its `update` alone changes, a `view` that paints it and changes nothing, and a `run`
-//! that waits for whatever happens next. Clock and environment are handed in; the daemon is a client's address.
+//! Each screen has a model that only its `update` changes, a `view` that draws it and changes
+//! nothing, and a `run` that waits for the next event. Clock and environment are parameters; the
+//! daemon is reached through a client.
 
 mod answer;
 mod card;
@@ -31,14 +32,14 @@ use convoke_files::questions::Questions;
 
 pub use error::Error;
 
-/// What the caller knows and this crate must not look up for itself.
+/// The parameters of `answer`, which this crate must not look up itself.
 #[derive(Debug, Clone)]
 pub struct AnswerOptions {
     /// Reads the clock.
     pub clock: fn() -> Timestamp,
     /// Whether to use colours; bold, underline and reverse stay without them.
     pub colour: Colour,
-    /// How to notify a person who looks elsewhere of new questions.
+    /// How to notify a human who looks elsewhere of new questions.
     pub arrival: Arrival,
     /// The user's own folder, which is shown as `~`.
     pub user_folder: Option<PathBuf>,
@@ -53,7 +54,7 @@ pub enum Colour {
     Off,
 }
 
-/// How new questions make themselves heard.
+/// How the human is notified of new questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
     /// The terminal's bell.
@@ -62,10 +63,12 @@ pub enum Arrival {
     Notice,
 }
 
-/// Shows the questions in a folder and the requests of a daemon's agents as they come, until the human leaves.
+/// Shows the questions in a folder and the requests of a daemon's agents as they arrive, until the
+/// human leaves.
 ///
-/// `reach` waits for a running daemon and starts none; without one, there are the questions alone. Needs a tokio runtime with time and I/O. The terminal is left as it was found, also after a panic and on
-/// SIGTERM, SIGINT and SIGHUP, which end it as `q` does.
+/// `reach` waits for a running daemon and starts none; without one, only questions are shown. Needs
+/// a tokio runtime with time and I/O. The terminal is restored, also after a panic and on SIGTERM,
+/// SIGINT and SIGHUP, which end it as `q` does.
 pub async fn answer(
     questions: Questions,
     reach: Option<Reach>,
@@ -78,19 +81,19 @@ pub async fn answer(
 pub type Reach =
     Box<dyn Fn() -> Pin<Box<dyn Future<Output = Result<Client, String>> + Send>> + Send + Sync>;
 
-/// What the caller knows and the workbench must not look up for itself.
+/// The parameters of `workbench`, which must not look them up itself.
 pub struct WorkbenchOptions {
     /// Reads the clock.
     pub clock: fn() -> Timestamp,
     /// Whether to use colours.
     pub colour: Colour,
-    /// How to notify a person who looks elsewhere of a new request.
+    /// How to notify a human who looks elsewhere of a new request.
     pub arrival: Arrival,
     /// The user's own folder, which is shown as `~`.
     pub user_folder: Option<PathBuf>,
     /// The folder in which the program was started, where a new project may be.
     pub folder: PathBuf,
-    /// The way back to the daemon.
+    /// Reconnects to the daemon.
     pub reach: Reach,
 }
 

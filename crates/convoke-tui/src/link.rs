@@ -15,19 +15,20 @@ const PAUSE_MIN: Duration = Duration::from_millis(50);
 /// How long to wait between tries at most.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// What the task reports.
+/// An event of the connection task.
 pub(crate) enum News {
-    /// There is a new way to the daemon.
+    /// The daemon is connected.
     Linked(Box<Client>),
     /// There is none any more, and why.
     Unlinked(String),
-    /// The daemon said something.
+    /// A frame of the daemon.
     Heard(Box<Envelope<ServerFrame>>),
-    /// Something went wrong on the way that changes nothing else.
+    /// An error that changes nothing else.
     Failed(String),
 }
 
-/// Keeps the connection to the daemon until the receiver is dropped; without a first way to it, looks for one.
+/// Keeps the connection to the daemon until the receiver is dropped; without a first client, it
+/// looks for a daemon.
 pub(crate) async fn hold(
     first: Option<Client>,
     reach: Reach,
@@ -44,7 +45,7 @@ pub(crate) async fn hold(
         };
         let words = match known.socket().await {
             Ok(socket) => {
-                // What was said to a daemon that is gone is not meant for its successor.
+                // Frames for a daemon that has exited are not sent to its successor.
                 while orders.try_recv().is_ok() {}
                 if news.send(News::Linked(Box::new(known.clone()))).await.is_err() {
                     return;
@@ -68,7 +69,7 @@ pub(crate) async fn hold(
 /// The receiver was dropped.
 struct Unwanted;
 
-/// Looks for a way to the daemon after a pause, which grows until there is one.
+/// Reconnects to the daemon after a delay, with backoff.
 async fn look(
     reach: &Reach,
     pause: &mut Duration,
@@ -109,7 +110,7 @@ async fn talk(
             heard = socket.next() => match heard {
                 Ok(Some(envelope)) => News::Heard(Box::new(envelope)),
                 Ok(None) => return Ended::Gone("The daemon has stopped".to_owned()),
-                // Another version may say what this one does not know.
+                // Another version may send frames that this one does not know.
                 Err(error @ Error::Malformed { .. }) => News::Failed(words(&error)),
                 Err(_) => return Ended::Gone("Lost the connection to the daemon".to_owned()),
             },

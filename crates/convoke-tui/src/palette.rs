@@ -31,7 +31,7 @@ impl Palette {
         self.tint(Color::Red).add_modifier(Modifier::BOLD)
     }
 
-    /// Taken away.
+    /// Removed lines.
     pub(crate) fn removed(self) -> Style {
         self.tint(Color::Red)
     }
@@ -41,7 +41,7 @@ impl Palette {
         self.tint(Color::Magenta).add_modifier(Modifier::BOLD)
     }
 
-    /// Code, paths, and what goes into tools.
+    /// Code, paths, and arguments of tools.
     pub(crate) fn code(self) -> Style {
         self.tint(Color::Cyan)
     }
@@ -61,7 +61,7 @@ impl Palette {
         self.tint(Color::Blue)
     }
 
-    /// There if you look for it: rules, hints, ages.
+    /// Secondary text: rules, hints, ages.
     pub(crate) fn faint(self) -> Style {
         // Not a grey: which of them can be read depends on the background.
         Style::new().add_modifier(Modifier::DIM)

@@ -13,7 +13,7 @@ use crate::editor::Editor;
 use crate::sheet::{Asked, Ending};
 use crate::text::{clean, evidence};
 
-/// A permission with what the human is about to say.
+/// A permission with the draft of its answer.
 #[derive(Debug)]
 pub(crate) struct PermissionCard {
     /// Who asked; there are no questions in it.
@@ -30,7 +30,7 @@ pub(crate) struct PermissionCard {
     pub(crate) stage: Stage,
     /// Why the human declines.
     pub(crate) note: Editor,
-    /// Rows of the evidence above what is shown of it.
+    /// The scroll offset of the evidence, in rows.
     scroll: usize,
 }
 
@@ -44,10 +44,10 @@ pub(crate) struct Choice {
     is_wider: bool,
 }
 
-/// What an answer is.
+/// The meaning of a choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Answer {
-    /// An option of the agent's, which may make a rule: one of those that are offered.
+    /// An option of the agent, which may create one of the offered rules.
     Option { option_id: String, rule: Option<usize> },
     /// No, with a note.
     Note,
@@ -67,11 +67,11 @@ enum Rules {
 pub(crate) enum Stage {
     /// Choosing among the answers.
     Choosing,
-    /// Looking at all of the evidence.
+    /// Viewing the whole evidence.
     Viewing,
     /// Writing why not.
     Noting,
-    /// The answer is on its way.
+    /// The answer is being sent.
     Settling,
     /// Settled while the human was at it.
     Gone(Ending),
@@ -95,13 +95,13 @@ impl PermissionCard {
         }
     }
 
-    /// What can be chosen now, first to last.
+    /// The current choices, first to last.
     pub(crate) fn choices(&self) -> Vec<&Choice> {
         let is_shown = |choice: &&Choice| !choice.is_wider || self.rules == Rules::All;
         self.answers.iter().filter(is_shown).collect()
     }
 
-    /// Whether there are rules besides those that are offered.
+    /// Whether there are further rules than the offered ones.
     pub(crate) fn has_wider(&self) -> bool {
         self.answers.iter().any(|choice| choice.is_wider)
     }

@@ -1,4 +1,4 @@
-//! What is drawn where, and what a click there means.
+//! The drawn screen, and the targets of clicks.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub enum Way {
     Down,
 }
 
-/// What can be clicked on.
+/// A target of a click.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// A row of the open question.
@@ -26,15 +26,15 @@ pub enum Target {
     Text(usize),
     /// A page of the open set.
     Page(Place),
-    /// What sends the answers.
+    /// The row that sends the answers.
     Send,
     /// A line of the list.
     Entry(usize),
-    /// One of the large views.
+    /// One of the tabs.
     Tab(usize),
     /// An entry of the open session.
     Block(usize),
-    /// What is written to the open session.
+    /// The input of the open session.
     Input,
 }
 
@@ -44,11 +44,11 @@ pub(crate) struct Picture {
     lines: Vec<(Rect, Line<'static>)>,
     zones: Vec<(Rect, Target)>,
     cursor: Option<Position>,
-    /// How far the text that can be moved can be moved.
+    /// The maximum scroll offset of the scrollable text.
     pub(crate) scroll_max: usize,
-    /// How many rows of it are shown.
+    /// How many rows of it are visible.
     pub(crate) scroll_rows: usize,
-    /// Rows above and below what is shown of the options, or of a list.
+    /// Rows above and below the visible part of the options, or of a list.
     pub(crate) hidden: (usize, usize),
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Strip {
 #[derive(Debug)]
 pub(crate) struct Row {
     line: Line<'static>,
-    /// What a click means, from a column on.
+    /// The target of a click, from a column on.
     target: Option<(Target, usize)>,
 }
 
@@ -155,7 +155,7 @@ impl Picture {
         }
     }
 
-    /// Rows that the keys for pages move by: what is shown, less two for orientation.
+    /// Rows that the paging keys move by: the visible ones, less two for orientation.
     pub(crate) fn page_rows(&self) -> usize {
         self.scroll_rows.saturating_sub(2).max(1)
     }

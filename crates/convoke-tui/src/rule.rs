@@ -9,7 +9,7 @@ use crate::palette::Palette;
 use crate::picture::Picture;
 use crate::text::{clean, wrap};
 
-/// The rule above the status line, with what has just happened and how much does not fit.
+/// The rule above the status line, with a notice and the number of hidden rows.
 pub(crate) fn with_notice(
     picture: &mut Picture,
     area: Rect,

@@ -1,4 +1,4 @@
-//! A set of questions with the human's drafts, and where in it the human is.
+//! A set of questions with the human's drafts, and the current page.
 //!
 //! The screen that shows it passes keys in and carries out the result; nothing here knows where questions come from.
 
@@ -34,7 +34,7 @@ pub(crate) enum Asker {
     Abandoned,
 }
 
-/// A set of questions on its way to being answered.
+/// A set of questions with drafts of its answers.
 #[derive(Debug, Clone)]
 pub(crate) struct QuestionSet {
     pub(crate) asked: Asked,
@@ -52,11 +52,11 @@ pub(crate) enum Page {
     Question(usize),
     /// Writing a free-text answer.
     Writing(usize),
-    /// Looking at all answers: at a question, or at the end where they are sent.
+    /// Reviewing all answers: at a question, or at the end where they are sent.
     Review(usize),
     /// Writing why not to answer; then back.
     Reason(Place),
-    /// Asked whether that is meant; then back.
+    /// Confirming the rejection; then back.
     ConfirmReject(Place),
     /// The verdict is being written.
     Settling,
@@ -64,7 +64,7 @@ pub(crate) enum Page {
     Gone(Ending),
 }
 
-/// What became of a set without us.
+/// How a set was settled elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     Answered,
@@ -97,7 +97,8 @@ impl QuestionSet {
         self.asked.questions.get(index).zip(self.drafts.get_mut(index))
     }
 
-    /// Goes to a page. The review begins at what is missing, or else where the answers are sent.
+    /// Goes to a page. The review begins at the first missing answer, or else where the answers are
+    /// sent.
     pub(crate) fn go(&mut self, place: Place) {
         self.page = match place {
             Place::Question(index) => {
@@ -132,13 +133,13 @@ impl QuestionSet {
         self.drafts.iter().any(|draft| draft.touched) || !self.reason.is_blank()
     }
 
-    /// What to call the set: the title of its first question.
+    /// The name of the set: the title of its first question.
     pub(crate) fn name(&self) -> String {
         self.asked.questions.first().map(title).unwrap_or_default()
     }
 }
 
-/// What to call a question: its title, or else how its prompt begins.
+/// The name of a question: its title, or else the start of its prompt.
 pub(crate) fn title(question: &Question) -> String {
     let text = if question.title.trim().is_empty() { &question.prompt } else { &question.title };
     let line = text.trim().lines().next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the tests of both screens share: keys by their names, and a screen as text.
+//! Helpers for the tests of both screens: keys by their names, and a screen as text.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::backend::TestBackend;
@@ -7,7 +7,7 @@ use ratatui::{Frame, Terminal};
 
 use crate::text::wrap;
 
-/// What is on the screen, with `█` where the cursor stands.
+/// The text of the screen, with `█` at the cursor.
 pub(crate) fn screen(size: Size, draw: impl FnOnce(&mut Frame<'_>)) -> String {
     let Size { width, height } = size;
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
@@ -30,7 +30,7 @@ pub(crate) fn screen(size: Size, draw: impl FnOnce(&mut Frame<'_>)) -> String {
     text
 }
 
-/// The styles that are on the screen, for what has no letters.
+/// The styles of the screen.
 pub(crate) fn styles(size: Size, draw: impl FnOnce(&mut Frame<'_>)) -> String {
     let mut terminal = Terminal::new(TestBackend::new(size.width, size.height)).unwrap();
     terminal.draw(draw).unwrap();

@@ -1,4 +1,4 @@
-//! The terminal, taken over while a screen is open and given back however it closes.
+//! The terminal, set up while a screen is open and restored however it closes.
 
 use std::io::{self, Stdout, Write};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -45,12 +45,12 @@ struct State {
 }
 
 impl Screen {
-    /// Takes the terminal over.
+    /// Sets up the terminal.
     pub(crate) fn open() -> io::Result<Self> {
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let state = Arc::new(State::default());
         let hook = give_back_on_panic(&state);
-        // From here on dropping the screen gives everything back, whatever fails.
+        // From here on dropping the screen restores everything, whatever fails.
         let screen = Self { terminal, state, hook, end: end_of(io::stdout().as_fd()) };
         screen.take()?;
         Ok(screen)
@@ -64,14 +64,14 @@ impl Screen {
         self.terminal.draw(picture).map(|_| ())
     }
 
-    /// Makes new questions heard; the text must be harmless.
+    /// Notifies the human of new questions; the text must be sanitised.
     pub(crate) fn announce(&mut self, arrival: Arrival, text: &str) -> io::Result<()> {
         let out = self.terminal.backend_mut();
         out.write_all(announcement(arrival, text).as_bytes())?;
         Write::flush(out)
     }
 
-    /// Waits until a panic has given the terminal back.
+    /// Waits until a panic has restored the terminal.
     pub(crate) async fn panicked(&self) {
         self.state.panicked.notified().await;
     }
@@ -120,7 +120,7 @@ impl State {
         if !self.is_taken.swap(false, Ordering::SeqCst) {
             return;
         }
-        // When the terminal itself is gone, there is nowhere to report an error.
+        // If the terminal itself was closed, there is nowhere to report an error.
         execute!(
             io::stdout(),
             PopKeyboardEnhancementFlags,
@@ -143,7 +143,7 @@ fn end_of(terminal: BorrowedFd<'_>) -> Option<AsyncFd<OwnedFd>> {
     AsyncFd::with_interest(terminal.try_clone_to_owned().ok()?, Interest::READABLE).ok()
 }
 
-/// What makes a terminal ring, or show a notice on the desktop.
+/// The escape sequence that makes a terminal ring, or show a desktop notification.
 fn announcement(arrival: Arrival, text: &str) -> String {
     match arrival {
         Arrival::Bell => "\x07".to_owned(),
@@ -151,7 +151,7 @@ fn announcement(arrival: Arrival, text: &str) -> String {
     }
 }
 
-/// What a desktop shows of a notice without cutting it.
+/// The length up to which desktops show a notification in full.
 const NOTICE_CELLS: usize = 80;
 
 /// Restores the terminal before a panic message is printed, and returns the previous hook.

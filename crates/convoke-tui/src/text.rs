@@ -1,4 +1,4 @@
-//! Text on its way to the screen: made harmless, broken into rows, and marked up.
+//! Text for the screen: sanitised, wrapped, and styled.
 
 pub(crate) mod ansi;
 pub(crate) mod clean;

@@ -21,7 +21,7 @@ pub(crate) fn took(millis: u64) -> String {
     }
 }
 
-/// What the conversation has used of the context, and what it has cost.
+/// The used part of the context, and the cost of the conversation.
 pub(crate) fn usage(usage: &Usage) -> String {
     let mut parts = Vec::new();
     if let (Some(used), Some(size)) = (usage.context_used, usage.context_size)
@@ -102,7 +102,7 @@ pub(crate) fn tail(path: &str, max: usize) -> String {
 /// Minimum cells for a useful part of a path.
 const FOLDER_MIN: usize = 6;
 
-/// What it means that the asker does not wait any more.
+/// The consequence if the asker no longer waits.
 pub(crate) fn left(asker: Asker) -> Option<&'static str> {
     match asker {
         Asker::Waits => None,

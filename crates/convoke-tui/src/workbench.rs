@@ -1,7 +1,6 @@
 //! The whole product in the terminal: the start screen, sessions by project, the open one, teams, and rules.
 //!
-//! `update` is the only place that changes what `model` holds, `view` paints it, and
-//! `run` waits for whatever happens next.
+//! Only `update` changes `model`, `view` draws it, and `run` waits for the next event.
 
 mod changes;
 mod chat;

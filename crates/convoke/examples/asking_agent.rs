@@ -1,6 +1,6 @@
-//! An ACP agent that asks other teams when it is told to: `ask TEAM: QUESTION`, through the server of tools that it was
-//! given. `betray` makes it tell the key of those tools, and `leave` makes it end. Told `pong TEAM OWN`, it ends its turn
-//! and only then asks `TEAM` to `pong` back. Everything else it repeats.
+//! An ACP agent that asks other teams on the prompt `ask TEAM: QUESTION`, through its MCP server.
+//! `betray` makes it print the key of those tools, and `leave` makes it exit. On `pong TEAM OWN`,
+//! it ends its turn and only then asks `TEAM` to `pong` back. It echoes all other prompts.
 
 #![expect(clippy::indexing_slicing, reason = "what is not in a JSON value reads as null")]
 
@@ -73,7 +73,7 @@ fn variables(list: &Value) -> BTreeMap<String, String> {
     all.iter().map(|one| (text(&one["name"]), text(&one["value"]))).collect()
 }
 
-/// Does what it is told: asks, or repeats.
+/// Handles a prompt: asks, or echoes.
 async fn answer(prompt: &str, door: &BTreeMap<String, String>) -> String {
     if prompt == "betray" {
         return format!("key {}", door.get("CONVOKE_MCP_TOKEN").map_or("", String::as_str));

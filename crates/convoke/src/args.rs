@@ -1,4 +1,4 @@
-//! The command line: what can be asked for, and its help. What a command does is in `commands`.
+//! The command line and its help. The commands themselves are in `commands`.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
@@ -132,7 +132,7 @@ pub(crate) enum Command {
     SandboxExec(SandboxExecArgs),
 }
 
-/// What a command line turned out to ask for.
+/// A parsed command line.
 #[derive(Debug)]
 pub(crate) enum Asked {
     /// The version, and nothing else.
@@ -160,8 +160,8 @@ impl At {
     }
 }
 
-/// Reads the words of a command line, the program's name first. Without a command, a person at a terminal gets the terminal
-/// UI, and a program the help.
+/// Parses a command line, with the program's name first. Without a command, a person at a terminal
+/// gets the terminal UI, and a program the help.
 pub(crate) fn read(words: &[OsString], at: At) -> Result<Asked, clap::Error> {
     // Scripts ask for the version often; the parser need not be built for it.
     if let [_, word] = words
@@ -189,7 +189,7 @@ fn is_without_command(error: &clap::Error) -> bool {
         || kind == ErrorKind::MissingSubcommand
 }
 
-/// What the program does without a command: these words, if they have no other, with `tui`.
+/// The arguments without a command: those of `tui`, if they have no other.
 fn terminal_ui(words: &[OsString]) -> Option<Args> {
     let words = words.iter().cloned().chain(["tui".into()]);
     Args::try_parse_from(words).ok().filter(|args| matches!(args.command, Command::Tui(_)))

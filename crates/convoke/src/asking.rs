@@ -1,4 +1,5 @@
-//! Asking the human as configured: what `ask`, `questions` and the MCP server have in common.
+//! Questions to the human by configuration: what `ask`, `questions` and the MCP server have in
+//! common.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use crate::{clock, config, random};
 pub(crate) struct Asking {
     /// The folder.
     pub(crate) questions: Questions,
-    /// How much may be asked at once.
+    /// The limits of a set of questions.
     pub(crate) limits: Limits,
     /// How long an answer is waited for; `None` waits for ever.
     pub(crate) timeout: Option<Duration>,
@@ -35,11 +36,11 @@ pub(crate) struct AskedSet {
 /// Who asks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Asker {
-    /// The call that asks, where it has an id.
+    /// The id of the call that asks, if it has one.
     pub(crate) call_id: Option<String>,
     /// Where it works.
     pub(crate) working_directory: Option<PathBuf>,
-    /// What it is called.
+    /// Its name.
     pub(crate) name: Option<String>,
 }
 
@@ -54,7 +55,7 @@ pub(crate) fn days(days: u64) -> Option<Duration> {
 }
 
 impl Asking {
-    /// Asks in the folder, and within the limits, of a configuration.
+    /// Uses the folder and the limits of a configuration.
     pub(crate) fn new(config: &config::Questions) -> Self {
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let limits = Limits {

@@ -1,16 +1,16 @@
 //! Starting the user's browser.
 //!
-//! It is handed a file that only the user can read, never a link: every user of the machine sees the arguments of a
-//! process.
+//! The browser gets the path of a file that only the user can read, never a link: every user of the
+//! machine sees the arguments of a process.
 
 use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-/// The program that opens a file with what the user chose for it.
+/// The program that opens a file with the user's default application.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-/// How long the opener may take to fail. One that takes longer has become the browser, or waits for it.
+/// How long the opener may take to fail. After that it has become the browser, or waits for it.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Why no browser was opened.

@@ -11,7 +11,7 @@ use crate::environment::Environment;
 pub(crate) enum Colour {
     /// A terminal that can show them.
     On,
-    /// A file, a pipe, or a person who wants none.
+    /// A file, a pipe, or a user who disabled colours.
     Off,
 }
 
@@ -21,7 +21,7 @@ impl Colour {
         if stream.is_terminal() { Self::on_terminal(environment) } else { Self::Off }
     }
 
-    /// Decides for a terminal: not when `NO_COLOR` says anything, nor when the terminal is dumb.
+    /// For a terminal: off if `NO_COLOR` is set, or the terminal is dumb.
     fn on_terminal(environment: &Environment) -> Self {
         let unwanted = environment.get("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = environment.get("TERM") == Some(OsStr::new("dumb"));
@@ -33,12 +33,12 @@ impl Colour {
         self.paint("1;31", text)
     }
 
-    /// Red: taken away.
+    /// Red, for removed lines.
     pub(crate) fn removed(self, text: impl fmt::Display) -> String {
         self.paint("31", text)
     }
 
-    /// Yellow: look at it.
+    /// Yellow, for warnings.
     pub(crate) fn doubtful(self, text: impl fmt::Display) -> String {
         self.paint("33", text)
     }
@@ -48,12 +48,12 @@ impl Colour {
         self.paint("32", text)
     }
 
-    /// Yellow and bold: what was searched for.
+    /// Yellow and bold, for search results.
     pub(crate) fn found(self, text: impl fmt::Display) -> String {
         self.paint("1;33", text)
     }
 
-    /// Dim: there if you look for it.
+    /// Dim, for secondary text.
     pub(crate) fn faint(self, text: impl fmt::Display) -> String {
         self.paint("2", text)
     }

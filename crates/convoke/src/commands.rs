@@ -1,4 +1,4 @@
-//! The commands, one a file, and what each of them is handed.
+//! The commands, one per file, and their common parameters.
 
 pub(crate) mod agent;
 pub(crate) mod answer;
@@ -50,7 +50,7 @@ use crate::home::{self, Exposure, Home};
 use crate::logs::{self, Loudness};
 use crate::output::{Format, Output};
 
-/// What a command does with the home.
+/// How a command uses the home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     /// It creates and writes nothing, not even a log.
@@ -76,7 +76,7 @@ impl World {
         Ok(Self { environment, program })
     }
 
-    /// The same world, for what outlives the command line.
+    /// A clone, for tasks that outlive the command line.
     pub(crate) fn copied(&self) -> Self {
         let variables = self.environment.iter();
         Self {
@@ -136,7 +136,7 @@ impl World {
     pub(crate) fn database(&self, home: &Home) -> anyhow::Result<Location> {
         let server = match self.config(home) {
             Ok(loaded) => loaded.config.store.server(&self.environment)?,
-            // A mistake elsewhere must not keep anyone from a file that is there.
+            // An invalid configuration must not block the access to an existing database.
             Err(_) if home.database().exists() => None,
             Err(mistakes) => return Err(mistakes.into()),
         };
@@ -156,7 +156,7 @@ impl World {
             Access::Read => (home.look()?, None),
             Access::Write => (home.open()?, Some(&home)),
         };
-        // A program that reads stderr gets one object there, or nothing; who wants more says so.
+        // A program that reads stderr gets one JSON object there, or nothing; flags enable more.
         let loudness = match (output.format, loudness) {
             (Format::Json, Loudness::Error | Loudness::Warn) => Loudness::Off,
             (Format::Json | Format::Human, loudness) => loudness,

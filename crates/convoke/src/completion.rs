@@ -1,8 +1,8 @@
-//! What a shell offers when the user presses tab: commands and options, and the agents, projects, sessions, teams and
-//! machines that there are.
+//! Shell completion: commands and options, and the existing agents, projects, sessions, teams and
+//! machines.
 //!
-//! The script of `convoke completions` calls this program with `CONVOKE_COMPLETE` set. It never starts the daemon, and
-//! prints nothing about what it cannot find: the user is in the middle of a line.
+//! The script of `convoke completions` calls this program with `CONVOKE_COMPLETE` set. It never
+//! starts the daemon, and prints no errors: the user is in the middle of a line.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_millis(700);
 /// Sessions that are offered, newest first.
 const SESSIONS: u64 = 50;
 
-/// Answers the script of a shell; returns whether it asked.
+/// Answers the completion script of a shell; returns whether it was one.
 pub(crate) fn answer(words: &[OsString], environment: &Environment) -> anyhow::Result<bool> {
     let Some(shell) = environment.get(VARIABLE).filter(|shell| !shell.is_empty()) else {
         return Ok(false);
@@ -51,7 +51,7 @@ pub(crate) fn answer(words: &[OsString], environment: &Environment) -> anyhow::R
     Ok(true)
 }
 
-/// What the value of an argument is.
+/// The kind of an argument's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Agent,
@@ -62,7 +62,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The kind of an argument of a command, by its name and by what its help calls the value.
+    /// The kind of an argument, by its name and its value name.
     fn of(path: &[&str], arg: &Arg) -> Option<Self> {
         let value = arg.get_value_names().and_then(<[_]>::first).map(|name| name.as_str());
         match (path.first(), arg.get_id().as_str(), value) {
@@ -78,7 +78,7 @@ impl Kind {
     }
 }
 
-/// Gives arguments with values that this program knows their completions, in a command and in all those below it.
+/// Adds completions to the arguments of a command and its subcommands.
 fn with_offers(command: Command, offers: &Arc<Offers>, path: &[&str]) -> Command {
     let command = command.mut_args(|arg| match Kind::of(path, &arg) {
         Some(kind) => {
@@ -109,7 +109,7 @@ impl Offers {
         Ok(Self { world, home })
     }
 
-    /// The values of a kind that go on from what was typed; none where they cannot be found in time.
+    /// The values of a kind that begin with the typed text; none if they cannot be loaded in time.
     fn list(&self, kind: Kind, current: &OsStr) -> Vec<CompletionCandidate> {
         let found = match kind {
             Kind::Agent => self.agents(),

@@ -76,7 +76,7 @@ pub(crate) struct Sessions {
     pub(crate) workspace_root: PathBuf,
 }
 
-/// How much agents may say, in bytes.
+/// Limits on the output of agents, in bytes.
 #[derive(Debug)]
 pub(crate) struct Limits {
     pub(crate) turn_bytes: u64,
@@ -119,12 +119,12 @@ pub(crate) struct Sandbox {
     pub(crate) domains: Vec<Domain>,
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) sockets: Vec<PathBuf>,
-    /// What single projects open, by their folder.
+    /// The exceptions of single projects, by their folder.
     pub(crate) projects: BTreeMap<PathBuf, Exceptions>,
 }
 
 impl Sandbox {
-    /// The settings, together with what the machine offers.
+    /// The settings, together with what the machine supports.
     pub(crate) fn settings(&self, available: Available) -> sandbox::Settings {
         let layers = |words: &[String]| {
             let known = |word: &String| Layer::WORDS.iter().find(|(known, _)| known == word);
@@ -146,7 +146,7 @@ impl Sandbox {
     }
 }
 
-/// How far teams may go when they ask each other.
+/// Limits on asks between teams.
 #[derive(Debug)]
 pub(crate) struct Teams {
     pub(crate) max_hops: u64,
@@ -154,7 +154,7 @@ pub(crate) struct Teams {
     pub(crate) max_pair_messages_per_hour: u64,
 }
 
-/// Where questions to the human lie, and how many.
+/// The folder of questions to the human, and their limits.
 #[derive(Debug)]
 pub(crate) struct Questions {
     pub(crate) dir: PathBuf,
@@ -173,7 +173,7 @@ pub(crate) struct Spawner {
     pub(crate) max_tokens: u64,
 }
 
-/// How the user is told that something happened.
+/// How the user is notified of events.
 #[derive(Debug)]
 pub(crate) struct Notify {
     /// A program with its arguments; empty for none.
@@ -248,7 +248,7 @@ pub(crate) struct Sources<'a> {
     pub(crate) file: &'a Path,
     /// The variables that beat it.
     pub(crate) environment: &'a Environment,
-    /// Flags that were given, such as `--listen`; they beat everything.
+    /// Flags that were given, such as `--listen`; they take precedence over everything.
     pub(crate) flags: BTreeMap<&'static str, String>,
     /// Convoke itself, which contains the demo agent.
     pub(crate) program: &'a Path,
@@ -279,7 +279,7 @@ pub(crate) fn load(sources: &Sources<'_>) -> Result<Loaded, Mistakes> {
     settle(written, sources, mistakes)
 }
 
-/// The same with another text in the place of the file's.
+/// As `load`, with another text in place of the file's.
 fn load_text(sources: &Sources<'_>, text: &str) -> Result<Loaded, Mistakes> {
     let mut mistakes = Vec::new();
     let written = file::read_text(text, sources.environment, &mut mistakes);

@@ -1,4 +1,4 @@
-//! The way to the daemon: where its file says it is, and starting it when it is not there.
+//! Connects to the daemon: finds it by its file, and starts it if it is not running.
 
 mod process;
 mod start;
@@ -20,10 +20,10 @@ use crate::home::{Depth, Home, Repair, create_private};
 use crate::output::Output;
 use crate::signals;
 
-/// How long a process that was killed may take to be gone.
+/// How long a killed process may take to disappear.
 const ENDING: Duration = Duration::from_millis(500);
 
-/// How often permissions are put back for one look: an agent may take them away again at once.
+/// How often permissions are restored for one read: an agent may remove them again at once.
 const REPAIRS_MAX: usize = 8;
 
 pub(crate) use process::Process;
@@ -55,11 +55,11 @@ impl DaemonArgs {
 /// A daemon that answers.
 #[derive(Debug)]
 pub(crate) struct Running {
-    /// The way to it.
+    /// The client.
     pub(crate) client: Client,
 }
 
-/// Why there is no way to the daemon.
+/// Why the daemon cannot be reached.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DaemonError {
     /// It is not running, and must not be started.
@@ -79,7 +79,7 @@ pub(crate) enum DaemonError {
         /// Why.
         source: Box<Error>,
     },
-    /// Its file is there and cannot be read.
+    /// Its file exists, but cannot be read.
     #[error("cannot read {}", path.display())]
     Unreadable {
         /// The file.
@@ -95,7 +95,7 @@ pub(crate) enum DaemonError {
         /// What happened.
         source: Box<Error>,
     },
-    /// It was there and is not any more.
+    /// It has exited meanwhile.
     #[error("the daemon stopped and did not come back within {} s", patience.as_secs())]
     Gone {
         /// How long was waited.
@@ -104,7 +104,7 @@ pub(crate) enum DaemonError {
     /// It was started and ended at once.
     #[error("the daemon did not start")]
     NotStarted {
-        /// What it said.
+        /// Its last output.
         source: LastWords,
     },
     /// It was started and is not ready.
@@ -112,7 +112,7 @@ pub(crate) enum DaemonError {
     TooSlow {
         /// How long was waited.
         patience: Duration,
-        /// What it said.
+        /// Its last output.
         source: LastWords,
     },
     /// It cannot be started.
@@ -123,7 +123,7 @@ pub(crate) enum DaemonError {
     },
 }
 
-/// The last lines that a daemon wrote before it was given up.
+/// The last output of a daemon that did not start.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", if lines.is_empty() { "it printed nothing".to_owned() } else { lines.join("\n  ") })]
 pub(crate) struct LastWords {
@@ -148,7 +148,7 @@ pub(crate) fn with<T>(
     })
 }
 
-/// The way to the daemon, started if it is not running and may be.
+/// Connects to the daemon; starts it if it is not running and that is allowed.
 pub(crate) async fn reach(
     home: &Home,
     world: &World,
@@ -167,7 +167,7 @@ pub(crate) async fn reach(
     }
 }
 
-/// Waits until there is a daemon again, however long that takes. Starts none.
+/// Waits until a daemon runs again, without a timeout. Starts none.
 pub(crate) async fn comes_back(home: &Home) -> anyhow::Result<Client> {
     let watcher = watch_run(home)?;
     loop {
@@ -201,7 +201,7 @@ pub(crate) async fn find(home: &Home) -> Result<Option<Running>, DaemonError> {
         }
     };
     match client.health().await {
-        // The answer may be of another daemon, which has taken the place of this one since its file was read.
+        // The response may be from another daemon, which has started since the file was read.
         Ok(_) | Err(Error::Problem(_)) if read(home)?.is_none_or(|now| now != daemon) => Ok(None),
         Ok(_) => Ok(Some(Running { client })),
         // Its process ends just now, or its id belongs to another program by now.
@@ -209,13 +209,13 @@ pub(crate) async fn find(home: &Home) -> Result<Option<Running>, DaemonError> {
         Err(source @ Error::Problem(_)) => {
             Err(DaemonError::Refused { pid, source: Box::new(source) })
         }
-        // One that was killed a moment ago takes its time to be gone.
+        // A process that was just killed takes a while to exit.
         Err(_) if ends_now(pid).await => Ok(None),
         Err(source) => Err(DaemonError::Silent { pid, source: Box::new(source) }),
     }
 }
 
-/// Whether a process is gone, or will be in a moment.
+/// Whether a process has exited, or does within a short time.
 async fn ends_now(pid: u32) -> bool {
     match Process::new(pid) {
         Some(process) => tokio::time::timeout(ENDING, process.ended()).await.is_ok(),
@@ -229,8 +229,8 @@ pub(crate) fn process(home: &Home) -> Option<u32> {
     holder.filter(|pid| Process::new(*pid).is_some_and(Process::is_alive))
 }
 
-/// What the daemon's file says, if there is one. An agent that takes the owner's permissions away must not keep the owner
-/// from it, so they are put back.
+/// The contents of the daemon's file, if it exists. An agent that removes the owner's permissions
+/// must not lock the owner out, so they are restored.
 fn read(home: &Home) -> Result<Option<Daemon>, DaemonError> {
     let path = home.daemon_file();
     let mut text = fs::read(&path);

@@ -1,10 +1,10 @@
-//! The process environment, read once and handed on, so that every reader can be tested with another one.
+//! The process environment, read once and passed on, so that tests can replace it.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Where the daemon takes an agent's calls, and by which token it knows the agent's session.
+/// The daemon's MCP endpoint, and the token of the agent's session.
 pub(crate) struct McpEndpoint {
     /// The address of `/mcp`.
     pub(crate) url: String,

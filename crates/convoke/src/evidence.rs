@@ -1,4 +1,5 @@
-//! What a permission is about, as text for people: commands as indented blocks, changes as unified diffs.
+//! The evidence of a permission as text for people: commands as indented blocks, changes as unified
+//! diffs.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -10,9 +11,9 @@ use similar::TextDiff;
 
 use crate::output::plain;
 
-/// How far evidence is indented.
+/// The indentation of evidence.
 const INDENT: &str = "    ";
-/// Comparing two texts may take this long; then the rest counts as changed.
+/// The time limit for comparing two texts; then the rest counts as changed.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The evidence as indented lines, each with its line break.

@@ -13,7 +13,7 @@ use crate::config::Mistakes;
 use crate::output::{Format, Output, plain};
 use advice::advice;
 
-/// What the program ends with when it is not done. A contract with scripts.
+/// The exit code of a failure. A contract with scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Code {
     /// It was understood and could not be done.
@@ -59,7 +59,7 @@ pub(crate) enum Ended {
     },
 }
 
-/// Tells the error on stderr, once, and gives the code to end with.
+/// Prints the error on stderr, once, and returns the exit code.
 pub(crate) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
     if let Some(Ended::Rejected | Ended::TimedOut | Ended::Abandoned | Ended::Invalid) =
         error.downcast_ref()
@@ -81,13 +81,13 @@ pub(crate) fn explain(error: &anyhow::Error) -> (String, Option<String>) {
     (format!("{error:#}"), advice(error).1)
 }
 
-/// An error as it is printed.
+/// A printable error.
 struct Failure {
     message: String,
     causes: Vec<Cause>,
     hint: Option<String>,
     code: Code,
-    /// What stands in for all of this on a terminal.
+    /// The help that replaces all of this on a terminal.
     help: Option<clap::builder::StyledStr>,
 }
 
@@ -115,7 +115,7 @@ impl Failure {
             return Self::misconfigured(mistakes);
         }
         let causes = error.chain().skip(1);
-        // Agents and daemons have a say in some of these texts.
+        // Some of these texts come from agents and daemons, so they are sanitised.
         let causes = causes.map(|cause| Cause { text: plain(&cause.to_string()), hint: None });
         let (code, hint) = advice(error);
         let message = plain(&error.to_string());
@@ -129,7 +129,7 @@ impl Failure {
         let message = if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             "a command is missing".to_owned()
         } else {
-            // What is missing stands in lines of its own.
+            // Missing arguments are listed in separate lines.
             let lines = message.strip_prefix("error: ").unwrap_or(message).lines().map(str::trim);
             let told = lines.filter(|line| !line.starts_with("[subcommands"));
             told.collect::<Vec<_>>().join(" ")

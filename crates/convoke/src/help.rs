@@ -1,7 +1,7 @@
-//! How help looks: `-h` and `--help` are the same, the options of a command come before those that all commands have, and
-//! the commands of the program are in groups.
+//! The format of help: `-h` and `--help` are the same, the options of a command precede the global
+//! ones, and the commands of the program are grouped.
 //!
-//! Made only when help is wanted: commands that run do not wait for it.
+//! It is only built when help is requested, so that other commands do not wait for it.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use clap::{Arg, ArgAction, Command, CommandFactory as _};
 
 use crate::args::Args;
 
-/// The commands of the program, by what they are for.
+/// The commands of the program, by purpose.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Start", &["open", "tui", "serve", "status", "stop"]),
     ("Sessions", &["project", "session", "search", "worktree", "compare", "spawn"]),
@@ -25,7 +25,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
 ];
 /// Where the options stand that all commands have.
 const GLOBAL: &str = "Global options";
-/// A command's help. What its documentation says after the first sentence is in `before-help`.
+/// The template of a command's help. The documentation after its first sentence is in
+/// `before-help`.
 const TEMPLATE: &str =
     "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 /// Between the columns of the list of commands.
@@ -46,7 +47,7 @@ pub(crate) fn command() -> Command {
     ))
 }
 
-/// The same answer to these words as `error` is, as help that looks like this.
+/// The help of `error` in this format.
 pub(crate) fn instead_of(error: clap::Error, words: &[OsString]) -> clap::Error {
     command().try_get_matches_from(words).err().unwrap_or(error)
 }
@@ -59,7 +60,7 @@ fn each(command: Command, change: &impl Fn(Command) -> Command) -> Command {
         .fold(change(command), |command, name| command.mut_subcommand(name, |it| each(it, change)))
 }
 
-/// Makes the long help the only one, in the compact form of the short one.
+/// Makes the long help the only one, in the compact format of the short one.
 fn shorten(command: Command) -> Command {
     let rest = command
         .get_long_about()

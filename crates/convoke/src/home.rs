@@ -1,4 +1,4 @@
-//! Convoke's home: where it is, what lies in it, and that only its owner can read it.
+//! Convoke's home: its location, its contents, and that only its owner can read it.
 
 mod modes;
 
@@ -24,7 +24,7 @@ pub(crate) struct Home {
     origin: Origin,
 }
 
-/// Who chose the home.
+/// The source of the home's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// Neither: the default, `~/.convoke`.
@@ -48,7 +48,7 @@ impl fmt::Display for Origin {
 /// Why a folder cannot be Convoke's home.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// Neither a flag nor a variable says where it is.
+    /// Neither a flag nor a variable sets it.
     #[error("cannot locate the home: HOME is not set to an absolute path")]
     Unknown,
     /// The choice is an empty string.
@@ -57,13 +57,13 @@ pub(crate) enum Error {
     /// The choice depends on the current folder.
     #[error("the home given by {origin} is not an absolute path: {}", path.display())]
     Relative { origin: Origin, path: PathBuf },
-    /// Something else is there.
+    /// It is not a folder.
     #[error("the home is not a folder: {}", path.display())]
     NotAFolder { path: PathBuf },
     /// It is not there and cannot be made.
     #[error("cannot create the home {}", path.display())]
     Create { path: PathBuf, source: io::Error },
-    /// It is there and nothing can be put into it.
+    /// It exists, but cannot be written.
     #[error("cannot write in the home {}", path.display())]
     Unwritable { path: PathBuf, source: io::Error },
 }
@@ -106,30 +106,32 @@ impl Home {
         Ok(Self { path, origin })
     }
 
-    /// Looks at the home for a command that only reads: nothing is created or written, and it need not be there.
+    /// Checks the home for a read-only command: nothing is created or written, and it need not
+    /// exist.
     pub(crate) fn look(&self) -> Result<Exposure, Error> {
         match fs::metadata(&self.path) {
             Ok(found) if !found.is_dir() => Err(Error::NotAFolder { path: self.path.clone() }),
             Ok(found) => Ok(Exposure::of(&found)),
-            // What keeps it from being looked at keeps its files from being read, which says more.
+            // Reading its files will report a more specific error.
             Err(_) => Ok(Exposure::Private),
         }
     }
 
-    /// Makes sure the home is there and can be written, creating it on first use.
+    /// Ensures that the home exists and is writable; creates it on first use.
     pub(crate) fn open(&self) -> Result<Exposure, Error> {
         let path = self.path.clone();
         match fs::metadata(&path) {
             Ok(found) if !found.is_dir() => return Err(Error::NotAFolder { path }),
             Ok(_) => {}
-            // Whatever hides it, the attempt to create it tells why.
+            // The attempt to create it will report why.
             Err(_) => {
                 if let Err(source) = create_private(&path) {
                     return Err(Error::Create { path, source });
                 }
             }
         }
-        // Permission bits do not tell of read-only file systems, quotas or full disks; a nameless file does, and leaves no trace.
+        // Permission bits do not show read-only file systems, quotas or full disks; an anonymous
+        // file does, and leaves no trace.
         let written = tempfile::tempfile_in(&path).and_then(|mut file| file.write_all(&[0; 4096]));
         if let Err(source) = written {
             return Err(Error::Unwritable { path, source });
@@ -145,7 +147,7 @@ impl Home {
         &self.path
     }
 
-    /// Who chose it.
+    /// The source of its path.
     pub(crate) fn origin(&self) -> Origin {
         self.origin
     }
@@ -155,17 +157,17 @@ impl Home {
         self.path.join("config.toml")
     }
 
-    /// Everything that was said.
+    /// The database.
     pub(crate) fn database(&self) -> PathBuf {
         self.path.join("convoke.db")
     }
 
-    /// What is there only while the daemon runs.
+    /// The folder for files of a running daemon.
     pub(crate) fn run(&self) -> PathBuf {
         self.path.join("run")
     }
 
-    /// What only one daemon has at a time.
+    /// The lock of the only daemon.
     pub(crate) fn serve_lock(&self) -> PathBuf {
         self.run().join("serve.lock")
     }
@@ -180,7 +182,7 @@ impl Home {
         Reserve::new(self.run().join("reserve"))
     }
 
-    /// What a running daemon says about itself.
+    /// The file with the address of a running daemon.
     pub(crate) fn daemon_file(&self) -> PathBuf {
         self.path.join("run/daemon.json")
     }
@@ -197,7 +199,7 @@ pub(crate) fn free_bytes(folder: &Path) -> io::Result<u64> {
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Makes a folder, and the missing ones above it, that only the owner can enter.
+/// Creates a folder and its missing parents, accessible to the owner only.
 pub(crate) fn create_private(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(PRIVATE).create(path)
 }

@@ -1,6 +1,7 @@
 //! The `convoke` program: one command line for the daemon, its database, and the people who use them.
 //!
-//! Only this crate reads arguments, the environment, the clock and the terminal; everything else is handed what it needs.
+//! Only this crate reads arguments, the environment, the clock and the terminal; the other crates
+//! get them as parameters.
 
 mod args;
 mod asking;

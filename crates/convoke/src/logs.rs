@@ -18,7 +18,7 @@ use crate::home::{Home, create_private};
 use crate::output::Output;
 use daily::Daily;
 
-/// How much is said on stderr, from least to most.
+/// The log level on stderr, from least to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Loudness {
     /// Nothing at all: the terminal belongs to a screen.
@@ -31,7 +31,7 @@ pub(crate) enum Loudness {
 }
 
 impl Loudness {
-    /// What the flags ask for.
+    /// The level of the flags.
     pub(crate) fn of(global: &GlobalArgs) -> Self {
         match (global.quiet, global.verbose) {
             (true, _) => Self::Error,
@@ -54,9 +54,10 @@ impl Loudness {
     }
 }
 
-/// Starts logging to stderr, and into the home if there is one. `CONVOKE_LOG` beats the flags.
+/// Starts logging to stderr, and into the home if there is one. `CONVOKE_LOG` takes precedence over
+/// the flags.
 ///
-/// A log that cannot be opened is a warning: it must not keep anyone from working.
+/// If a log file cannot be opened, that is a warning and no error.
 pub(crate) fn start(loudness: Loudness, world: &World, output: &Output, home: Option<&Home>) {
     let wanted = world.environment.get("CONVOKE_LOG").map(|text| text.to_string_lossy());
     let parsed = wanted.as_deref().map(EnvFilter::try_new).transpose();

@@ -21,7 +21,7 @@ use files::FilesBackend;
 use input::EndOfInput;
 use stdio::Stdio;
 
-/// How long a client that went away, or is left, may take to read what was said to it.
+/// How long a disconnected client may take to read the last responses.
 const LAST_WORDS: Duration = Duration::from_millis(600);
 
 /// Serves until the client disconnects or the process gets a termination signal.
@@ -48,7 +48,7 @@ pub(crate) async fn serve(backend: FilesBackend) -> anyhow::Result<()> {
             });
             running.waiting().await.context("the MCP server failed")?;
         }
-        // A client that leaves before it said hello wanted nothing.
+        // A client that disconnects before the handshake needs nothing.
         Err(_) if gone.is_cancelled() => {}
         Err(error) => {
             return Err(error).context("the MCP client did not initialize the connection");

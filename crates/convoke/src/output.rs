@@ -1,6 +1,6 @@
 //! Standard output: the only place that prints a command's result, for people or for machines.
 //!
-//! A reader that goes away (`convoke … | head -1`) has what it wanted, so a closed pipe is no error.
+//! If the reader closes the pipe (`convoke … | head -1`), that is no error.
 
 mod indent;
 
@@ -18,7 +18,7 @@ use crate::pager::{Paged, Pager};
 
 pub(crate) use indent::Indenter;
 
-/// Who reads the result.
+/// The format of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     /// A person.
@@ -28,7 +28,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// What a command line asks for, even one that cannot be understood.
+    /// The format in a command line, even an invalid one.
     pub(crate) fn asked_for(words: &[OsString]) -> Self {
         let mut options = words.iter().take_while(|word| *word != "--");
         if options.any(|word| word == "--json") { Self::Json } else { Self::Human }
@@ -44,7 +44,7 @@ pub(crate) struct Output {
     pub(crate) colour: Colour,
     /// Whether stderr is coloured, where errors and logs go.
     pub(crate) error_colour: Colour,
-    /// What shows long texts to a person.
+    /// The pager for long texts.
     pub(crate) pager: Pager,
 }
 
@@ -59,7 +59,7 @@ impl Output {
         }
     }
 
-    /// Prints a result: as JSON, or as the text that `human` makes of it.
+    /// Prints a result: as JSON, or as the text that `human` returns.
     pub(crate) fn show<T: Serialize>(
         &self,
         result: &T,
@@ -144,7 +144,7 @@ impl Stream<'_> {
 pub(crate) enum Reader {
     /// It is open.
     There,
-    /// The reader went away, and has what it wanted.
+    /// The reader has closed the pipe.
     Gone,
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if is_harmless(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
-/// Marks that turn the direction of writing, by which a text can look like another.
+/// Control characters for the direction of writing, which can make a text look like another.
 const fn is_direction(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -193,13 +193,13 @@ pub(crate) fn aside_on_terminal(text: &str) {
     }
 }
 
-/// Tells a person who watches something besides the result; stdout stays the result's.
+/// Prints a message for a person on stderr; stdout is for the result.
 pub(crate) fn aside(text: &str) {
     // If stderr is closed, the message is not needed.
     writeln!(io::stderr(), "{text}").ok();
 }
 
-/// What a person said to a question.
+/// The answer to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// `y` or `yes`.
@@ -210,7 +210,7 @@ pub(crate) enum Answer {
     NoTerminal,
 }
 
-/// Asks a yes-or-no question on the terminal; stdout stays the result's.
+/// Asks a yes-or-no question on the terminal; stdout is for the result.
 pub(crate) fn ask(question: &str) -> io::Result<Answer> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Ok(Answer::NoTerminal);

@@ -13,10 +13,11 @@ use crate::output::Reader;
 /// Texts of fewer lines fit on every screen and are printed.
 const LINES_MIN: usize = 24;
 
-/// Which pager there is for what this process prints.
+/// The pager for this process's output.
 #[derive(Debug)]
 pub(crate) struct Pager {
-    /// A command line for the shell; none if there is no terminal, no pager, or a user who wants none.
+    /// A shell command line; `None` without a terminal, without a pager, or if the user disabled
+    /// it.
     command: Option<OsString>,
 }
 
@@ -66,14 +67,14 @@ impl Paged {
         Ok(Self { child })
     }
 
-    /// Hands a piece of the text on; returns whether the user still reads.
+    /// Writes a piece of the text; returns whether the pager is still open.
     pub(crate) fn write(&mut self, text: &str) -> Reader {
         let stdin = self.child.stdin.as_mut();
         let is_read = stdin.is_some_and(|stdin| stdin.write_all(text.as_bytes()).is_ok());
         if is_read { Reader::There } else { Reader::Gone }
     }
 
-    /// Waits until the user has seen enough.
+    /// Waits until the user closes the pager.
     pub(crate) fn wait(mut self) -> anyhow::Result<()> {
         drop(self.child.stdin.take());
         self.child.wait().context("cannot wait for the pager")?;

@@ -24,6 +24,6 @@ pub(crate) fn key() -> std::io::Result<[u8; 32]> {
 
 /// Sixteen random bytes.
 pub(crate) fn bytes() -> [u8; 16] {
-    // The few bits that mark it as a UUID do not matter to anyone who makes a UUID of it.
+    // The fixed bits of a UUID v4 do no harm: callers make UUIDs of it.
     uuid::Uuid::new_v4().into_bytes()
 }

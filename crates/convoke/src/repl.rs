@@ -52,7 +52,7 @@ pub(crate) use profile::{Profile, ProfileError, Profiles};
 /// Turns that are shown when a session is resumed: the last prompt and its answer.
 const SHOWN_AGAIN: usize = 2;
 
-/// What a conversation begins with.
+/// The initial state of a conversation.
 pub(crate) struct Opening {
     /// The transcript, open for writing.
     pub(crate) journal: Journal,
@@ -105,7 +105,7 @@ pub(crate) async fn run(
     let former = opening.former.clone();
     let mut conversation = begin(opening, home, world, output)?;
     if let Err(error) = conversation.ready().await {
-        // A new session whose agent does not start leaves no transcript.
+        // If the agent of a new session does not start, its transcript is removed.
         if former.is_none() {
             conversation.journal.delete()?;
         }
@@ -196,7 +196,8 @@ async fn talk(conversation: &mut Conversation) -> anyhow::Result<Ending> {
     }
 }
 
-/// Waits for a line, and takes in reports of the agent meanwhile; `None` when a signal ends the program.
+/// Waits for a line, and handles reports of the agent meanwhile; `None` if a signal ends the
+/// program.
 async fn listen(conversation: &mut Conversation) -> anyhow::Result<Option<Heard>> {
     let ours = COMMANDS.iter().map(|(name, ..)| format!("/{name}"));
     let theirs = conversation.live.offers().iter().map(|command| format!("/{}", command.name));

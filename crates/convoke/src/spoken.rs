@@ -1,7 +1,8 @@
-//! From the messages of a session to the turns of a transcript: prompt, answer, prompt, answer.
+//! Converts the messages of a session into the turns of a transcript: prompt, answer, prompt,
+//! answer.
 //!
-//! Imported turns come out as they came in. Of all else only the words are kept: thoughts, tools and notices are not part
-//! of a transcript.
+//! Imported turns are exported unchanged. Of all other messages only text is kept: thoughts, tools
+//! and notices are not part of a transcript.
 
 use std::collections::BTreeMap;
 
@@ -21,17 +22,17 @@ pub(crate) struct Spoken {
     answer: Option<Answer>,
 }
 
-/// The words of an agent since the last prompt.
+/// The text of an agent since the last prompt.
 #[derive(Debug, Clone)]
 struct Answer {
     text: String,
-    /// The place of the newest message, and how long that is.
+    /// The seq of the newest message, and its length.
     last: (Seq, usize),
     at: Timestamp,
 }
 
 impl Spoken {
-    /// Takes the next message, which must be whole; gives the turns that are whole by now.
+    /// Adds the next message, which must be complete; returns the turns that are complete by now.
     pub(crate) fn hear(&mut self, message: &Message) -> Vec<Turn> {
         match &message.content {
             Content::Text { text, review, .. } => self.said(&review::words(text, review), message),
@@ -51,7 +52,7 @@ impl Spoken {
         }
     }
 
-    /// Ends the turn; gives the answer, if there is one.
+    /// Ends the turn; returns the answer, if there is one.
     pub(crate) fn end(&mut self) -> Option<Turn> {
         let Answer { text: content, at: timestamp, .. } = self.answer.take()?;
         let tokens = estimate(&content);
@@ -63,8 +64,8 @@ impl Spoken {
         self.answer.as_ref().map_or(0, |answer| answer.text.len())
     }
 
-    /// Whether a message of the agent's that begins with these words begins a paragraph. The messages of one turn are
-    /// paragraphs of its answer, but for those that were begun only because the one before was full.
+    /// Whether a message of the agent that begins with this text begins a paragraph. The messages
+    /// of one turn are paragraphs of its answer, except for those that only continue a full one.
     pub(crate) fn is_paragraph(&self, seq: Seq, text: &str) -> bool {
         self.answer.as_ref().is_some_and(|answer| {
             let (last, bytes) = answer.last;

@@ -18,7 +18,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// The format that a file's extension stands for.
+    /// The format of a file's extension.
     pub(crate) fn of(path: &Path) -> Self {
         match path.extension().and_then(|ending| ending.to_str()) {
             Some("jsonl") => Self::Jsonl,
@@ -27,7 +27,7 @@ impl Form {
         }
     }
 
-    /// The text for one more turn, given how many came before.
+    /// The text of one more turn, after `before` others.
     pub(crate) fn turn(self, turn: Turn, before: u64) -> serde_json::Result<String> {
         Ok(match self {
             Self::Jsonl => serde_json::to_string(&Record::Turn(turn))? + "\n",
@@ -47,7 +47,7 @@ impl Form {
         })
     }
 
-    /// The text after so many turns.
+    /// The text after all turns.
     pub(crate) const fn end(self, count: u64) -> &'static str {
         match self {
             Self::Json if count == 0 => "[\n]\n",

@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use convoke_testkit::bench::build::{self, Kind, Program};
 use convoke_testkit::bench::{Line, Plot, Row, table};
 
-/// What is asked for.
+/// The command-line options.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Only rows with this in their names.
@@ -71,14 +71,14 @@ impl Options {
 const QUICK: &str =
     "Measured with small sizes, whatever the names say: the benchmarks work, no more.";
 
-/// What benchmarks found.
+/// The results of benchmarks.
 #[derive(Debug, Default)]
 struct Findings {
     rows: Vec<Row>,
     plots: Vec<Plot>,
 }
 
-/// Runs the benchmarks of the workspace at `root`. Fails when one of them does, after all have had their turn.
+/// Runs the benchmarks of the workspace at `root`. Fails if one of them does, after all have run.
 pub fn run(root: &Path, options: &Options) -> Result<()> {
     let mut findings = Findings::default();
     let mut failures = Vec::new();
@@ -120,7 +120,7 @@ fn programs(root: &Path) -> Result<Vec<Program>> {
     Ok(programs)
 }
 
-/// Runs one benchmark and collects what it says as it comes.
+/// Runs one benchmark and collects its output as it arrives.
 fn measure(program: &Program, options: &Options, findings: &mut Findings) -> Result<()> {
     let mut child = Command::new(&program.path)
         .args(options.words())

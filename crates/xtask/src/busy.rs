@@ -10,7 +10,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::inotify;
 use rustix::io::Errno;
 
-/// Threads that compute all the time, which is the load that they make.
+/// Threads that compute all the time.
 const LOAD: usize = 8;
 
 /// Runs a command on a busy machine, and returns its exit status.

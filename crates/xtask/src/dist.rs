@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 
 use files::{Staged, stage};
 
-/// What is asked for.
+/// The command-line options.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Options {
     /// The program to pack; one is built if none is named.
@@ -72,7 +72,7 @@ pub fn pack(root: &Path, program: &Path, out: &Path) -> Result<Vec<PathBuf>> {
 /// The version of every crate here, this one's too.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// For which machine the packages are, and how old their files say they are.
+/// The target machine of the packages, and the timestamp of their files.
 struct Release {
     /// As Rust and the kernel call the machine.
     machine: &'static str,

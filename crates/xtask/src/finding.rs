@@ -11,7 +11,7 @@ pub struct Finding {
     pub line: usize,
     /// What is wrong.
     pub what: String,
-    /// What to do about it.
+    /// The fix.
     pub way_out: String,
 }
 

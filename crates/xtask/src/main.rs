@@ -1,4 +1,4 @@
-//! `cargo xtask`: reads the arguments, runs the chore, prints what it found.
+//! `cargo xtask`: parses the arguments, runs the task, prints the findings.
 
 use std::io::{self, Write};
 use std::path::Path;

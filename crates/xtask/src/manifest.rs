@@ -20,13 +20,13 @@ pub struct Manifest {
 pub struct Dependency {
     /// The package's real name, whatever it is called here.
     pub package: String,
-    /// For what it is needed.
+    /// The kind of use.
     pub kind: DependencyKind,
-    /// Where it stands.
+    /// Its line in the manifest.
     pub line: usize,
 }
 
-/// For what a dependency is needed.
+/// The kind of use of a dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DependencyKind {
     /// For the crate itself or its build script.
@@ -35,7 +35,7 @@ pub enum DependencyKind {
     Dev,
 }
 
-/// Reads the manifests of all crates under `crates/`; what cannot be read is cargo's to complain about.
+/// Reads the manifests of all crates under `crates/`; invalid ones are left to cargo.
 pub fn crates(tree: &Tree) -> Vec<Manifest> {
     let root = tree.file("Cargo.toml").and_then(|file| Document::parse(&*file.text).ok());
     let shared = root

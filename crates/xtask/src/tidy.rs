@@ -52,7 +52,7 @@ pub fn run(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Writes anew what is generated from the tree, and returns the paths of what changed.
+/// Regenerates files that are derived from the tree, and returns the paths of those that changed.
 pub fn bless(tree: &Tree) -> Result<Vec<String>> {
     let mut written = Vec::new();
     for (path, text) in

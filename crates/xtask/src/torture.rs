@@ -36,10 +36,10 @@ use schedule::Plan;
 
 /// How long a round is at most: long enough for every fault to meet every other, short enough for its disk.
 const ROUND: Duration = Duration::from_secs(60);
-/// How often the daemon is looked after.
+/// How often the daemon is checked.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What is asked for.
+/// The command-line options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     seconds: u64,
@@ -194,7 +194,7 @@ fn start_clients<'scope>(scope: &'scope thread::Scope<'scope, '_>, world: &'scop
     scope.spawn(move || askers::answerer(world));
 }
 
-/// Makes everything go wrong when its time has come.
+/// Injects the faults of a plan at their times.
 fn carry_out(world: &World<'_>, plan: &Plan, length: Duration, total: &mut Totals) {
     let begun = Instant::now();
     for (number, (at, fault)) in plan.faults.iter().enumerate() {
@@ -232,7 +232,7 @@ fn supervise(machine: &Machine, ledger: &Ledger, is_watched_over: &AtomicBool) {
     }
 }
 
-/// Lets everything come to rest, and compares.
+/// Waits until everything is idle, and compares.
 fn examine(machine: &Machine, ledger: &Ledger, total: &mut Totals) -> Result<Vec<String>> {
     // The last fault may have been the daemon's end.
     machine.ended();
@@ -253,7 +253,7 @@ fn examine(machine: &Machine, ledger: &Ledger, total: &mut Totals) -> Result<Vec
     Ok(findings)
 }
 
-/// What happened in all rounds.
+/// The totals of all rounds.
 #[derive(Debug, Default)]
 struct Totals {
     seeds: Vec<u64>,

@@ -34,7 +34,7 @@ impl SourceFile {
         self.path.ends_with(".rs")
     }
 
-    /// The items of Rust source; looked for once, since several checks ask.
+    /// The items of Rust source; parsed once, since several checks need them.
     pub fn items(&self) -> &Items {
         self.items.get_or_init(|| Items::of(&self.text))
     }
@@ -47,11 +47,11 @@ pub struct Tree {
     files: Vec<SourceFile>,
 }
 
-/// Folders that hold no source when there is no git to say so.
+/// Folders without source, if there is no git to list the files.
 const BUILD_FOLDERS: [&str; 3] = [".git", "node_modules", "target"];
 
 impl Tree {
-    /// Reads every text file under `root`; what is not UTF-8 is left out.
+    /// Reads every text file under `root`; files that are not UTF-8 are left out.
     pub fn load(root: &Path) -> Result<Self> {
         let mut paths = BTreeSet::new();
         if !list_by_git(root, &mut paths) {
@@ -93,7 +93,8 @@ impl Tree {
     }
 }
 
-/// Fills `paths` and says so, or leaves it alone when this is no checkout or git cannot be asked.
+/// Fills `paths` and returns true, or leaves it unchanged if this is no checkout or git cannot be
+/// run.
 fn list_by_git(root: &Path, paths: &mut BTreeSet<String>) -> bool {
     if !root.join(".git").exists() {
         return false;

@@ -1,12 +1,12 @@
-// What a permission is about: the command, the changes, the address or the arguments themselves, never a title for them.
+// The evidence of a permission: the command, the changes, the address or the arguments, never the title.
 
 import { bytes, plural } from "../lib/words.js";
 import { commandView, diffView, jsonView, pathView } from "../ui/code-view.js";
 import { h, icon } from "../ui/dom.js";
 
-/** Stands for what the daemon has cut out of a long text. */
+/** The mark in place of what the daemon has cut out of a long text. */
 const LEFT_OUT = /\n\[… \d+ bytes left out by Convoke …\]\n/;
-/** What ACP calls the kind of a tool that it has no kind for; no name of a tool. */
+/** ACP's kind for tools without a kind; not the name of a tool. */
 const NO_KIND = "other";
 
 /** What is asked for, in a line. @param {Api.Evidence} evidence */

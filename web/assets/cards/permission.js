@@ -1,4 +1,4 @@
-// <convoke-permission>: a permission request of an agent, with what it is about.
+// <convoke-permission>: a permission request of an agent, with its evidence.
 
 import { choicesOf, verdictOf } from "../lib/choices.js";
 import { component, fill, h, icon, quoted } from "../ui/dom.js";
@@ -45,7 +45,7 @@ export const makePermission = component("convoke-permission", (element, around) 
 			canAnswer ? decline.form : h("p.boundary", UNANSWERABLE),
 			canAnswer && always.length > 0 && h("p.boundary", "A rule only saves you this question. The sandbox decides what the agent can reach."));
 		keyHints(element);
-		// The command itself is read where it stands.
+		// Screen readers read the command itself below.
 		element.ariaLabel = `Permission required: ${title.length > LABEL_MAX ? `${title.slice(0, LABEL_MAX)}…` : title}`;
 	}
 

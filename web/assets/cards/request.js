@@ -6,7 +6,7 @@ import { fill, h, icon, on } from "../ui/dom.js";
 /** @type {Record<string, string>} */
 const OUTCOMES = { answered: "Answered", rejected: "Declined", timed_out: "Not answered in time", abandoned: "No longer needed" };
 
-/** In place of the answers, for those who can only read. */
+/** In place of the answers, for viewers. */
 export const UNANSWERABLE = "Waits for someone who can answer.";
 
 /** @param {HTMLElement} element @param {Send} send @returns {CardFrame} */

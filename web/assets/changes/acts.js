@@ -1,4 +1,4 @@
-// What can be done about changes: restore, undo, revert, fork. Each says what came of it.
+// Actions on changes: restore, undo, revert, fork. Each shows its result.
 
 import { plural } from "../lib/words.js";
 import { h } from "../ui/dom.js";
@@ -13,9 +13,9 @@ styles("changes").catch(() => {});
 const pathOf = (uid = "", act = "") => `/api/sessions/${encodeURIComponent(uid)}/${act}`;
 
 /**
- * Asks the daemon, and once more after a deliberate yes where others changed the files meanwhile.
+ * Calls the daemon, and again after a confirmation if other programs changed the files meanwhile.
  * @param {string} uid @param {string} act @param {Record<string, unknown>} body
- * @returns {Promise<Api.Restored | null>} nothing where it was not done
+ * @returns {Promise<Api.Restored | null>} null if it was not done
  */
 async function carryOut(uid, act, body) {
 	try {
@@ -51,7 +51,7 @@ export function outcome({ written, removed, blocked }, nothing = "Nothing had to
 	return parts.length ? `Restored: ${parts.join(", ")}.` : nothing;
 }
 
-/** Says what was done; what was left alone is a list with reasons. @param {string} uid @param {Api.Restored} done */
+/** Shows what was done; files that were left alone are listed with reasons. @param {string} uid @param {Api.Restored} done */
 function tell(uid, done, text = outcome(done)) {
 	const { blocked } = done;
 	if (blocked.length) dialogs.open("Some files were left alone", (dialog) => [
@@ -63,7 +63,7 @@ function tell(uid, done, text = outcome(done)) {
 	else toast(text);
 }
 
-/** Tells that the last restore was undone. */
+/** Dispatches an event when the last restore was undone. */
 export const undone = new EventTarget();
 
 /** @type {ChangeActs} */

@@ -35,7 +35,7 @@ export function makeWatcher(scroller) {
 		const sorted = [...wanted].map((chunk) => ({ chunk, far: distance(chunk) })).sort((a, b) => a.far - b.far);
 		const began = performance.now();
 		for (const { chunk, far } of sorted) {
-			// What is on screen is always filled.
+			// Visible chunks are always filled.
 			if (far > 0 && performance.now() - began > FRAME_MS) break;
 			wanted.delete(chunk);
 			chunk.fill();
@@ -91,7 +91,7 @@ export function chunksOf(count, make, estimate) {
 				if (!isFilled) return;
 				const had = /** @type {HTMLElement | null} */ (element.contains(document.activeElement) ? document.activeElement : null);
 				element.replaceChildren(...make(from, to));
-				// What has the focus keeps it, or its successor gets it.
+				// The focused element keeps the focus, or its successor gets it.
 				const heir = had?.isConnected ? had : had?.dataset.at && element.querySelector(`[data-at="${had.dataset.at}"]`);
 				if (heir) /** @type {HTMLElement} */ (heir).focus({ preventScroll: true });
 			},

@@ -44,7 +44,7 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, wishes
 	let lines = /** @type {Lines | null} */ (null);
 	let isOpen = false;
 	let asked = 0;
-	/** Stands for the diff until it is on screen. @type {Chunk} */
+	/** The placeholder of the diff until it is on screen. @type {Chunk} */
 	const waiting = { element: body, from: 0, to: 0, isFilled: false, fill: () => void read(), empty: () => {}, again: () => {} };
 
 	function toggle(wanted = true) {
@@ -109,7 +109,7 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, wishes
 			element.dataset.status = next.status;
 			fill(notes, ...notesOf(next).map((note) => h("span.note", { title: note }, note)));
 			fill(many, ...sums(next));
-			// It may have changed again; it is read when it is seen.
+			// It may have changed again; it is loaded when it is on screen.
 			watcher.drop(waiting);
 			if (isOpen) watcher.add(waiting);
 		},

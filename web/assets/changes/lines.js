@@ -13,7 +13,7 @@ const CHARACTER = 7.6;
 export function makeLines({ path, hunks, split, watcher, width, comments, wishes, isReverted }) {
 	const rows = rowsOf(hunks, split);
 	const coloursOf = colouring(rows, (text) => colours(path, text));
-	/** What stands below a row: comments, and the one that is being written. @type {Map<number, HTMLElement[]>} */
+	/** The elements below a row: comments, and the one that is being written. @type {Map<number, HTMLElement[]>} */
 	let below = new Map();
 	/** The comments that have a place here. @type {Set<HTMLElement>} */
 	const places = new Set();
@@ -85,7 +85,7 @@ export function makeLines({ path, hunks, split, watcher, width, comments, wishes
 		return /** @type {HTMLElement | null | undefined} */ (chunk?.element.querySelector(`[data-at="${at}"]`));
 	}
 
-	/** Shows the comments that are there now. */
+	/** Shows the current comments. */
 	function showComments() {
 		const before = below;
 		below = new Map();
@@ -97,7 +97,7 @@ export function makeLines({ path, hunks, split, watcher, width, comments, wishes
 			below.set(at, [...(below.get(at) ?? []), comment.element]);
 			places.add(comment.element);
 		}
-		// A comment may be written while the agent works: what did not change is left alone.
+		// A comment may be written while the agent works: unchanged rows are left alone.
 		const isOther = (at = 0) => (before.get(at) ?? []).length !== (below.get(at) ?? []).length || below.get(at)?.some((one, place) => one !== before.get(at)?.[place]);
 		const changed = new Set([...before.keys(), ...below.keys()].filter(isOther).map(chunkAt));
 		for (const chunk of changed) chunk?.again();

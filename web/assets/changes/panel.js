@@ -1,4 +1,4 @@
-// <convoke-changes>: what a session changed, beside its conversation; file by file, with comments and reverts.
+// <convoke-changes>: the changes of a session beside its conversation; file by file, with comments and reverts.
 
 import { fingerprint, leftOutWhy, treeOf } from "../lib/changes.js";
 import { keep, kept } from "../lib/kept.js";
@@ -15,7 +15,7 @@ import { makePointing } from "./pointing.js";
 import { makeReview } from "./review.js";
 import { makeTree } from "./tree.js";
 
-/** Files of up to so many changed lines are open at first, as long as there are not more of them in all. */
+/** Limits for files that are open at first: changed lines of one, changed lines of all, and their number. */
 const OPEN_LINES = 400;
 const OPEN_TOTAL = 4000;
 const OPEN_FILES = 60;
@@ -93,7 +93,7 @@ export const makePanel = component("convoke-changes", (element, options) => {
 			show();
 		} catch (/** @type {any} */ error) {
 			if (mine !== asked) return;
-			// A turn whose checkpoints are gone.
+			// A turn whose checkpoints were removed.
 			if (!turn || error.status !== 404) return complain(error);
 			turn = 0;
 			return load();
@@ -149,7 +149,7 @@ export const makePanel = component("convoke-changes", (element, options) => {
 			const text = prompts.get(seq) ?? "";
 			return `Turn ${at + 1}${text && ` · ${text.length > NAME_MAX ? `${text.slice(0, NAME_MAX)}…` : text}`}`;
 		};
-		// The newest first: it is the one that is looked for.
+		// The newest first, which is needed most.
 		const choices = turns.map((seq, at) => h("option", { value: String(seq) }, nameOf(seq, at))).reverse();
 		fill(scope, h("option", { value: "0" }, "Whole session"), ...choices);
 		scope.value = String(turn);
@@ -182,7 +182,7 @@ export const makePanel = component("convoke-changes", (element, options) => {
 		return view;
 	}
 
-	/** What was viewed: for each file and scope what it was then. @returns {Record<string, string>} */
+	/** The viewed files: for each file and scope its fingerprint then. @returns {Record<string, string>} */
 	const marks = () => drafts.get(`viewed.${uid}`) ?? {};
 
 	function isViewed(path = "") {
@@ -282,7 +282,7 @@ export const makePanel = component("convoke-changes", (element, options) => {
 	load();
 	return {
 		refresh: load,
-		/** Other prompts are known, or the session takes prompts, or does not. */
+		/** Paints again after a change of the prompts, or of whether the session accepts them. */
 		paint() {
 			const now = `${options.canSend()} ${options.may()} ${options.sent().length}`;
 			if (now === painted) return;

@@ -125,7 +125,7 @@ export function makePointing(scroller, { fileAt, files, begin, isWriting, viewed
 	}
 
 	return {
-		/** Takes a choice back; returns whether there was one. */
+		/** Clears a selection; returns whether there was one. */
 		escape: () => (isWriting() ? true : clear()),
 	};
 }

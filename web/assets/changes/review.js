@@ -7,7 +7,7 @@ import { newId } from "../lib/writing.js";
 import { fill, h, icon, iconButton, keyed, on, setText } from "../ui/dom.js";
 import { announce, dialogs } from "../ui/parts.js";
 
-/** What the daemon takes in one prompt. */
+/** The daemon's limit for one prompt. */
 const COMMENTS_MAX = 200;
 
 /** @param {ReviewOptions} options @returns {Review} */
@@ -60,7 +60,7 @@ export function makeReview({ drafts, key, sent, fileOf, changed, go, send, canSe
 		made.clear();
 		paths.forEach(changed);
 		if ((await answer) !== false) return;
-		// It was refused: nothing of it is lost.
+		// It was refused, so the text is restored.
 		write(text);
 		keep([...sending, ...pending]);
 		paths.forEach(changed);
@@ -146,14 +146,14 @@ export function makeReview({ drafts, key, sent, fileOf, changed, go, send, canSe
 		if (tells) changed(path);
 	}
 
-	/** Gives the focus back to the lines. @param {DiffSide} side */
+	/** Returns the focus to the lines. @param {DiffSide} side */
 	function back(path = "", side, number = 0) {
 		const file = fileOf(path);
 		const at = file?.lines?.rowOf(side, number) ?? -1;
 		if (at >= 0) file?.lines?.focus(at);
 	}
 
-	/** Comments that were sent, by what they say. @type {Map<string, HTMLElement>} */
+	/** Comments that were sent, by their text. @type {Map<string, HTMLElement>} */
 	const told = new Map();
 	/** @param {ReviewComment} comment */
 	function sentView(comment, seq = 0) {
@@ -180,7 +180,7 @@ export function makeReview({ drafts, key, sent, fileOf, changed, go, send, canSe
 	};
 }
 
-/** A comment as it stands in the diff. @param {ReviewComment} comment @param {Child[]} actions */
+/** A comment in the diff. @param {ReviewComment} comment @param {Child[]} actions */
 function commentElement(comment, label = "", ...actions) {
 	const view = h("div.comment", { role: "group", label }, h("div.comment-head", icon("comment"), h("span.muted", label), ...actions));
 	const text = h("p.comment-text");

@@ -43,7 +43,7 @@ export function makeTree({ go, isViewed, commentsOn }) {
 		rove();
 	}
 
-	/** One of them can be reached with Tab. */
+	/** Makes one of them reachable with Tab. */
 	function rove(to = /** @type {Element | null} */ (null)) {
 		const all = /** @type {HTMLElement[]} */ ([...element.children]);
 		const here = to ?? all.find((line) => line === document.activeElement) ?? all.find((line) => line.ariaSelected === "true") ?? all[0];
@@ -75,7 +75,7 @@ export function makeTree({ go, isViewed, commentsOn }) {
 			paint();
 		},
 		paint,
-		/** Marks the file that is looked at. */
+		/** Marks the current file. */
 		mark(path) {
 			if (path === current) return;
 			current = path;

@@ -1,4 +1,4 @@
-// What can be done with a message: a bar that stands at the one that is pointed at or has the focus.
+// The actions of a message: a bar at the one under the pointer or with the focus.
 
 import { copy, fill, h, iconButton } from "../ui/dom.js";
 import { toast } from "../ui/parts.js";
@@ -16,7 +16,7 @@ export function makeActions(wishes) {
 		/** Moves the bar to a message. @param {HTMLElement} at @param {Entry<"user" | "assistant">} entry */
 		show(at, entry) {
 			const isUser = entry.type === "user";
-			// What is copied is what the message says when the button is pressed: it may still grow.
+			// Read when the button is pressed, since the message may still grow.
 			const words = () => /** @type {HTMLElement} */ (at.querySelector(".md")).innerText;
 			const source = () => wishes.source(entry.entryId);
 			fill(element,

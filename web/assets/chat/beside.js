@@ -1,4 +1,4 @@
-// Opens the changes beside the conversation. What shows them is loaded when that is first done.
+// Opens the changes beside the conversation. Their module is loaded when they are first opened.
 
 import { plural, totalsText } from "../lib/words.js";
 import { counts } from "../ui/code-view.js";
@@ -20,7 +20,7 @@ export function makeBeside(main, options) {
 		button.ariaExpanded = String(isOpen);
 		classList.toggle("with-changes", isOpen && panel !== null);
 		if (panel) panel.hidden = !isOpen;
-		// What the panel covers cannot be reached.
+		// Elements below the panel cannot be focused.
 		main.inert = isOpen && panel !== null && (narrow.matches || classList.contains("changes-only"));
 	}
 

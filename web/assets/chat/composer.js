@@ -110,7 +110,7 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 			if (pickers.dataset.wanted === wanted) return;
 			pickers.dataset.wanted = wanted;
 			const current = all.map(({ current, choices }) => choices.find(({ id }) => id === current)?.name ?? current).join(" · ");
-			// On a phone one button stands for all of them.
+			// On a phone one button opens all of them.
 			const one = h("button.pickers-one", { label: `Mode and settings: ${current}`, ariaHasPopup: "dialog", onclick: () => openPickers(all, onpick) }, icon("sliders"), h("span", current));
 			fill(pickers, ...all.map((picker) => h("span.picker", pickerOf(picker, onpick), icon("chevron"))), all.length > 0 && one);
 		},

@@ -42,7 +42,7 @@ export function makeHeader(wishes, changes) {
 	};
 }
 
-/** The prompts that wait. Most conversations have none, so that what lists them is loaded with the first. @param {QueueWishes} wishes @returns {QueueView} */
+/** The queued prompts. Most conversations have none, so the module that lists them is loaded with the first. @param {QueueWishes} wishes @returns {QueueView} */
 export function makeWaiting(wishes) {
 	const element = h("div");
 	let view = /** @type {QueueView | null} */ (null);
@@ -76,7 +76,7 @@ export function makeStrip({ onresume, onunarchive, onask, onrestore, queue }) {
 	let began = 0;
 	let shown = "active true";
 	let isWaiting = false;
-	// A turn that waits for the human takes no time of the agent's.
+	// While a turn waits for the human, the agent's time stops.
 	const tick = () => setText(time, !isWaiting && Date.now() - began > 2000 ? duration(Date.now() - began) : "");
 	return {
 		element: h("div.strip", ended, running, queue),

@@ -127,9 +127,9 @@ export const makeLog = component("convoke-log", (element, options) => {
 	watcher.observe(scroller);
 	element.append(scroller, down, newest);
 
-	/** Shows what changed in an entry, and in those that look different because of it. @param {SpokenEntry} entry */
+	/** Updates an entry, and those whose look depends on it. @param {SpokenEntry} entry */
 	function put(entry) {
-		// What kind of call it is may come later than the call.
+		// The kind of a call may arrive later than the call.
 		if (folds(entry) !== runs.has(entry.entryId)) return log.show(options.entries());
 		runs.get(entry.entryId)?.put(/** @type {ToolEntry} */ (entry));
 		// The others first: an answered request passes the focus on to its call, which was hidden until now.

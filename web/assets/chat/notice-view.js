@@ -1,11 +1,11 @@
-// Facts about a session: most are a quiet line; a crash or a failed turn is shown once, with what can be done about it.
+// Notices of a session: most are a muted line; a crash or a failed turn is shown once, with its actions.
 
 import { brokenTurn, crashOf, tail } from "../lib/rows.js";
 import { plural } from "../lib/words.js";
 import { fill, h, icon, onLook, quoted } from "../ui/dom.js";
 import { me } from "../ui/me.js";
 
-/** Lines of an agent's last words that are shown. */
+/** Lines of an agent's last output that are shown. */
 const LAST_WORDS = 12;
 
 /** Why a session ended by itself. @type {Record<string, string>} */
@@ -56,7 +56,7 @@ function wordsOf(entry, isCrash = false, around) {
 			return [h("span", what), last && lastWords(last, "Last output of the agent")];
 		}
 		case "worktree_made":
-			// Files that could not be copied are in the server's words.
+			// The server's text lists the files that could not be copied.
 			if (entry.leftOut?.length) break;
 			return [h("span", { title: entry.path }, "This session has a work tree on the branch ", h("code", entry.branch))];
 		case "worktree_set_up": {

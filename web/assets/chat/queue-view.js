@@ -1,4 +1,4 @@
-// Prompts that wait for the running turn: edited in place, moved, removed, or sent now.
+// Queued prompts: edited in place, moved, removed, or sent now.
 
 import { isComposing, isSend, isTyping } from "../lib/keys.js";
 import { namesOf, plural } from "../lib/words.js";
@@ -113,7 +113,7 @@ export function makeQueue(wishes) {
 			next.hidden = !held || !canAct || isAway(prompts[0]?.id);
 			setText(count, held ? `${plural(prompts.length, "message")} held` : `${plural(prompts.length, "message")} waiting`);
 			if (edited && placeOf(edited.id) < 0) {
-				// Its turn began while it was edited: what was written goes back into the message box.
+				// Its turn began while it was edited: the text goes back into the message box.
 				const { box } = edited;
 				box.onblur = null;
 				edited = null;

@@ -1,4 +1,4 @@
-// A run of calls that only look, folded into one line. A call alone is shown as it is.
+// A run of read-only calls, folded into one line. A single call is shown by itself.
 
 import { runTitle } from "../lib/rows.js";
 import { h, icon, keyed, setText } from "../ui/dom.js";

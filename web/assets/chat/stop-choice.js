@@ -1,4 +1,4 @@
-// Asks what becomes of prompts that wait when the agent is stopped. Loaded when some do.
+// Asks what to do with queued prompts when the turn is cancelled. Loaded when there are some.
 
 import { plural } from "../lib/words.js";
 import { h } from "../ui/dom.js";

@@ -1,4 +1,4 @@
-// Stopping the running turn: Escape twice, and the question what becomes of prompts that wait.
+// Cancels the running turn: Escape twice, and the dialog about queued prompts.
 
 import { dialogs, toastError } from "../ui/parts.js";
 
@@ -19,7 +19,7 @@ export function makeStop({ isRunning, waiting, cancel, hint }) {
 	return {
 		/** Stops the running turn, after asking where that is needed. */
 		stop,
-		/** The first of two presses gives a hint, the second stops. */
+		/** The first of two presses shows a hint, the second cancels the turn. */
 		escape() {
 			clearTimeout(timer);
 			const isSecond = Date.now() - escapedAt < ESCAPE_MS;

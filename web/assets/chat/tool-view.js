@@ -59,7 +59,7 @@ export function toolView(entry, around) {
 		element.dataset.status = waits ? "waiting" : entry.status;
 		status.ariaLabel = waits ? "waits for your answer" : STATUS_WORDS[entry.status];
 		fill(status, waits ? icon("lock") : entry.status === "running" ? h("span.spinner") : icon(entry.status === "complete" ? "check" : "close"));
-		// The card shows all of it while it waits.
+		// The permission card shows all of it while it is pending.
 		element.hidden = waits && asked?.evidence !== undefined;
 		const { isRefused, text } = asked && asked.status !== "pending" ? verdictOf(asked) : { isRefused: false, text: "" };
 		setText(verdict, asked?.by ? me.by(text, asked.by) : text);

@@ -1,4 +1,4 @@
-// How entries look: words, plans, notices, and the cards for what is asked.
+// The views of entries: text, plans, notices, and the cards of requests.
 
 import { makePermission } from "../cards/permission.js";
 import { callOf } from "../lib/rows.js";
@@ -160,7 +160,7 @@ export const views = {
 	},
 };
 
-/** Where a plan stands, in one line. @param {SpokenEntry | undefined} plan */
+/** The progress of a plan, in one line. @param {SpokenEntry | undefined} plan */
 export function planProgress(plan) {
 	const steps = plan?.type === "plan" ? plan.steps : [];
 	const at = steps.findIndex(({ status }) => status === "in_progress");

@@ -1,4 +1,4 @@
-// What deserves a look: the mark of a session, the groups of Home, and the icon of the window.
+// What needs attention: the mark of a session, the groups of Home, and the icon of the window.
 
 /** The marks, gravest first, each in words. @type {Record<Mark, string>} */
 export const MARKS = {
@@ -52,12 +52,12 @@ export function failureOf(failure) {
 	const [told, ...output] = detail.split(", last output: ");
 	if (output.length) return { reason: told[0].toUpperCase() + told.slice(1), output: output.join(", last output: ") };
 	const reason = REASONS[failure?.why ?? ""] ?? "The turn failed";
-	// A line of detail completes the sentence; that Convoke stopped is said by the reason alone.
+	// A line of detail completes the sentence; a stop of Convoke needs none.
 	if (!detail || failure?.why === "interrupted") return { reason, output: "" };
 	return detail.includes("\n") ? { reason, output: detail } : { reason: `${reason}: ${detail}`, output: "" };
 }
 
-/** What each kind of news looks like in the corner of the icon: told apart by shape as well as by colour. @type {Record<string, string>} */
+/** The badge of the icon for each kind of event: distinguished by shape as well as by colour. @type {Record<string, string>} */
 const CORNERS = {
 	needs_you: '<path d="M22 11l10 10.5L22 32 12 21.5z" fill="#ffb224" stroke="#1b1300" stroke-width="2.5"/>',
 	failed: '<rect x="12.5" y="12.5" width="19" height="19" rx="3" fill="#c4302b" stroke="#fff" stroke-width="2"/><path d="M18 18l8 8M26 18l-8 8" stroke="#fff" stroke-width="3"/>',

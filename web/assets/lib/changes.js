@@ -31,11 +31,11 @@ const LEFT_OUT = { too_large: "too large", unreadable: "it cannot be read", name
 /** Why a file is not in the checkpoints. @param {Api.LeftOutFile} file */
 export const leftOutWhy = ({ reason, bytes: size }) => (size === undefined ? LEFT_OUT[reason] : `${LEFT_OUT[reason]}: ${bytes(size)}`);
 
-/** What tells two states of a changed file apart, as far as the list says. @param {Api.ChangedFile} file */
+/** Distinguishes two states of a changed file, as far as the list shows. @param {Api.ChangedFile} file */
 export const fingerprint = ({ status, from = "", added = -1, removed = -1, newMode }) => [status, from, added, removed, newMode ?? ""].join(" ");
 
 /**
- * The rows of a tree of files: folders with what is in them, unless they are closed. A folder that holds nothing but
+ * The rows of a tree of files: folders with their contents, unless they are closed. A folder that contains nothing but
  * another folder is one row with it.
  * @param {Api.ChangedFile[]} files @param {Set<string>} closed @returns {TreeRow[]}
  */
@@ -113,7 +113,7 @@ export function quoteOf(hunks, side, from = 0, to = 0) {
 }
 
 /**
- * The last line that a comment is about as the diff is now: where it was, or where its quotation is; nothing where it is gone.
+ * The last line that a comment is about as the diff is now: where it was, or where its quotation is; undefined if that is gone.
  * @param {Api.DiffHunk[]} hunks @param {Pick<ReviewComment, "side" | "startLine" | "endLine" | "quote">} comment
  */
 export function placeOf(hunks, { side, startLine, endLine, quote }) {

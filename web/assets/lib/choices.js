@@ -19,7 +19,7 @@ export function choicesOf({ options, rules = [] }) {
 	return { allow, deny, always: once === undefined ? [] : made("allow", once), never: never === undefined ? [] : made("deny", never) };
 }
 
-/** What became of a permission, in a word or two. @param {Pick<Api.Permission, "options" | "optionId" | "status">} permission */
+/** The outcome of a permission, in a word or two. @param {Pick<Api.Permission, "options" | "optionId" | "status">} permission */
 export function verdictOf({ options, optionId, status }) {
 	const option = options.find((offered) => offered.optionId === optionId);
 	if (status === "answered") {

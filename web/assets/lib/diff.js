@@ -68,7 +68,7 @@ export const diff = {
 	},
 };
 
-/** Where the words of one kind of step stand; those with nothing but a blank between them are one. @param {string[]} words @param {DiffKind[]} steps @param {DiffKind} kind */
+/** The ranges of words of one kind of step; those with only a space between them are merged. @param {string[]} words @param {DiffKind[]} steps @param {DiffKind} kind */
 function spans(words, steps, kind) {
 	const found = /** @type {Span[]} */ ([]);
 	let [at, from, gap] = [0, 0, "x"];

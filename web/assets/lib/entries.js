@@ -11,7 +11,7 @@ export function makeEntries() {
 	let state = /** @type {any} */ ({});
 	let [rev, generation] = [0, ""];
 	let [more, oldest] = [false, 1];
-	/** The newest place of a window that does not reach the end; entries after it are not kept. */
+	/** The newest seq of a window that does not reach the end; entries after it are dropped. */
 	let last = Infinity;
 
 	/** Whether an entry may still change, so that it is needed however old it is. @param {any} entry */

@@ -1,4 +1,4 @@
-// Conversations of other programs: what was found, and how far an import is, in words.
+// Texts about conversations of other programs: what was found, and the progress of an import.
 
 import { plural } from "./words.js";
 
@@ -18,10 +18,10 @@ export function foundText(agents) {
 	return `${listed(parts)} ${total === 1 ? "was" : "were"} found on this machine.`;
 }
 
-/** Whether the page offers an import: nothing was imported, nothing says that nothing should be. @param {Api.Histories} histories */
+/** Whether the page offers an import: none was made, and the setting allows one. @param {Api.Histories} histories */
 export const isOffered = ({ import: mode, agents }) => mode === "ask" && agents.every(({ followed }) => !followed) && missing(agents).length > 0;
 
-/** How far an import is, from 0 to 1, and in words. @param {Api.HistoryImport} run */
+/** The progress of an import, from 0 to 1, and as text. @param {Api.HistoryImport} run */
 export function progressOf({ sources }) {
 	const sum = (/** @type {"total" | "done" | "messages"} */ what) => sources.reduce((all, source) => all + source[what], 0);
 	const [total, done] = [sum("total"), sum("done")];
@@ -29,7 +29,7 @@ export function progressOf({ sources }) {
 	return { part: total ? done / total : 0, text: `${amount(done)} of ${plural(total, "conversation")}${now ? `, reading those of ${now}` : ""}` };
 }
 
-/** What came of an import. @param {Api.HistoryImport} run */
+/** The result of an import. @param {Api.HistoryImport} run */
 export function resultText({ sources, error }) {
 	const sum = (/** @type {"added" | "grown" | "rewritten" | "failed" | "brokenLines" | "messages"} */ what) => sources.reduce((all, source) => all + source[what], 0);
 	const added = sum("added") + sum("rewritten");

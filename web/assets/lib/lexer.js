@@ -72,7 +72,7 @@ export function colours(path = "", text = "") {
 	skip(at, text.length);
 	return lines;
 
-	/** Counts the lines of what has no colour. */
+	/** Counts the lines of text without a colour. */
 	function skip(from = 0, to = 0) {
 		for (let end = text.indexOf("\n", from); end >= 0 && end < to; end = text.indexOf("\n", end + 1)) {
 			lines.push([]);

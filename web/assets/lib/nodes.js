@@ -8,8 +8,8 @@ export function nodeText({ name, away, seenAt }, now = 0) {
 	return away ? `On ${name}, which ${seen}. Prompts wait for it.` : `On ${name}`;
 }
 
-/** Its name, and that it is away, in words: a colour alone says too little. @param {Api.Node | undefined} node */
+/** Its name, and whether it is away, as text: a colour alone does not suffice. @param {Api.Node | undefined} node */
 export const nodeName = (node) => (node ? `${node.name}${node.away ? " · away" : ""}` : "");
 
-/** What is said of a prompt that waits for a node. */
+/** The text about a prompt that is queued for a node. */
 export const waitsText = (name = "") => `${name} is away; your prompt waits for it`;

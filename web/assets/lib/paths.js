@@ -16,7 +16,7 @@ const PATH = /^((?:\.{0,2}\/)?(?:[\w@.+-]+\/)*[\w@.+-]*\.[A-Za-z]\w{0,9}|(?:\.{0
 /** Where such paths may stand in a text: only those with a line are certain enough. */
 const IN_TEXT = /(?<![\w/:.@-])(?:\/|\.\/)?(?:[\w@.+-]+\/)*[\w@+-][\w@.+-]*\.[A-Za-z]\w{0,9}:\d{1,7}(?::\d{1,5})?(?![\w/:])/g;
 
-/** A path inside a folder is shown without the way to it. */
+/** A path inside a folder, relative to it. */
 export const shortPath = (path = "", root = "") => (root && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path);
 
 /** The address at which an editor opens a path, or nothing: for an editor that has none, and for a text that is no path. */

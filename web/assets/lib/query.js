@@ -1,9 +1,9 @@
-// What is typed into the palette: words, and filters such as `agent:codex`.
+// Parses the query of the palette: words, and filters such as `agent:codex`.
 
 /** The filters that the daemon understands. */
 export const FILTERS = ["agent:", "project:", "role:", "since:", "until:", "order:"];
 
-/** Splits what was typed; the daemon does the same with the whole text. @returns {Query} */
+/** Parses a query; the daemon does the same with the whole text. @returns {Query} */
 export function parseQuery(text = "") {
 	const all = text.trim().split(/\s+/).filter(Boolean);
 	const filters = all.filter((word) => FILTERS.some((name) => word.startsWith(name)));
@@ -30,7 +30,7 @@ export function matchingSessions(sessions, { words, filters }, placeOf) {
 }
 
 /**
- * Answers to what is typed: asks once the typing pauses, and drops answers to earlier questions.
+ * Debounces queries while the user types, and drops answers to earlier ones.
  * @template Answer
  * @param {(text: string) => Promise<Answer>} ask @param {(answer: Answer | null, error?: unknown) => void} tell
  * @param {Pick<World, "later" | "cancel">} world

@@ -1,4 +1,4 @@
-// What stands together in a conversation: runs of tool calls, calls with their permissions, crashes with their turns.
+// Groups the entries of a conversation: runs of tool calls, calls with their permissions, crashes with their turns.
 
 import { plural } from "./words.js";
 
@@ -50,7 +50,7 @@ export function brokenTurn(list, notice) {
 	return isBroken(next) ? next : undefined;
 }
 
-/** The notice about the process whose end broke a turn off. @param {SpokenEntry[]} list @param {SpokenEntry} ended */
+/** The notice about the process whose exit ended a turn. @param {SpokenEntry[]} list @param {SpokenEntry} ended */
 export function crashOf(list, ended) {
 	if (!isBroken(ended)) return undefined;
 	return list.slice(0, list.indexOf(ended)).findLast((entry) => entry.seq > ended.turn && entry.type === "notice" && entry.event === "process_exited");
@@ -65,11 +65,11 @@ export function related(list, entry) {
 	if (entry.type === "tool-call") return [permissionOf(list, entry)];
 	if (entry.type === "notice" && entry.event === "files_restored") return list.filter((other) => other !== entry && other.type === "notice" && other.event === "files_restored").slice(-1);
 	if (entry.type === "notice") return [crashOf(list, entry)];
-	// A failed turn offers a retry until something else is said.
+	// A failed turn offers a retry until the next message.
 	return entry.type === "user" ? list.slice(0, list.indexOf(entry)).filter((other) => other.type === "notice").slice(-2) : [];
 }
 
-/** The exit code that a failed command reports; agents say it in words. @param {ToolEntry} call */
+/** The exit code of a failed command; agents report it in the text. @param {ToolEntry} call */
 export function exitCode({ status, error = "", result = "" }) {
 	const text = error || result;
 	if (status !== "error" || !text) return undefined;

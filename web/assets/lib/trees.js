@@ -1,4 +1,4 @@
-// Work trees in words: how they can end, what became of them, and which files are in conflict.
+// Texts about work trees: how they can be finished, their state, and conflicting files.
 
 /** How a work tree can end, in the order in which it is offered. @type {Api.FinishWay[]} */
 export const WAYS = ["merge", "squash", "rebase", "pr", "keep", "discard"];
@@ -45,7 +45,7 @@ const REMOVED = {
 	remove: () => "Folder removed",
 };
 
-/** What became of a work tree. @param {Pick<Api.ListedWorktree, "state" | "removed" | "base">} tree */
+/** The state of a work tree. @param {Pick<Api.ListedWorktree, "state" | "removed" | "base">} tree */
 export function treeState({ state, removed, base = "its base" }) {
 	if (removed) return REMOVED[removed.how](base);
 	return state === "missing" ? "Folder missing" : "In use";

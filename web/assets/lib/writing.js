@@ -31,7 +31,7 @@ export const typedMention = (text = "", caret = 0) => /(?:^|[\s("'])@(\S*)$/.exe
 
 /** Those of these files that a text mentions, in the order of the text. @param {Iterable<string>} files */
 export function mentioned(text = "", files) {
-	/** Where a file is mentioned; more of a path makes another file of it. @type {(file: string, from?: number) => number} */
+	/** The index of a mention of a file, which must not continue as a longer path. @type {(file: string, from?: number) => number} */
 	const placeOf = (file, from = 0) => {
 		const at = text.indexOf(`@${file}`, from);
 		const isWhole = /^($|[^\w/.-]|\.(\s|$))/.test(text.slice(at + file.length + 1));

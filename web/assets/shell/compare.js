@@ -1,4 +1,4 @@
-// Begins a comparison: one prompt, several agents or models, and a command that tests what they made.
+// Starts a comparison: one prompt, several agents or models, and a command that tests the results.
 
 import { attempt, keep, kept } from "../lib/kept.js";
 import { fill, h, icon, iconButton, setText } from "../ui/dom.js";
@@ -6,14 +6,14 @@ import { dialogs, problem } from "../ui/parts.js";
 import { rest } from "../ui/rest.js";
 import { styles } from "../ui/styles.js";
 
-/** As many as the daemon takes. */
+/** The daemon's limit. */
 const RIVALS_MAX = 10;
 const RIVALS_MIN = 2;
 
 // Without them the dialog is only less pretty.
 styles("trees").catch(() => {});
 
-/** The agents of last time, as far as they are still there; else the first two. @param {Agent[]} agents @returns {Rival[]} */
+/** The agents of last time, if they still exist; else the first two. @param {Agent[]} agents @returns {Rival[]} */
 function firstRivals(agents) {
 	const last = /** @type {Rival[]} */ (attempt(() => JSON.parse(kept("compare") ?? "[]")) ?? []);
 	const known = last.filter(({ agent }) => agents.some(({ cliType }) => cliType === agent));

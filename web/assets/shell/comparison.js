@@ -37,7 +37,7 @@ export function makeComparison({ store, wishes, changed }) {
 		if (found) tellFinished(...found);
 	}
 
-	/** Discards one that was left behind when another one was kept. @param {Api.FoundSession} session @param {() => void} again */
+	/** Discards a candidate that remained when another one was kept. @param {Api.FoundSession} session @param {() => void} again */
 	async function discard(session, again) {
 		const { branch = "", base } = session.worktree ?? {};
 		const found = await askFinish({ heading: "Discard this one", intro: [], title: session.title, branch, base, restore: () => trees.restore(session.id), ways: ["discard"], send: (body) => finishTree(session.id, body) });
@@ -95,7 +95,7 @@ export function makeComparison({ store, wishes, changed }) {
 		];
 	}
 
-	/** Makes the rows again; what is open stays open, and what has the focus keeps it. @param {Api.Comparison} comparison */
+	/** Builds the rows again; open ones stay open, and the focus is kept. @param {Api.Comparison} comparison */
 	function paint(comparison) {
 		const open = [...body.querySelectorAll("details")].map((one) => one.open);
 		const focused = body.contains(document.activeElement) ? document.activeElement?.ariaLabel : null;

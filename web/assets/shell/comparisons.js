@@ -1,4 +1,4 @@
-// <convoke-comparisons>: what several agents made of one prompt, the newest comparison first.
+// <convoke-comparisons>: the results of several agents for one prompt, the newest comparison first.
 
 import { component, fill, h, keyed, setText } from "../ui/dom.js";
 import { problem } from "../ui/parts.js";
@@ -19,7 +19,7 @@ export const makeComparisons = component("convoke-comparisons", (element, option
 	const told = h("p.muted", { role: "status" }, "Loading…");
 	let comparisons = /** @type {Api.Comparison[]} */ ([]);
 	let [timer, clock] = [0, 0];
-	/** What is to be read again as soon as it is shown. */
+	/** What to load again as soon as this is visible. */
 	let stale = /** @type {"" | "open" | "all"} */ ("");
 	const view = { ...options, changed: replace };
 

@@ -10,7 +10,7 @@ import { rest } from "../ui/rest.js";
 /** Folders that the offer shows when it is done. */
 const FOLDERS = 5;
 
-/** How far an import is, and what came of it. */
+/** The progress and the result of an import. */
 function makeProgress() {
 	const bar = h("progress", { max: 1, label: "Import" });
 	const text = h("p", { role: "status" });

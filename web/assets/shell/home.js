@@ -21,7 +21,7 @@ export const makeHome = component("convoke-home", (element, boardOptions, startO
 		compare: start.compare,
 		focusFirst: () => board.focusFirst() || (start.write(), true),
 		tick: board.paint,
-		/** What other programs keep is offered until that is declined. */
+		/** Offers the conversations of other programs until that is declined. */
 		async offer() {
 			if (offer || kept("import-offer")) return;
 			const { makeOffer } = await import("./histories.js");

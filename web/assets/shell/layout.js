@@ -20,7 +20,7 @@ export function makeLayout(onchange) {
 		side.hidden = !layout.isShown;
 		side.classList.toggle("drawn", isDrawn);
 		grip.hidden = narrow.matches;
-		// What a sheet covers cannot be reached.
+		// Elements below a sheet cannot be focused.
 		cover.hidden = !(main.inert = narrow.matches && !side.hidden);
 		fit();
 		onchange();

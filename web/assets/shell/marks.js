@@ -1,4 +1,4 @@
-// The mark of a session: its state in shape and colour, and in words for screen readers; and how much it changed.
+// The mark of a session: its state in shape and colour, as text for screen readers; and its change totals.
 
 import { markOf, MARKS } from "../lib/attention.js";
 import { plural, tokens, totalsText } from "../lib/words.js";

@@ -1,4 +1,4 @@
-// News in the window itself: its title, its icon, the counts in the bar, and notifications.
+// Notifies in the window itself: its title, its icon, the counts in the bar, and notifications.
 
 import { groupsOf, iconFor } from "../lib/attention.js";
 import { arrived } from "../lib/store.js";
@@ -11,7 +11,7 @@ import { notify } from "./notify.js";
 export function makeNews(store, onopen) {
 	const icon = /** @type {HTMLLinkElement} */ (part(document, "link[rel=icon]"));
 	let asked = store.inbox;
-	/** Sessions whose end was told, or was known when the page was opened. */
+	/** Sessions whose end was announced, or was known when the page was opened. */
 	let told = /** @type {Set<string>} */ (new Set());
 	let isNews = false;
 
@@ -34,7 +34,7 @@ export function makeNews(store, onopen) {
 			const over = [...failed, ...finished];
 			const news = over.filter(({ uid }) => !told.has(uid));
 			told = new Set(over.map(({ uid }) => uid));
-			// What was there when the page was opened is not news.
+			// Requests that existed when the page was opened are not announced.
 			if (isNews && fresh.length) announce(`${fresh[0].title}: needs your answer.`);
 			if (isNews) {
 				for (const item of fresh) notify(item.title, [item.agent, item.project].filter(Boolean).join(" · "), item.id, () => onopen(store.uidOf(item)));

@@ -1,4 +1,4 @@
-// Notifications of the browser: asked for by the user, and only shown while the page is hidden.
+// Notifications of the browser: enabled by the user, and only shown while the page is hidden.
 
 import { keep, kept } from "../lib/kept.js";
 import { fill, h, icon } from "../ui/dom.js";

@@ -10,7 +10,7 @@ import { makeMark, paintMarkOf } from "./marks.js";
 const [SESSIONS_MAX, HITS_MAX] = [8, 20];
 /** Shorter words match too much to be worth a search. */
 const WORDS_MIN = 2;
-/** What the daemon searches in. @type {Record<string, string>} */
+/** The roles that the daemon searches. @type {Record<string, string>} */
 const ROLES = { user: "You", agent: "Agent", system: "Convoke" };
 const EXAMPLES = ["agent:", "project:", "role:user", "until:"];
 /** Hits are ordered by time unless this is among the words. */
@@ -105,7 +105,7 @@ export function openPalette({ store, line, may, commands, slash, onslash, open, 
 		at = 0;
 		const isWorthIt = words.length >= WORDS_MIN;
 		state = isWorthIt ? "Searching messages…" : "";
-		// Hits of earlier words would be opened by an early Enter.
+		// An early Enter would open hits of the previous query.
 		hits = [];
 		paint();
 		search(isWorthIt ? field.value.trim() : "");

@@ -12,7 +12,7 @@ export const PLACES = {
 	"@settings": { title: "Settings", icon: "sliders", load: () => import("./settings.js").then(({ makeSettings }) => makeSettings) },
 };
 
-/** The element of a place; its inside follows when its module is there. @param {PlaceOptions} options */
+/** The element of a place; its contents follow when its module is loaded. @param {PlaceOptions} options */
 export function makePlace(uid = "", options) {
 	const kind = PLACES[uid];
 	if (!kind) return null;

@@ -67,7 +67,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 			const sessions = store.sessionsOf(id);
 			const isFolded = folded.has(id);
 			const dot = part(section, ".dot");
-			// A collapsed project shows what deserves a look in it.
+			// A collapsed project shows the gravest mark in it.
 			const mark = gravest(sessions);
 			paintMark(dot, mark);
 			dot.hidden = !isFolded || !mark;

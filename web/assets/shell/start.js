@@ -11,7 +11,7 @@ import { nodes } from "../ui/nodes.js";
 import { dialogs, openMenu, problem, toast, toastError } from "../ui/parts.js";
 import { makeTreeChip } from "./tree-chip.js";
 
-/** The agent that only shows what Convoke does; others are preferred. */
+/** The demo agent; others are preferred. */
 const DEMO = "demo";
 const DRAFT = "message.home";
 /** What an agent may offer, and what it is called here. @type {[kind: "model" | "mode", name: string][]} */
@@ -48,7 +48,7 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 	const agent = () => usable().find(({ cliType }) => cliType === kept("agent")) ?? usable().find(({ cliType }) => cliType !== DEMO) ?? usable()[0];
 
 	const offered = (kind = CHOSEN[0][0]) => agent()?.[`${kind}s`] ?? [];
-	/** What was chosen for this agent, if it still offers that. */
+	/** The choice for this agent, if it is still offered. */
 	const chosen = (kind = CHOSEN[0][0]) => offered(kind).find(({ id }) => id === kept(`${kind}.${agent().cliType}`));
 	const current = (kind = CHOSEN[0][0]) => chosen(kind) ?? offered(kind).find(({ id }) => id === agent()[kind]);
 
@@ -88,7 +88,7 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 		box.focus();
 	}
 
-	/** Gives the prompt to several agents, each in a work tree of its own. */
+	/** Sends the prompt to several agents, each in a work tree of its own. */
 	function compare() {
 		if (!project() || dialogs.isOpen()) return;
 		const onstarted = () => {
@@ -113,7 +113,7 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 			drafts.set(DRAFT, (box.value = ""));
 			attach.take();
 			completion.forget();
-			// The session is there; its message box has the prompt that was not accepted.
+			// The session exists; its message box has the prompt that was refused.
 			if (refused) {
 				drafts.set(`message.${session.uid}`, prompt);
 				if (attachments.length) drafts.set(`message.${session.uid}.attachments`, attachments);

@@ -1,4 +1,4 @@
-// The chip that says where a new session works: in the project's folder, or in a work tree of its own.
+// The chip for where a new session works: in the project's folder, or in a work tree of its own.
 
 import { keep, kept } from "../lib/kept.js";
 import { fill, h, icon } from "../ui/dom.js";

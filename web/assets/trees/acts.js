@@ -1,4 +1,4 @@
-// What can be done with work trees: finish, restore, remove. Each says what came of it.
+// Actions on work trees: finish, restore, remove. Each shows its result.
 
 import { WAYS, wayOf } from "../lib/trees.js";
 import { totalsText } from "../lib/words.js";
@@ -13,7 +13,7 @@ const treeOf = (uid = "") => `/api/worktrees/${encodeURIComponent(uid)}`;
 /** Finishes the work tree of a session. @param {string} uid @param {Api.FinishWorktree} body @returns {Promise<Api.FinishedWorktree>} */
 export const finishTree = (uid, body) => rest(`/api/sessions/${encodeURIComponent(uid)}/finish`, "POST", body);
 
-/** Says what became of a work tree. @param {Api.FinishWay} how @param {Api.FinishedWorktree} found */
+/** Shows the result for a work tree. @param {Api.FinishWay} how @param {Api.FinishedWorktree} found */
 export function tellFinished(how, { outcome, session, base, pullRequest = "" }) {
 	if (outcome === "conflicts") return toast("The agent was asked to resolve the conflicts. Finish again when it is done.");
 	if (outcome === "pull_request") return showPullRequest(pullRequest);
@@ -23,7 +23,7 @@ export function tellFinished(how, { outcome, session, base, pullRequest = "" }) 
 }
 
 function showPullRequest(address = "") {
-	// The address is what `gh` printed.
+	// The address is the output of `gh`.
 	const isLink = /^https?:\/\//.test(address);
 	dialogs.open("The pull request is open", (dialog) => [
 		h("p", isLink ? h("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, address) : address),

@@ -1,4 +1,4 @@
-// The dialog that finishes a work tree: how, with which message, and what is in the way.
+// The dialog that finishes a work tree: how, with which message, and the obstacles.
 
 import { keep, kept } from "../lib/kept.js";
 import { conflictText, needsBase, takesMessage, wayOf } from "../lib/trees.js";
@@ -12,8 +12,8 @@ import { styles } from "../ui/styles.js";
 styles("trees").catch(() => {});
 
 /**
- * Asks how a work tree ends, and has it done. Conflicts and refusals stay in the dialog, with what can be done about them.
- * @param {FinishOptions} options @returns {Promise<[Api.FinishWay, Api.FinishedWorktree] | null>} nothing where nothing was done
+ * Asks how to finish a work tree, and calls the daemon. Conflicts and refusals are shown in the dialog, with their actions.
+ * @param {FinishOptions} options @returns {Promise<[Api.FinishWay, Api.FinishedWorktree] | null>} null if nothing was done
  */
 export function askFinish({ heading, intro, title, branch, base, ways, send, restore }) {
 	const offered = ways.filter((how) => base || !needsBase(how));
@@ -41,7 +41,7 @@ export function askFinish({ heading, intro, title, branch, base, ways, send, res
 		written.hidden = !takesMessage(how);
 		setText(label, how === "pr" ? "Title and description" : "Commit message");
 		setText(go, isBusy ? "Working…" : wayOf(how, branch, base).action);
-		// What helps out of trouble comes before another try.
+		// The actions for a refusal come before a retry.
 		go.className = `button ${trouble.querySelector("button") ? "" : how === "discard" ? "danger" : "primary"}`;
 		for (const element of [go, message, ...trouble.querySelectorAll("button")]) element.disabled = isBusy;
 	}

@@ -1,4 +1,4 @@
-// Files for a message: picked, pasted or dropped. What shows and uploads them is loaded with the first one.
+// Files for a message: picked, pasted or dropped. The module that uploads them is loaded with the first one.
 
 import { h, iconButton, on } from "./dom.js";
 import { toast } from "./parts.js";

@@ -1,5 +1,5 @@
-// Files of a message that was sent: pictures as such, others by name. A request by the browser itself would lack the
-// second secret, so they are read here; and what is shown is drawn or an image, which never runs anything.
+// Files of a message that was sent: images as such, others by name. A request by the browser itself would lack the
+// second secret, so they are loaded here; and they are shown as drawings or images, which never run scripts.
 
 import { bytes } from "../lib/words.js";
 import { call } from "./access.js";
@@ -11,14 +11,14 @@ const [WIDTH, HEIGHT] = [160, 120];
 
 /** The bytes of an attachment. @param {Api.Attachment} attachment @returns {Promise<Blob>} */
 export async function read({ hash, name }) {
-	// What has this hash never changes.
+	// The content of a hash never changes.
 	const response = await call(`/api/blobs/${hash}`, { cache: "default" }).catch(() => null);
 	if (!response) throw { message: "Convoke cannot be reached." };
 	if (!response.ok) throw { message: `${name} is not stored any more.` };
 	return response.blob();
 }
 
-/** A picture that fills a box of this size; `null` for what is none. @param {Blob} blob */
+/** A picture that fills a box of this size; `null` if it is no image. @param {Blob} blob */
 export async function thumbnail(blob, width = 0, height = 0) {
 	const bitmap = await createImageBitmap(blob).catch(() => null);
 	if (!bitmap) return null;

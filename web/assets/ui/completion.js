@@ -5,10 +5,10 @@ import { fitting, mentioned, typedCommand, typedMention } from "../lib/writing.j
 import { h, icon } from "./dom.js";
 import { makeListbox } from "./parts.js";
 
-/** What is listed at once; typing finds more. */
+/** Entries that are listed at once; typing finds more. */
 const COMMANDS_MAX = 50;
 const FILES_MAX = 20;
-/** Files are looked for when this much time has passed without a key. */
+/** The debounce interval of the search for files. */
 const PAUSE_MS = 80;
 
 /** @param {HTMLTextAreaElement} box @param {CompletionOptions} options @returns {CompletionList} */
@@ -19,7 +19,7 @@ export function makeCompletion(box, { commands, find, write }) {
 	let asked = 0;
 	let timer = 0;
 
-	/** Puts it in place of what was typed. @param {Completed} completed */
+	/** Replaces the typed text by it. @param {Completed} completed */
 	function take({ typed, text, file }) {
 		const caret = box.selectionStart;
 		// The caret may have been moved away meanwhile.
@@ -69,7 +69,7 @@ export function makeCompletion(box, { commands, find, write }) {
 			if (!list.isOpen || !list.picked) return false;
 			const { typed, text } = list.picked;
 			if (event.key === "Escape") close();
-			// What is typed in full is sent.
+			// A name that is typed in full is sent.
 			else if (event.key === "Tab" || (isSend(event) && text.trimEnd() !== typed)) take(list.picked);
 			else return list.walk(event);
 			event.stopPropagation();

@@ -1,4 +1,4 @@
-// Covers a page whose browser is not signed in. Loaded when that is found out.
+// Covers a page whose browser is not signed in. Loaded when the daemon refuses a request.
 
 import { h, setText } from "./dom.js";
 import { styles } from "./styles.js";

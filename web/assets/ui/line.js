@@ -14,7 +14,7 @@ export function connect() {
 		probe: () => call("/api/status").then(({ status }) => (status === 401 ? "denied" : "fine"), () => "unreachable"),
 		onphase: (phase) => {
 			showDenied(phase === "denied");
-			// A frame takes it from the page around it.
+			// A frame gets it from its parent page.
 			if (phase === "open" && parent === window) me.load();
 		},
 		now: () => Date.now(),
@@ -31,7 +31,7 @@ export function connect() {
 		event.preventDefault();
 		line.request("file:open", place).catch(toastError);
 	});
-	// What is refused to a user may be refused because their role was changed.
+	// A refusal may mean that the user's role was changed.
 	for (const how of /** @type {const} */ (["request", "query"])) {
 		const send = /** @type {any} */ (line[how]);
 		line[how] = (/** @type {any[]} */ ...what) => send(...what).catch((/** @type {unknown} */ error) => {

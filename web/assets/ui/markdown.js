@@ -4,10 +4,10 @@
 import { editorLink, pathsIn } from "../lib/paths.js";
 import { copy, h, icon } from "./dom.js";
 
-/** Where paths in words lead: the project's folder, and the user's editor if it has an address. */
+/** The targets of paths in text: the project's folder, and the user's editor if it has an address. */
 const files = { root: "", editor: "" };
 
-/** Makes paths in words that are shown from now on links to the user's editor. */
+/** Makes paths in text that is shown from now on links to the user's editor. */
 export const linkPaths = (root = "", editor = "") => Object.assign(files, { root, editor });
 
 /** Replaces the content of a container, from a block on. @param {Element} container */

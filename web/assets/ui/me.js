@@ -1,4 +1,4 @@
-// Who is signed in at this browser. The daemon decides what they may do; the page leaves out what it would refuse.
+// The user who is signed in at this browser. The daemon checks permissions; the page hides what it would refuse.
 
 import { attempt, keep, kept } from "../lib/kept.js";
 import { people } from "../lib/people.js";
@@ -7,7 +7,7 @@ import { call } from "./access.js";
 const NAME = "me";
 /** @type {Set<() => void>} */
 const listeners = new Set();
-/** What was known when the page was last open, so that the page of a viewer has no message box for a moment. */
+/** Cached from the last visit, so that a viewer's page does not show a message box until the daemon has answered. */
 let now = read(kept(NAME));
 
 /** @param {string | null} text @returns {Api.Me} */
@@ -42,5 +42,5 @@ export const me = {
 	onchange: (run) => void listeners.add(run),
 };
 
-// Another page of this browser has asked.
+// Another page of this browser has loaded it.
 addEventListener("storage", ({ key, newValue }) => key === `convoke.${NAME}` && become(read(newValue)));

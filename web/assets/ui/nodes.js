@@ -1,8 +1,8 @@
-// The other machines that share the database. A daemon whose database is a file has none, and nothing is asked then.
+// The other machines that share the database. A daemon whose database is a file has none, and sends no requests for them.
 
 import { call } from "./access.js";
 
-/** How often it is looked whether a machine is away. */
+/** The polling interval of the machines' states. */
 const LOOK_MS = 30_000;
 /** @type {Map<string, Api.Node>} */
 let known = new Map();

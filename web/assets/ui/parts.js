@@ -115,7 +115,7 @@ export const announce = (text = "") => (spoken.textContent = text);
 
 /** @param {() => void} [run] */
 export function toast(text = "", action = "", run) {
-	// What is said already is not said twice.
+	// A note that is shown already is not repeated.
 	if (!action) for (const same of [...notes.children]) if (same.textContent === text) same.remove();
 	const note = h("div.toast", h("span", text), action && h("button.link", { onclick: () => (note.remove(), run?.()) }, action));
 	let timer = 0;

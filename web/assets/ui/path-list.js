@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 /** Files that are listed before the rest is counted. */
 const LISTED = 12;
 
-/** Paths, each with what is said about it; a long list is cut. @param {[path: string, words?: string][]} files */
+/** Paths, each with its note; a long list is cut. @param {[path: string, words?: string][]} files */
 export const pathList = (files) => h("ul.paths",
 	...files.slice(0, LISTED).map(([path, words]) => h("li", h("code", path), words && h("span.muted", words))),
 	files.length > LISTED && h("li.muted", `and ${plural(files.length - LISTED, "other file")}`));

@@ -2,7 +2,7 @@
 
 import { call } from "./access.js";
 
-/** Returns the body of the answer; an error has the daemon's words, and what it says besides. @param {any} [body] */
+/** Returns the body of the response; an error has the daemon's message and other fields. @param {any} [body] */
 export async function rest(path = "", method = "GET", body) {
 	const response = await call(path, { method, ...(body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }) }).catch(() => null);
 	if (!response) throw new Error("Cannot reach the daemon.");

@@ -1,4 +1,4 @@
-// Comments on lines as a message carries them: path, lines, quotation, and what was said.
+// Comments on lines in a message: path, lines, quotation and text.
 
 import { flush, linesText } from "../lib/changes.js";
 import { colours, pieces } from "../lib/lexer.js";

@@ -1,4 +1,4 @@
-// Style sheets of what is loaded when it is first needed.
+// Style sheets of modules that are loaded on demand.
 
 import { h } from "./dom.js";
 

@@ -1,4 +1,4 @@
-// The files that go with a message, a chip each: uploaded at once, kept when that fails.
+// The attachments of a message, a chip each: uploaded at once, kept if that fails.
 
 import { attempt } from "../lib/kept.js";
 import { bytes } from "../lib/words.js";
@@ -7,7 +7,7 @@ import { read, thumbnail } from "./attached.js";
 import { fill, h, icon, iconButton, keyed, on, part, setText } from "./dom.js";
 import { announce } from "./parts.js";
 
-/** What the daemon takes: `POST /api/blobs`, and attachments of one prompt. */
+/** The daemon's limits: `POST /api/blobs`, and attachments of one prompt. */
 const SIZE_MAX = 32 << 20;
 const COUNT_MAX = 16;
 /** The picture on a chip, in pixels. */

@@ -1,4 +1,4 @@
-// The moment of approval: what a request is about, how it is answered, and rules that answer for people.
+// Approvals: the evidence of a request, its answers, and rules that answer for people.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";

@@ -10,7 +10,8 @@ pub(super) fn ways(methods: &Value, program: &Path) -> Vec<String> {
     methods.iter().filter_map(|method| way(method, program)).collect()
 }
 
-/// One login method: its name, what it means, and what to run or set where the agent says so.
+/// One login method: its name, its description, and the command or variable, if the agent names
+/// one.
 fn way(method: &Value, program: &Path) -> Option<String> {
     let field = |name: &str| method.get(name).and_then(Value::as_str);
     let mut way = field("name").or_else(|| field("id"))?.to_owned();

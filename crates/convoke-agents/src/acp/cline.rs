@@ -1,4 +1,4 @@
-//! Cline is given servers of tools in its file of settings, which it reads from wherever a variable says.
+//! Passes MCP servers to Cline in its settings file, whose path an environment variable sets.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -13,11 +13,11 @@ use crate::tool_servers::File;
 
 /// The variable with the path of the file.
 const VARIABLE: &str = "CLINE_MCP_SETTINGS_PATH";
-/// Where the file is in the user's home if no variable says otherwise.
+/// The path of the file in the user's home if the variable is not set.
 const FILE: &str = ".cline/data/settings/cline_mcp_settings.json";
 
-/// Writes settings with the servers of the launch and those of the user, and has the agent read them. They are gone with
-/// what is returned.
+/// Writes a settings file with the servers of the launch and those of the user, and sets the
+/// variable. The file is removed when the returned value is dropped.
 pub(super) fn settings(launch: &mut Launch, random: Random) -> io::Result<Option<File>> {
     match launch.tools {
         Tools::Cline => {}
@@ -31,7 +31,7 @@ pub(super) fn settings(launch: &mut Launch, random: Random) -> io::Result<Option
     Ok(file)
 }
 
-/// The servers that the user has in their own settings; none where these cannot be read.
+/// The servers in the user's own settings; none if those cannot be read.
 fn servers_of_user(launch: &Launch) -> Map<String, Value> {
     let variable = |name: &str| launch.environment.get(OsStr::new(name)).map(PathBuf::from);
     let own = variable("HOME").map(|home| home.join(FILE));

@@ -1,11 +1,11 @@
-//! The blocks of a prompt: its text, and what is enclosed in the form that the agent takes.
+//! The content blocks of a prompt: its text, and attachments in a form that the agent accepts.
 
 use serde_json::{Value, json};
 
 use crate::catalogue::Mentions;
 use crate::driver::{Enclosed, Enclosure};
 
-/// What an agent takes in a prompt besides text and links, which all of them take.
+/// The content types that an agent accepts besides text and links, which all agents accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Takes {
     image: bool,
@@ -16,14 +16,14 @@ pub(super) struct Takes {
 }
 
 impl Takes {
-    /// What an agent's answer to `initialize` says.
+    /// From an agent's response to `initialize`.
     pub(super) fn of(hello: &Value, mentions: Mentions) -> Self {
         let can = |what: &str| {
             let path = format!("/agentCapabilities/promptCapabilities/{what}");
             hello.pointer(&path).and_then(Value::as_bool).unwrap_or_default()
         };
         let embedded = can("embeddedContext");
-        // Cline says that it takes pictures, and drops all blocks but text.
+        // Cline declares that it accepts images, and drops all blocks but text.
         let is_cline = hello.pointer("/agentInfo/name").is_some_and(|name| name == "cline");
         Self {
             image: can("image") && !is_cline,
@@ -79,7 +79,7 @@ pub(super) fn blocks(text: &str, enclosed: &[Enclosure], takes: Takes) -> Conten
             }
         }
     }
-    // The text comes first: agents take commands from it.
+    // The text comes first: agents parse commands at its beginning.
     blocks.insert(0, json!({"type": "text", "text": with_paths(text, enclosed, takes)}));
     let advice = (!by_path.is_empty()).then(|| {
         let names = by_path.join(", ");
@@ -88,14 +88,14 @@ pub(super) fn blocks(text: &str, enclosed: &[Enclosure], takes: Takes) -> Conten
     Content { blocks, advice }
 }
 
-/// The text, with the paths of attachments that are files to the agent: not every agent follows links.
+/// The text, with the paths of attachments that are passed as files: not every agent follows links.
 fn with_paths(text: &str, enclosed: &[Enclosure], takes: Takes) -> String {
     let is_file = |it: &&Enclosure| match &it.content {
         Enclosed::File { .. } | Enclosed::Document { .. } => true,
         Enclosed::Image { .. } => !takes.image,
         Enclosed::Audio { .. } => !takes.audio,
         Enclosed::Text { .. } => !takes.embedded,
-        // The text has it already.
+        // The text mentions it already.
         Enclosed::Mention { .. } => false,
     };
     let mut text = text.to_owned();

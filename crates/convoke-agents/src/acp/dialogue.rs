@@ -1,7 +1,8 @@
-//! One conversation with one agent, without I/O: takes the agent's messages, and returns messages and reports.
+//! The protocol state of one conversation with an agent, without I/O: takes the agent's messages,
+//! and returns messages and reports.
 //!
-//! Nothing here waits. Lines for the agent, reports for the session and work pile up in the outbox, and the caller
-//! bounds the pile by not reading from the agent meanwhile.
+//! Nothing here blocks. Lines for the agent, reports for the session and work are queued in the
+//! outbox; the caller bounds the queues by not reading from the agent meanwhile.
 
 mod asked;
 mod turn;
@@ -27,7 +28,7 @@ use crate::driver::{Order, Page, Random};
 use crate::error::{Error, Result};
 use turn::{HeldPrompt, Turn};
 
-/// Changes of mode or settings that may wait for the agent at once; one more is refused.
+/// Changes of mode or settings that may be unconfirmed at once; further ones are refused.
 const CHANGES_MAX: usize = 32;
 
 /// A conversation with an agent.
@@ -40,40 +41,41 @@ pub(super) struct Dialogue {
     /// The agent's own id of the session, once it is known.
     session: Option<String>,
     hearing: Hearing,
-    /// How many updates there were.
+    /// The number of updates so far.
     heard: u64,
     turn: Option<Turn>,
     /// The login methods that the agent offers, for when it requires one.
     logins: Vec<String>,
-    /// What the answer that opened the session offered.
+    /// The modes and settings in the response that opened the session.
     offered: Vec<SessionState>,
-    /// A prompt that waits until the agent has confirmed changes of its mode or settings, and until when.
+    /// A prompt that is held until the agent has confirmed changes of its mode or settings, and the
+    /// deadline.
     held: Option<(HeldPrompt, Instant)>,
-    /// What the agent takes in a prompt besides text.
+    /// The content types that the agent accepts in a prompt besides text.
     takes: Takes,
-    /// Our requests that the agent has not answered.
+    /// Convoke's requests that the agent has not answered.
     pending: BTreeMap<u64, Pending>,
     last_id: u64,
-    /// The answer to the last call.
+    /// The response to the last call.
     answer: Option<Outcome>,
 }
 
-/// What is to be carried out of a conversation.
+/// The output of a conversation, for the caller to carry out.
 #[derive(Default)]
 pub(super) struct Outbox {
-    /// For the agent.
+    /// Lines for the agent.
     pub(super) lines: VecDeque<Value>,
-    /// For the session.
+    /// Reports for the session.
     pub(super) reports: VecDeque<Report>,
-    /// Work on files for the request with this id; it ends soon.
+    /// Work on files for the request with this id, which ends soon.
     pub(super) soon: Vec<(Value, Work)>,
-    /// Waiting for commands for the request with this id.
+    /// Work that waits for the end of a command, for the request with this id.
     pub(super) later: Vec<(Value, Work)>,
 }
 
-/// What a request of ours is for.
+/// The purpose of a request of Convoke's.
 enum Pending {
-    /// The code that made the request reads the answer.
+    /// The caller of `call` reads the response.
     Call,
     Prompt {
         turn: Seq,
@@ -110,23 +112,23 @@ impl Dialogue {
         }
     }
 
-    /// Makes a request whose answer is fetched with [`Self::take_answer`].
+    /// Sends a request whose response is fetched with [`Self::take_answer`].
     pub(super) fn call(&mut self, method: &str, params: Value) {
         self.answer = None;
         self.request(method, params, Pending::Call);
     }
 
-    /// The answer to the last call, once.
+    /// Takes the response to the last call.
     pub(super) const fn take_answer(&mut self) -> Option<Outcome> {
         self.answer.take()
     }
 
-    /// From now on the conversation is about this session.
+    /// Sets the session of the conversation.
     pub(super) fn enter(&mut self, session: &str) {
         self.session = Some(session.to_owned());
     }
 
-    /// How the updates that follow are to be understood.
+    /// Sets whether the following updates are new or a replay.
     pub(super) const fn listen(&mut self, hearing: Hearing) {
         self.hearing = hearing;
     }
@@ -136,28 +138,28 @@ impl Dialogue {
         self.heard
     }
 
-    /// What the answer that opened the session offers.
+    /// Records the modes and settings in the response that opened the session.
     pub(super) fn learn_offers(&mut self, answer: &Value) {
         self.offered = self.translator.offers.of_session(answer);
         self.outbox.reports.extend(self.offered.iter().cloned().map(Report::State));
     }
 
-    /// What the answer that opened the session offered.
+    /// The modes and settings in the response that opened the session.
     pub(super) fn offered(&self) -> &[SessionState] {
         &self.offered
     }
 
-    /// What the agent takes in a prompt besides text.
+    /// Records the content types that the agent accepts in a prompt besides text.
     pub(super) const fn learn_takes(&mut self, takes: Takes) {
         self.takes = takes;
     }
 
-    /// How people can log in at the agent.
+    /// Records the login methods of the agent.
     pub(super) fn learn_logins(&mut self, logins: Vec<String>) {
         self.logins = logins;
     }
 
-    /// Adapts to an agent that is known to deviate.
+    /// Adapts to the known deviations of an agent.
     pub(super) fn adapt_to(&mut self, name: &str) {
         match name {
             "gemini-cli" => self.host.answer_unknown_files(UnknownFile::Empty),
@@ -166,7 +168,7 @@ impl Dialogue {
         }
     }
 
-    /// The agent sent a line.
+    /// Handles a line of the agent.
     pub(super) fn hear(&mut self, line: Value) {
         match Incoming::read(line) {
             Incoming::Request { id, method, params } => self.serve(id, &method, &params),
@@ -180,7 +182,7 @@ impl Dialogue {
         }
     }
 
-    /// Answers a request of the agent's.
+    /// Answers a request of the agent.
     fn served(&mut self, id: Value, outcome: Outcome) {
         self.outbox.lines.push_back(wire::answer(id, outcome));
     }
@@ -205,7 +207,7 @@ impl Dialogue {
         }
     }
 
-    /// Asks for a page of the agent's sessions.
+    /// Requests a page of the agent's sessions.
     pub(super) fn list(&mut self, cursor: Option<String>, reply: oneshot::Sender<Result<Page>>) {
         let params = cursor.map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
         self.request("session/list", params, Pending::List(reply));
@@ -300,7 +302,7 @@ impl Dialogue {
         self.outbox.reports.push_back(Report::Noticed(Notice::worded(event, text.to_owned())));
     }
 
-    /// Hands on what the agent did.
+    /// Queues a report for the session.
     fn report(&mut self, report: Report) {
         if let Some(turn) = &mut self.turn {
             turn.witness(&report);

@@ -1,10 +1,11 @@
-//! Files that the agent asks Convoke to read and write: those of its workspace, and to read what it sees besides.
+//! File access on behalf of the agent: reads and writes in its workspace, and reads of other files
+//! that its sandbox shows.
 //!
 //! Convoke has more rights than the agent, so checking the path is not enough. Every step from the workspace's folder
 //! down to the file is opened without following links, after the links were resolved inside of the workspace; if a
 //! folder is swapped for a link in between, the call fails.
 //!
-//! All of this blocks, and belongs on a thread where that does no harm.
+//! All functions block, and must run on a blocking thread.
 
 mod outside;
 
@@ -42,9 +43,9 @@ pub(super) struct Files {
 struct Inner {
     path: PathBuf,
     folder: Dir,
-    /// Files and folders that the agent may not see, by device and inode, even when they are in the workspace.
+    /// Files and folders that the agent may not see even in the workspace, by device and inode.
     hidden: Vec<(u64, u64)>,
-    /// What may be read outside of the workspace.
+    /// The files that may be read outside of the workspace.
     outside: Option<Outside>,
     random: Random,
 }
@@ -71,7 +72,7 @@ pub(super) enum Written {
     Protected(ProtectedChange),
 }
 
-/// A change of a file that programs outside of the sandbox run or obey, such as a git hook.
+/// A change of a file that programs outside of the sandbox execute or obey, such as a git hook.
 #[derive(Debug)]
 pub(super) struct ProtectedChange {
     /// The id of the tool call that shows it.
@@ -84,7 +85,7 @@ pub(super) struct ProtectedChange {
     pub(super) new: String,
 }
 
-/// Why a file cannot be had.
+/// Why a file cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Trouble {
     #[error("{} is outside of the workspace", .0.display())]
@@ -135,7 +136,7 @@ impl Files {
         Ok(Self { inner: Arc::new(Inner { path, folder, hidden, outside, random }) })
     }
 
-    /// The same, and to be read also what the agent can read outside of the workspace.
+    /// Also allows to read what the agent can read outside of the workspace.
     pub(super) fn and(mut self, outside: Outside) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
             inner.outside = Some(outside);
@@ -143,7 +144,7 @@ impl Files {
         self
     }
 
-    /// Some lines of a text.
+    /// Reads some lines of a text.
     pub(super) fn read(&self, path: &Path, lines: Lines) -> Result<String, Trouble> {
         match (self.read_inside(path, lines), &self.inner.outside) {
             (Err(Trouble::Outside(_)), Some(outside)) => outside.read(path, lines),
@@ -165,8 +166,8 @@ impl Files {
         }
     }
 
-    /// Puts a text in the place of the old one, whole or not at all. Folders on the way are made. A protected file is
-    /// not written; [`Self::write_protected`] does that once the user has allowed it.
+    /// Replaces the text of a file atomically, and creates missing folders. A protected file is not
+    /// written; [`Self::write_protected`] does that once the user has allowed it.
     pub(super) fn write(&self, path: &Path, text: &str) -> Result<Written, Trouble> {
         if text.len() as u64 > TEXT_BYTES_MAX {
             return Err(unfit(path, "would be larger than 10 MiB"));
@@ -222,9 +223,10 @@ impl Inner {
 
     /// Replaces the file at the end of resolved steps.
     fn write(&self, path: &Path, steps: &[OsString], text: &str) -> Result<(), Trouble> {
-        // Opens the same path components that were checked: a link that is swapped in meanwhile is not followed.
+        // Opens the path components that were checked: a link that is swapped in meanwhile is not
+        // followed.
         let (folder, name) = self.open_folder(path, steps, Missing::Create)?;
-        // A file that may not be written is not replaced either.
+        // A file without write permission is not replaced either.
         let mode = match open_plain(&folder, &name, OpenOptions::new().write(true), path) {
             Ok(old) => Some(old.metadata().map_err(|source| trouble(path, source))?.mode()),
             Err(Trouble::Missing(_)) => None,
@@ -256,7 +258,7 @@ impl Inner {
         Ok((folder, name.clone()))
     }
 
-    /// The steps to a file from the workspace, without links as far as it exists.
+    /// The path components from the workspace to a file, with links resolved as far as they exist.
     fn resolve(&self, path: &Path) -> Result<Vec<OsString>, Trouble> {
         let inside = match path.is_absolute() {
             true => path.strip_prefix(&self.path).map_err(|_| outside(path))?,
@@ -291,7 +293,7 @@ impl Inner {
         Ok(steps)
     }
 
-    /// The folder of this name in a folder.
+    /// Opens the folder of this name in a folder.
     fn descend(&self, folder: &Dir, name: &OsStr, missing: Missing) -> io::Result<Dir> {
         let open = || {
             let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
@@ -316,7 +318,7 @@ impl Inner {
         Ok(Dir::from_std_file(opened.into_std()))
     }
 
-    /// Writes beside the file, and then takes its place.
+    /// Writes a temporary file beside the file, and renames it.
     fn replace(&self, folder: &Dir, name: &OsStr, text: &str, mode: Option<u32>) -> io::Result<()> {
         let beside = format!(".convoke-{:032x}.tmp", u128::from_ne_bytes((self.random)()));
         let mut file =
@@ -327,14 +329,14 @@ impl Inner {
         });
         let placed = written.and_then(|()| folder.rename(&beside, folder, name));
         if placed.is_err() {
-            // The failure that is reported is the one that counts.
+            // The first failure is the one that is reported.
             folder.remove_file(&beside).ok();
         }
         placed
     }
 }
 
-/// Opens a file that is neither a link nor a folder, a pipe or a device, on which one could wait for ever.
+/// Opens a regular file: no link, folder, pipe or device, which could block for ever.
 fn open_plain(
     folder: &Dir,
     name: &OsStr,
@@ -389,7 +391,7 @@ fn trouble(path: &Path, source: io::Error) -> Trouble {
     if kind == io::ErrorKind::NotFound {
         return Trouble::Missing(path.to_owned());
     }
-    // A refusal that is not the operating system's is one of a path that leads out, or to what is hidden.
+    // A refusal that is not from the kernel is for a path that leads outside or is hidden.
     if kind == io::ErrorKind::PermissionDenied && source.raw_os_error().is_none() {
         return outside(path);
     }

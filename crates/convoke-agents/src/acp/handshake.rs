@@ -14,11 +14,11 @@ use crate::catalogue::Tools;
 use crate::driver::{Abilities, HttpServer, Launch, McpServer, Start, Started};
 use crate::error::{Error, Result};
 
-/// The protocol that is spoken here; a higher number would make some agents speak a draft of the next one.
+/// The protocol version. A higher number would make some agents speak a draft of the next one.
 const PROTOCOL_VERSION: u64 = 1;
 /// A replay that follows the response is over after this long without a message.
 const SETTLE_QUIET: Duration = Duration::from_millis(300);
-/// A replay that comes after the answer is not waited for longer than this; what comes later is taken for news.
+/// The maximum wait for a replay after the response; later updates count as new.
 const SETTLE_MAX: Duration = Duration::from_secs(2);
 
 /// Introduces Convoke and opens the session. [`Error::Gone`] means that the agent closed its pipes.
@@ -54,7 +54,7 @@ enum Refusal {
 }
 
 impl Refusal {
-    /// Sorts out an error of the agent's.
+    /// Classifies an error of the agent.
     fn new(fault: Fault, other: impl FnOnce(String) -> Error) -> Self {
         if fault.code == AUTH_REQUIRED {
             Self::Login(fault)
@@ -97,7 +97,7 @@ async fn resume(
     let mut answer = None;
     if abilities.resume {
         let resumed = call(talk, "session/resume", params.clone()).await?;
-        // An agent may promise more than it has.
+        // An agent may declare a capability that it does not have.
         answer = Some(resumed).filter(|it| !is_unknown(it) || !abilities.load);
     }
     if answer.is_none() && abilities.load {
@@ -114,14 +114,14 @@ async fn resume(
     let answer =
         answer.map_err(|fault| Refusal::new(fault, |detail| Error::CannotResume { detail }))?;
     talk.dialogue.listen(Hearing::Live);
-    // The answer may be nothing at all, or bring an id, which then is the one to use.
+    // The response may be empty, or contain another id, which then counts.
     let session = session_in(&answer).unwrap_or(session);
     talk.dialogue.enter(session);
     talk.dialogue.learn_offers(&answer);
     Ok(session.to_owned())
 }
 
-/// Opens a copy of a session; few agents can.
+/// Opens a fork of a session; few agents support it.
 async fn fork(
     talk: &mut Talk,
     launch: &Launch,
@@ -146,7 +146,7 @@ async fn fork(
     Ok(copy.to_owned())
 }
 
-/// Lets a replay pass by that comes after the answer.
+/// Waits for the end of a replay that follows the response.
 async fn settle(talk: &mut Talk) -> Result<()> {
     let last = Instant::now() + SETTLE_MAX;
     let mut quiet = Instant::now() + SETTLE_QUIET;
@@ -216,14 +216,14 @@ fn introduced_as(hello: &Value) -> Option<String> {
     Some(field("version").map_or_else(|| name.to_owned(), |version| format!("{name} {version}")))
 }
 
-/// Where the session takes place, and with which servers of tools.
+/// The working directory of the session, and its MCP servers.
 fn place(launch: &Launch) -> Value {
     let servers = launch.mcp_servers.iter().filter_map(|it| match launch.tools {
         Tools::Stdio => Some(server(it)),
         Tools::Http => {
             Some(it.http.as_ref().map_or_else(|| server(it), |http| over_http(it, http)))
         }
-        // Cline stores those that it is given here, and never starts them.
+        // Cline stores servers that are passed here, and never starts them.
         Tools::Cline | Tools::None => None,
     });
     let servers: Vec<Value> = servers.collect();

@@ -10,19 +10,19 @@ use super::files::{Files, Lines, ProtectedChange, Trouble, Written};
 use super::terminal::{Order, Terminals};
 use super::wire::{BAD_PARAMS, Fault, INTERNAL, Outcome};
 
-/// Carries out what the agent asks of its client.
+/// Serves the agent's requests to its client.
 pub(super) struct Host {
     files: Files,
     pub(super) terminals: Terminals,
     unknown_file: UnknownFile,
 }
 
-/// The error for an agent that reads a file that does not exist.
+/// The response to a read of a file that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnknownFile {
-    /// That it does not exist.
+    /// An error.
     Missing,
-    /// Nothing: Gemini reads a file before it writes it, and cannot make a new one when the reading fails.
+    /// An empty text: Gemini reads a file before it writes it, and cannot create one if that fails.
     Empty,
 }
 
@@ -32,18 +32,18 @@ pub(super) enum Served {
     Now(Outcome),
     /// By work on files, which ends soon.
     Soon(Work),
-    /// Whenever a command ends.
+    /// When a command ends.
     Later(Work),
 }
 
-/// What leads to the outcome of a request.
+/// A future that serves a request.
 pub(super) type Work = Pin<Box<dyn Future<Output = Worked> + Send>>;
 
-/// What work for a request led to.
+/// The result of work for a request.
 pub(super) enum Worked {
-    /// Its answer.
+    /// The response.
     Answer(Outcome),
-    /// A question to the human, who decides whether this is written.
+    /// The human must decide whether this is written.
     Asks(ProtectedChange),
     /// The answer, after the user allowed a change of a protected file.
     Wrote { change: ProtectedChange, outcome: Outcome },
@@ -54,12 +54,12 @@ impl Host {
         Self { files, terminals, unknown_file: UnknownFile::Missing }
     }
 
-    /// The error that the agent gets for files that do not exist.
+    /// Sets the response to reads of files that do not exist.
     pub(super) const fn answer_unknown_files(&mut self, answer: UnknownFile) {
         self.unknown_file = answer;
     }
 
-    /// Serves a request, or does not know the method.
+    /// Serves a request; `None` for an unknown method.
     pub(super) fn serve(&mut self, method: &str, params: &Value) -> Option<Served> {
         let served = match method {
             "fs/read_text_file" => self.read(params),
@@ -103,7 +103,7 @@ impl Host {
         })))
     }
 
-    /// Makes a change of a protected file that the user has allowed.
+    /// Writes a protected file after the user has allowed it.
     pub(super) fn write_protected(&self, change: ProtectedChange) -> Work {
         let files = self.files.clone();
         aside(move || {
@@ -147,7 +147,7 @@ impl Host {
     }
 }
 
-/// Blocking work, on a separate thread.
+/// Runs blocking work on a separate thread.
 fn aside(work: impl FnOnce() -> Worked + Send + 'static) -> Work {
     let task = tokio::task::spawn_blocking(work);
     Box::pin(async {

@@ -1,4 +1,4 @@
-//! The sessions that an agent says it knows.
+//! The sessions that an agent lists.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::text::cut_to;
 use crate::driver::{Listed, Page};
 
-/// The longest title that is handed on.
+/// The longest title; longer ones are cut.
 const TITLE_BYTES_MAX: usize = 4 << 10;
 
 /// One page of the answer to `session/list`.

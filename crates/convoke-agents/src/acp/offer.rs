@@ -1,6 +1,6 @@
-//! What an agent lets people choose: its modes, its settings and its commands.
+//! What an agent offers: its modes, its settings and its commands.
 //!
-//! Agents repeat themselves; only changes are reported.
+//! Agents repeat their offers; only changes are reported.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 
 use super::text::cut_to;
 
-/// Entries of one list that are handed on; people cannot choose among more.
+/// The maximum length of one list; people cannot choose among more.
 const ENTRIES_MAX: usize = 1000;
-/// The longest description that is handed on.
+/// The longest description; longer ones are cut.
 const DESCRIPTION_BYTES_MAX: usize = 4096;
-/// What the setting is called that older agents offer as a list of models.
+/// The id of the setting for older agents that offer a list of models.
 const MODEL: &str = "model";
 
 /// What the agent has offered so far.
@@ -24,12 +24,12 @@ pub(super) struct Offers {
     settings: Option<SessionState>,
     /// The models of an agent that has no setting for them.
     models: Option<OfferedSetting>,
-    /// Settings that are switches, which are set with `true` and `false` instead of strings.
+    /// Boolean settings, which are set with `true` and `false` instead of strings.
     switches: BTreeSet<String>,
 }
 
 impl Offers {
-    /// What the answer to `session/new`, `session/load` or `session/resume` offers.
+    /// The offers in the response to `session/new`, `session/load` or `session/resume`.
     pub(super) fn of_session(&mut self, answer: &Value) -> Vec<SessionState> {
         let mut notices = Vec::new();
         if let Some(modes) = answer.get("modes").filter(|modes| !modes.is_null()) {
@@ -43,7 +43,7 @@ impl Offers {
         notices
     }
 
-    /// The modes and the one that the agent is in.
+    /// The modes and the current one.
     fn modes(&mut self, modes: &Value) -> Option<SessionState> {
         let current = text(modes, "currentModeId")?;
         let available = choices(modes.get("availableModes")?, "id");
@@ -51,7 +51,7 @@ impl Offers {
         Some(SessionState::Modes { current, available })
     }
 
-    /// The agent is in this mode now.
+    /// Records the current mode.
     pub(super) fn mode(&mut self, current: &str) -> Option<SessionState> {
         if self.mode.as_deref() == Some(current) {
             return None;
@@ -61,7 +61,7 @@ impl Offers {
         Some(SessionState::Modes { current: current.to_owned(), available })
     }
 
-    /// All settings, as `configOptions` have them.
+    /// All settings, from `configOptions`.
     pub(super) fn settings(&mut self, options: &Value) -> Option<SessionState> {
         let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
         let mut settings: Vec<OfferedSetting> =
@@ -72,7 +72,7 @@ impl Offers {
         news(&mut self.settings, SessionState::Settings { settings })
     }
 
-    /// All commands, as `available_commands_update` has them.
+    /// All commands, from `available_commands_update`.
     pub(super) fn commands(&mut self, update: &Value) -> Option<SessionState> {
         let commands = update.get("availableCommands")?.as_array()?;
         let commands = commands.iter().take(ENTRIES_MAX).filter_map(command).collect();
@@ -92,7 +92,7 @@ impl Offers {
         ("session/set_config_option", params)
     }
 
-    /// The agent has switched to a model of its older kind of list, which it does not announce.
+    /// Records the chosen model of an older agent, which does not report it.
     pub(super) fn model(&mut self, model: &str) -> Option<SessionState> {
         let models = self.models.as_mut()?;
         model.clone_into(&mut models.current);
@@ -103,7 +103,7 @@ impl Offers {
     }
 }
 
-/// The offer, unless it is the one that was reported last.
+/// The offer, unless it equals the last reported one.
 fn news(last: &mut Option<SessionState>, offer: SessionState) -> Option<SessionState> {
     if last.as_ref() == Some(&offer) {
         return None;

@@ -1,4 +1,4 @@
-//! Permissions that the agent waits for: asked once, answered exactly once.
+//! Permission requests of the agent: each is asked once and answered exactly once.
 
 use convoke_core::content::Diff;
 use convoke_core::evidence::Evidence;
@@ -16,30 +16,33 @@ use super::tool::name;
 use super::wire::{BAD_PARAMS, CANCELLED, Fault, INTERNAL, Outcome};
 use crate::evidence::{Call, of_call};
 
-/// Permissions that may be open at once; one more is refused. The session takes fewer, so this is only a last bound.
+/// Open permission requests; further ones are refused. The session accepts fewer, so this is only a
+/// last bound.
 const OPEN_MAX: usize = 64;
-/// Options of one permission that are handed on.
+/// Options of one permission; further ones are dropped.
 const OPTIONS_MAX: usize = 16;
-/// The longest id of an option; one with a longer id is left out, since the agent must get it back as it is.
+/// The longest id of an option; an option with a longer id is left out, since the agent must get
+/// its id back unchanged.
 const OPTION_ID_BYTES_MAX: usize = 1 << 10;
-/// The longest title or name that is handed on.
+/// The longest title or name; longer ones are cut.
 const TITLE_BYTES_MAX: usize = 4 << 10;
-/// What is said when an agent would be allowed something for good or not at all.
+/// The addition to the title if an agent offers no option to allow it once.
 const ONLY_FOR_GOOD: &str = " (it cannot be allowed: the agent offers no way to allow it once, and Convoke passes on no other)";
-/// Changes of one call that are surely all of them: fewer than a message that is too long keeps.
+/// Fewer changes than this of one call are certainly complete: a message that is too long keeps
+/// more.
 const DIFFS_MAX: usize = 16;
 const ALLOW: &str = "allow";
 const DENY: &str = "deny";
 /// The title of a request without one.
 const UNTITLED: &str = "The agent asks for permission";
 
-/// The permissions that the agent waits for.
+/// The open permission requests.
 #[derive(Debug, Default)]
 pub(super) struct Permissions {
     open: Vec<Open>,
 }
 
-/// One that is not answered.
+/// An unanswered request.
 #[derive(Debug)]
 struct Open {
     /// The agent's id of its request.
@@ -48,18 +51,18 @@ struct Open {
     purpose: Purpose,
 }
 
-/// What a permission is for.
+/// The purpose of a permission.
 #[derive(Debug)]
 enum Purpose {
-    /// Something that the agent does itself; it chose the options.
+    /// An action of the agent itself, with the options that it offers.
     Act(Vec<PermissionOption>),
-    /// A change of a protected file, which Convoke makes for it.
+    /// A change of a protected file, which Convoke makes on behalf of the agent.
     Write(ProtectedChange),
     /// Questions to the human.
     Questions(Form),
 }
 
-/// What follows from a human's answer. The id is the one of the agent's request.
+/// The result of a human's answer. The id is that of the agent's request.
 #[derive(Debug)]
 pub(super) enum Settled {
     Answer {
@@ -91,8 +94,8 @@ impl Permissions {
         let options = params.get("options").and_then(Value::as_array).map(Vec::as_slice);
         let options: Vec<_> =
             options.unwrap_or_default().iter().filter_map(option).take(OPTIONS_MAX).collect();
-        // Options that would hold permanently in the agent itself are not offered: rules are Convoke's, and can be
-        // revoked.
+        // Options that the agent itself would apply permanently are not offered: rules are
+        // Convoke's, and can be revoked.
         let (options, for_good): (Vec<_>, Vec<_>) =
             options.into_iter().partition(|option| holds_once(option.kind));
         if options.is_empty() {
@@ -175,7 +178,8 @@ impl Permissions {
         Ok(())
     }
 
-    /// What the human, or the clock, decided; none when the agent has its answer already.
+    /// Handles the decision of the human or of a timeout; `None` if the agent has its answer
+    /// already.
     pub(super) fn reply(&mut self, request: RequestId, reply: &Reply) -> Option<Settled> {
         let place = self.open.iter().position(|open| open.request == request)?;
         let Open { id, purpose, .. } = self.open.remove(place);
@@ -203,7 +207,7 @@ impl Permissions {
         Some(Settled::Answer { id, result: json!({"outcome": outcome}) })
     }
 
-    /// Cancels all that is open; gives the agent's ids of its requests, and their outcomes.
+    /// Cancels all open requests; returns the agent's ids of them, and their outcomes.
     pub(super) fn cancel_all(&mut self) -> Vec<(Value, Outcome)> {
         let cancelled = |open: Open| match open.purpose {
             Purpose::Act(_) => (open.id, Ok(json!({"outcome": {"outcome": "cancelled"}}))),
@@ -215,14 +219,14 @@ impl Permissions {
         self.open.drain(..).map(cancelled).collect()
     }
 
-    /// The agent cancels the request with this JSON-RPC id.
+    /// Removes the request with this JSON-RPC id, which the agent has cancelled.
     pub(super) fn withdraw(&mut self, id: &Value) -> Option<RequestId> {
         let place = self.open.iter().position(|open| open.id == *id)?;
         Some(self.open.remove(place).request)
     }
 }
 
-/// The option that says no, for this time.
+/// The option that rejects once.
 fn rejection(options: &[PermissionOption]) -> Option<String> {
     let once = options.iter().find(|option| option.kind == PermissionKind::RejectOnce)?;
     Some(once.option_id.clone())
@@ -246,13 +250,13 @@ fn settle_write(id: Value, change: ProtectedChange, reply: &Reply) -> Settled {
     Settled::Denied { id, change, fault }
 }
 
-/// The error that the agent gets when a protected file is left unchanged.
+/// The error for the agent when a protected file stays unchanged.
 pub(super) fn protected_denied(change: &ProtectedChange, why: &str) -> Fault {
     let path = change.inside.display();
     Fault::new(BAD_PARAMS, format!("{path} is protected and was not changed: {why}"))
 }
 
-/// The tool call that shows a change of a protected file, as ACP spells it.
+/// The tool call that shows a change of a protected file, in ACP's format.
 pub(super) fn protected_call(change: &ProtectedChange, status: &str) -> Value {
     let Diff { path, old_text, new_text } = protected_diff(change);
     let diff = json!({"type": "diff", "path": path, "oldText": old_text, "newText": new_text});
@@ -286,19 +290,19 @@ const fn holds_once(kind: PermissionKind) -> bool {
     }
 }
 
-/// What the call is about: the arguments as the agent gives them, never its title.
+/// The evidence of a call: the arguments as the agent gives them, never its title.
 fn evidence(call: &Value, known: Option<&ToolUpdate>) -> Option<Evidence> {
     let raw = call.get("rawInput").filter(|args| !args.is_null());
     let args = raw.or_else(|| known?.args.as_ref()).unwrap_or(&Value::Null);
     let announced = known.and_then(|known| known.result.as_ref()).map(|result| &*result.diffs);
     let kind = known.and_then(|known| known.kind.as_deref()).or_else(|| field(call, "kind"));
-    // What is asked for decides, and not what was announced under the same id.
+    // The request decides, not what was announced under the same id.
     let named = name(call);
     let tool = named.as_deref().or_else(|| known?.tool.as_deref());
     let diffs = announced.unwrap_or_default();
     let evidence = of_call(Call { tool, kind, args, diffs })?;
     match evidence {
-        // Of very long lists of changes only the beginning is remembered, and one of these may be cut.
+        // Only the beginning of very long lists of changes is stored, and this one may be cut.
         Evidence::Changes { diffs, omitted_bytes: 0 } if diffs.len() >= DIFFS_MAX => {
             Some(Evidence::Changes { diffs, omitted_bytes: 1 })
         }
@@ -310,9 +314,9 @@ fn evidence(call: &Value, known: Option<&ToolUpdate>) -> Option<Evidence> {
     }
 }
 
-/// The tool, else the sort of tool.
+/// The tool, else the kind of tool.
 fn tool(call: &Value, known: Option<&ToolUpdate>) -> Option<String> {
-    // What is of no sort has nothing in common that could be allowed.
+    // `other` covers unrelated tools, so it identifies none.
     let is_sort = |kind: &&str| *kind != "other";
     let reported = known.and_then(|known| known.tool.as_deref());
     let kind = known.and_then(|known| known.kind.as_deref()).or_else(|| field(call, "kind"));
@@ -321,12 +325,12 @@ fn tool(call: &Value, known: Option<&ToolUpdate>) -> Option<String> {
     Some(cut_to(tool, TITLE_BYTES_MAX))
 }
 
-/// What people know the call by, from all that was said of it.
+/// The title of the call from earlier updates.
 fn known_title(known: &ToolUpdate) -> Option<&str> {
     [&known.title, &known.tool, &known.kind].into_iter().find_map(Option::as_deref)
 }
 
-/// What people are asked.
+/// The title of the request.
 fn title(call: &Value, known_title: Option<&str>) -> String {
     let named = field(call, "title").or(known_title).or_else(|| field(call, "name"));
     let Some(title) = named else { return UNTITLED.to_owned() };
@@ -355,7 +359,7 @@ fn option(option: &Value) -> Option<PermissionOption> {
         Some("reject_once") => PermissionKind::RejectOnce,
         Some("reject_always") => PermissionKind::RejectAlways,
         Some("allow_once") => PermissionKind::AllowOnce,
-        // What an unknown option allows may hold for good.
+        // An unknown kind of option may be permanent.
         Some(_) | None => PermissionKind::AllowAlways,
     };
     Some(PermissionOption { name: cut_to(name, OPTION_ID_BYTES_MAX), option_id, kind })

@@ -1,15 +1,16 @@
-//! Questions that an agent asks its human by means of its own: forms (`elicitation/create`), and qwen's permissions with
-//! questions inside. Both become the same questions as everywhere, and the answers go back in the agent's form.
+//! Questions that an agent asks in its own format: forms (`elicitation/create`), and qwen's
+//! permissions with embedded questions. Both become ordinary questions, and the answers are
+//! returned in the agent's format.
 
 use convoke_core::question::{Answer, Choice, Limits, Question, check_questions};
 use serde_json::{Map, Value, json};
 
-/// More than the agents' own limits, which may change; the user interfaces must cope.
+/// Above the agents' own limits, which may change; the user interfaces must handle this many.
 const LIMITS: Limits = Limits { questions_max: 16, options_max: 32 };
-/// How the names of fields end that take a free text beside a choice.
+/// The suffix of fields that take free text beside a choice.
 const CUSTOM: &str = "_custom";
 
-/// Questions, and how their answers are sent.
+/// Questions, and the format of their answers.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Form {
     pub(super) questions: Vec<Question>,
@@ -20,21 +21,21 @@ pub(super) struct Form {
 enum Way {
     /// The fields of a form, in the order of the questions.
     Fields(Vec<Field>),
-    /// The option of a permission that submits the answers, which are named by the numbers of their questions.
+    /// The option of a permission that submits the answers, which are keyed by question number.
     Option(String),
 }
 
 #[derive(Debug, Clone, PartialEq)]
 struct Field {
     name: String,
-    /// The field for a free text, if there is one.
+    /// The field for free text, if there is one.
     custom: Option<String>,
-    /// What the options stand for, by their labels.
+    /// The values of the options, by label.
     values: Vec<(String, Value)>,
 }
 
 impl Form {
-    /// The questions in a form; none if it asks for something else, such as numbers or secrets.
+    /// The questions in a form; `None` if it asks for something else, such as numbers or secrets.
     pub(super) fn of_elicitation(params: &Value) -> Option<Self> {
         if params.get("mode").and_then(Value::as_str).is_some_and(|mode| mode != "form") {
             return None;
@@ -53,7 +54,7 @@ impl Form {
         Some(Self { questions, way: Way::Fields(fields) })
     }
 
-    /// The questions in a permission of qwen's.
+    /// The questions in a permission request of qwen.
     pub(super) fn of_permission(params: &Value) -> Option<Self> {
         let meta = params.pointer("/toolCall/_meta")?;
         let asked = meta.get("qwenQuestions")?.as_array()?;
@@ -107,7 +108,7 @@ impl Form {
         }
     }
 
-    /// The agent's result when the human does not answer.
+    /// The agent's result if the human declines.
     pub(super) fn declined(&self) -> Value {
         match &self.way {
             Way::Fields(_) => json!({"action": "decline"}),
@@ -115,7 +116,7 @@ impl Form {
         }
     }
 
-    /// The agent's result when no answer will come.
+    /// The agent's result if the request is cancelled.
     pub(super) fn cancelled(&self) -> Value {
         match &self.way {
             Way::Fields(_) => json!({"action": "cancel"}),
@@ -141,7 +142,7 @@ impl Field {
             (Some(text), Some(field)) => {
                 content.insert(field.clone(), text.into());
             }
-            // A form without a place for it takes it as the value.
+            // A form without a field for it takes it as the value.
             (Some(text), None) => {
                 content.entry(self.name.clone()).or_insert_with(|| text.into());
             }
@@ -161,7 +162,7 @@ fn is_custom(name: &str, properties: &Map<String, Value>) -> bool {
     name.strip_suffix(CUSTOM).is_some_and(|of| properties.contains_key(of))
 }
 
-/// One field of a form as a question, and what its options stand for.
+/// One field of a form as a question, and the values of its options.
 fn question(name: &str, schema: &Value, message: &str) -> Option<(Question, Vec<(String, Value)>)> {
     let text = |field: &str| schema.get(field).and_then(Value::as_str).unwrap_or_default();
     let is_list = text("type") == "array";
@@ -174,7 +175,7 @@ fn question(name: &str, schema: &Value, message: &str) -> Option<(Question, Vec<
             let choice = |label: &str, value: bool| (label.to_owned(), None, Value::from(value));
             vec![choice("Yes", true), choice("No", false)]
         }
-        // A question needs something to choose from.
+        // A question needs options.
         (None, _) => return None,
     };
     let prompt = [text("description"), message, text("title"), name];
@@ -189,7 +190,7 @@ fn question(name: &str, schema: &Value, message: &str) -> Option<(Question, Vec<
     Some((Question { prompt, title, options, multi_select: is_list }, values))
 }
 
-/// An option: its label, what it means, and its value.
+/// An option: its label, its description and its value.
 fn option(option: &Value) -> Option<(String, Option<String>, Value)> {
     if let Some(label) = option.as_str() {
         return Some((label.to_owned(), None, option.clone()));

@@ -1,7 +1,8 @@
-//! The pipes around a conversation: carries lines, reports and work between the agent, the session and the runtime.
+//! The I/O of a conversation: moves lines, reports and work between the agent, the session and the
+//! runtime.
 //!
-//! There is no deadlock: while the session's queue is full the agent is not read from, while the agent does not read
-//! its input its output is still read, and orders are taken all the time.
+//! It cannot deadlock: while the session's queue is full the agent's output is not read, while the
+//! agent does not read its input its output is still read, and orders are always accepted.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -20,26 +21,27 @@ use crate::driver::{DriverRequest, reserve};
 use crate::lines::{Line, Pen, Reader, Writer, skipped};
 use crate::process::Pipes;
 
-/// Lines that may wait for the agent to read them; when there are as many, it is not listened to.
+/// Lines that may be queued for the agent; with more, its output is not read.
 const LINES_MAX: usize = 64;
-/// Works on files that are done at once; when there are as many, the agent is not listened to.
+/// Concurrent work on files; with more, the agent's output is not read.
 const SOON_MAX: usize = 16;
-/// Requests that may wait for the end of a command; one more is refused, as the others may wait for ever.
+/// Requests that may wait for the end of a command; further ones are refused, since these may wait
+/// for ever.
 const LATER_MAX: usize = 64;
 
-/// A conversation and its pipes.
+/// A conversation with its pipes.
 pub(super) struct Talk {
     pub(super) dialogue: Dialogue,
     lines: Reader,
     pen: Pen,
     /// The channel to the session, while it is open.
     reports: Option<mpsc::Sender<Report>>,
-    /// Work for requests of the agent's.
+    /// Work for requests of the agent.
     soon: JoinSet<Served>,
     later: JoinSet<Served>,
 }
 
-/// The outcome of a request of the agent's.
+/// The result of work for a request of the agent.
 type Served = (Value, Worked);
 
 /// Why a conversation ended.
@@ -60,7 +62,7 @@ impl Talk {
         Self { dialogue, lines: pipes.lines, pen, reports: Some(reports), soon, later }
     }
 
-    /// Carries out orders until there is an end. Cancel-safe.
+    /// Carries out orders until the conversation ends. Cancel-safe.
     pub(super) async fn run(&mut self, requests: &mut mpsc::Receiver<DriverRequest>) -> End {
         loop {
             if let ControlFlow::Break(end) = self.step(Some(requests)).await {
@@ -69,7 +71,7 @@ impl Talk {
         }
     }
 
-    /// Makes a request and waits for its answer. Other things happen meanwhile.
+    /// Sends a request and waits for its response; other events are handled meanwhile.
     pub(super) async fn call(&mut self, method: &str, params: Value) -> Result<Outcome, End> {
         self.dialogue.call(method, params);
         loop {
@@ -82,7 +84,7 @@ impl Talk {
         }
     }
 
-    /// Lets the next thing happen. Cancel-safe.
+    /// Handles the next event. Cancel-safe.
     pub(super) async fn step(
         &mut self,
         requests: Option<&mut mpsc::Receiver<DriverRequest>>,
@@ -93,7 +95,7 @@ impl Talk {
         let listens = !has_reports
             && self.dialogue.outbox.lines.len() < LINES_MAX
             && self.soon.len() < SOON_MAX;
-        // What leaves comes first, so that nothing piles up; what the agent says comes last.
+        // Output first, so that nothing accumulates; the agent's messages last.
         tokio::select! {
             biased;
             written = self.pen.written() => if written.is_err() {
@@ -126,22 +128,22 @@ impl Talk {
         }
     }
 
-    /// Drops the queued reports, and all that come after them.
+    /// Drops the queued reports, and all later ones.
     pub(super) fn mute(&mut self) {
         self.reports = None;
     }
 
-    /// The agent's input. A write in progress is not finished.
+    /// The agent's input. A write in progress is abandoned.
     pub(super) fn take_input(&mut self) -> Writer {
         self.pen.take_writer()
     }
 
-    /// Reads what the agent still says, so that it does not hang on a full pipe, and listens to none of it.
+    /// Reads and discards the agent's remaining output, so that it does not block on a full pipe.
     pub(super) async fn drain(&mut self) {
         while let Ok(Some(_)) = self.lines.next().await {}
     }
 
-    /// Begins what has piled up and can be begun.
+    /// Starts queued work as far as there is room.
     fn begin(&mut self) {
         if self.reports.is_none() {
             self.dialogue.outbox.reports.clear();
@@ -204,7 +206,7 @@ async fn next(requests: Option<&mut mpsc::Receiver<DriverRequest>>) -> Option<Dr
     }
 }
 
-/// Hands the first report on as soon as there is room. Cancel-safe.
+/// Sends the first report as soon as there is room. Cancel-safe.
 async fn deliver(
     session: Option<&mpsc::Sender<Report>>,
     reports: &mut VecDeque<Report>,

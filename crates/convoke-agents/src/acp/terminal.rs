@@ -1,4 +1,5 @@
-//! Commands that the agent has Convoke run: confined like the agent itself, and gone when it is gone.
+//! Commands that Convoke runs on behalf of the agent: confined like the agent itself, and killed
+//! with it.
 
 mod command;
 mod screen;
@@ -20,7 +21,8 @@ pub(crate) use screen::Screen;
 const OPEN_MAX: usize = 64;
 /// Outputs that are kept after their release, since the tool calls that show them end later.
 const RELEASED_MAX: usize = 8;
-/// The most that is kept of a command's output, whatever the agent asks for; the beginning is dropped.
+/// The most that is kept of a command's output, whatever the agent requests; the beginning is
+/// dropped.
 const OUTPUT_BYTES_MAX: usize = 1 << 20;
 
 /// The commands of one agent.
@@ -29,33 +31,33 @@ pub(super) struct Terminals {
     open: BTreeMap<String, Terminal>,
     released: VecDeque<(String, String)>,
     created: u64,
-    /// How many there were when the running turn began.
+    /// The number of commands when the running turn began.
     before_turn: u64,
 }
 
 /// A command, and what it has printed.
 struct Terminal {
-    /// How many there were with it.
+    /// Its number, counted from 1.
     number: u64,
     command: Command,
     screen: Arc<Mutex<Screen>>,
 }
 
-/// What shall be run.
+/// A command to run.
 pub(crate) struct Order {
-    /// A program, or a whole line for a shell when there are no arguments.
+    /// A program, or a whole shell line if there are no arguments.
     pub(crate) command: String,
     pub(crate) args: Vec<String>,
-    /// Variables besides the agent's own.
+    /// Variables in addition to the agent's own.
     pub(crate) environment: Vec<(OsString, OsString)>,
-    /// Where, if not in the workspace.
+    /// The working directory, if not the workspace.
     pub(crate) folder: Option<PathBuf>,
-    /// How much of its output shall be kept.
+    /// How much of its output to keep.
     pub(crate) output_bytes_max: Option<u64>,
 }
 
 impl Terminals {
-    /// For the agent that is launched like this.
+    /// Without commands, for the agent of this launch.
     pub(super) const fn new(launch: Launch) -> Self {
         Self {
             launch,
@@ -66,12 +68,13 @@ impl Terminals {
         }
     }
 
-    /// From now on commands belong to another turn.
+    /// Begins a new turn, to which later commands belong.
     pub(super) const fn begin_turn(&mut self) {
         self.before_turn = self.created;
     }
 
-    /// Kills the commands of the running turn, which was cancelled: not every agent does that itself.
+    /// Kills the commands of the running turn, which was cancelled: not every agent does that
+    /// itself.
     pub(super) fn kill_turn(&mut self) {
         for terminal in self.open.values_mut().filter(|it| it.number > self.before_turn) {
             terminal.command.kill();
@@ -94,7 +97,7 @@ impl Terminals {
         Ok(id)
     }
 
-    /// What a command has printed, and how it ended if it did.
+    /// The output of a command, and its exit status once it has ended.
     pub(super) fn output(&self, id: &str) -> Outcome {
         let terminal = self.find(id)?;
         let (output, truncated) = terminal.text();
@@ -102,13 +105,13 @@ impl Terminals {
         Ok(json!({"output": output, "truncated": truncated, "exitStatus": status}))
     }
 
-    /// Waits for the end of a command, however long that takes.
+    /// Waits for the end of a command, without a timeout.
     pub(super) fn exit(&self, id: &str) -> Result<impl Future<Output = Outcome> + use<>, Fault> {
         let end = self.find(id)?.command.end();
         Ok(async move { Ok(status(&end.await)) })
     }
 
-    /// Kills a command; its output can still be had.
+    /// Kills a command; its output stays readable.
     pub(super) fn kill(&mut self, id: &str) -> Outcome {
         self.open.get_mut(id).ok_or_else(|| unknown(id))?.command.kill();
         Ok(json!({}))
@@ -124,7 +127,7 @@ impl Terminals {
         Ok(json!({}))
     }
 
-    /// What people see of a terminal, also after its release.
+    /// The output of a terminal, even after its release.
     pub(super) fn shown(&self, id: &str) -> Option<String> {
         let released = || self.released.iter().find(|(released, _)| released == id);
         let open = self.open.get(id).map(|terminal| terminal.text().0);
@@ -137,9 +140,9 @@ impl Terminals {
 }
 
 impl Terminal {
-    /// What is kept of the output, and whether that is not all.
+    /// The stored output, and whether some was dropped.
     fn text(&self) -> (String, bool) {
-        // A writer that panicked left bytes, which are still valid.
+        // The bytes stay valid if a writer panicked.
         let screen = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
         (screen.text(), screen.is_cut())
     }

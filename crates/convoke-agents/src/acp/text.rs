@@ -5,11 +5,12 @@ use serde_json::{Map, Value};
 
 use crate::driver::WORDS_BYTES_MAX;
 
-/// The longest text, tool result or diff that is handed on; a longer one keeps its head and its tail, and a mark says so.
+/// The longest text, tool result or diff; a longer one keeps its head and its tail, with a mark
+/// between them.
 pub(super) const TEXT_BYTES_MAX: usize = WORDS_BYTES_MAX;
-/// The longest payload that is kept of an update that Convoke does not know.
+/// The longest stored payload of an unknown update.
 pub(super) const UNKNOWN_BYTES_MAX: usize = 16 << 10;
-/// Strings in arguments that are longer than this are cut when the arguments as a whole are too long.
+/// Strings in arguments above this size are cut if the arguments as a whole are too long.
 const ARGUMENT_BYTES_MAX: usize = 16 << 10;
 
 /// Cuts a text to the bound.
@@ -17,7 +18,8 @@ pub(super) fn cut(text: &str) -> String {
     cut_to(text, TEXT_BYTES_MAX)
 }
 
-/// A value that fits into `bytes_max`: as it came, or with its long strings cut, or the beginning of its JSON.
+/// A value that fits into `bytes_max`: unchanged, with its long strings cut, or as the beginning of
+/// its JSON.
 pub(super) fn cut_value(value: &Value, bytes_max: usize) -> Value {
     let json = value.to_string();
     if json.len() <= bytes_max {

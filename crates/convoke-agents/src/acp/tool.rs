@@ -1,7 +1,7 @@
-//! Tool calls: their names, arguments and results come in pieces, late, twice, or never.
+//! Tool calls: their names, arguments and results arrive in pieces, late, twice, or never.
 //!
-//! The session wants each word about a call to stand alone, so what agents say once is remembered here while the call
-//! is open.
+//! The session needs each update of a call to be complete, so earlier fields are stored here while
+//! the call is open.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,12 @@ use serde_json::Value;
 
 use super::text::{self, TEXT_BYTES_MAX};
 
-/// Open calls that are remembered; beyond that the first one is forgotten, and what it said before is not repeated.
+/// Open calls that are tracked; beyond that the oldest is evicted, and its earlier fields are not
+/// repeated.
 const CALLS_MAX: usize = 256;
 /// The size of tracked open calls; beyond that the oldest are evicted in the same way.
 const CALLS_BYTES_MAX: usize = 8 << 20;
-/// The longest title, name or path that is handed on.
+/// The longest title, name or path; longer ones are cut.
 const TITLE_BYTES_MAX: usize = 4 << 10;
 
 /// The tool calls in progress.
@@ -25,7 +26,7 @@ pub(super) struct Tools {
     calls: BTreeMap<String, Call>,
 }
 
-/// What is known of an open call.
+/// The stored fields of an open call.
 #[derive(Debug, Default)]
 struct Call {
     /// Everything that was reported of it.
@@ -34,11 +35,11 @@ struct Call {
     diffs: Vec<Diff>,
     /// Terminals whose output belongs to it.
     terminals: Vec<String>,
-    /// What was printed in a terminal that is the agent's own.
+    /// The output of a terminal of the agent's own.
     printed: String,
-    /// The agent's raw output, used when there is no content.
+    /// The agent's raw output, used if there is no content.
     raw: Option<String>,
-    /// How much all of this is.
+    /// The size of all of this.
     bytes: usize,
 }
 
@@ -46,8 +47,8 @@ struct Call {
 pub(super) type Screens<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl Tools {
-    /// All that is known of a call after a `tool_call` or `tool_call_update`; none when that is nothing new, or when it
-    /// does not say of which call.
+    /// The complete call after a `tool_call` or `tool_call_update`; `None` if it adds nothing, or
+    /// has no id.
     pub(super) fn hear(&mut self, update: &Value, screens: Screens<'_>) -> Option<ToolUpdate> {
         let id = update.get("toolCallId")?.as_str()?;
         let reported = self.calls.get(id).map(|call| call.known.clone());
@@ -64,12 +65,12 @@ impl Tools {
         Some(known).filter(|known| reported.as_ref() != Some(known))
     }
 
-    /// All that was said of an open call.
+    /// The stored fields of an open call.
     pub(super) fn known(&self, id: &str) -> Option<&ToolUpdate> {
         Some(&self.calls.get(id)?.known)
     }
 
-    /// Forgets the calls of a turn that is over; some agents never say that they ended.
+    /// Drops the calls of an ended turn; some agents never report their end.
     pub(super) fn clear(&mut self) {
         self.calls.clear();
     }
@@ -108,7 +109,7 @@ impl Call {
         known.args = arguments(update).or_else(|| known.args.take());
         known.status = status.or(known.status);
         self.raw = update.get("rawOutput").and_then(words).or_else(|| self.raw.take());
-        // More than can be handed on need not be kept.
+        // More than the limit of a text is not stored.
         if self.printed.len() <= TEXT_BYTES_MAX {
             self.printed.extend(printed(update));
         }
@@ -122,7 +123,7 @@ impl Call {
             + 2 * json_bytes(&self.diffs);
     }
 
-    /// Content is always sent as a whole, and replaces what was there.
+    /// Content is always sent as a whole, and replaces the previous content.
     fn replace_content(&mut self, blocks: &[Value]) {
         let texts = blocks.iter().filter_map(|block| text::of_block(block.get("content")?));
         self.text = joined(texts).map(|text| text::cut(&text));
@@ -131,8 +132,8 @@ impl Call {
         self.terminals = terminals.collect();
     }
 
-    /// The changes that a running call is about to make. Its output is reported when it has ended: some agents repeat
-    /// all of it with every word that they add.
+    /// The changes that a running call is about to make. Its output is only reported when it has
+    /// ended: some agents repeat all of it with every addition.
     fn changes(&self) -> Option<ToolResult> {
         let diffs = self.diffs.clone();
         (!diffs.is_empty()).then(|| ToolResult { diffs, ..ToolResult::default() })
@@ -165,7 +166,7 @@ fn status(word: &str) -> Option<ToolStatus> {
     }
 }
 
-/// The tool's name; Claude, qwen and vibe each have a place of their own for it.
+/// The tool's name, which Claude, qwen and vibe each put into a different field.
 pub(super) fn name(call: &Value) -> Option<String> {
     let at = |place: &str| call.pointer(place).unwrap_or(&Value::Null);
     let meta = at("/_meta");
@@ -175,7 +176,7 @@ pub(super) fn name(call: &Value) -> Option<String> {
         .or_else(|| field(meta, "tool_name"))
 }
 
-/// What Codex says that its own terminal printed since the last time.
+/// The output of Codex's own terminal since the last update.
 fn printed(update: &Value) -> Option<&str> {
     let places = ["/_meta/terminal_output_delta/data", "/_meta/terminal_output/data"];
     places.iter().find_map(|place| update.pointer(place)?.as_str())
@@ -195,7 +196,7 @@ fn diff(block: &Value) -> Option<Diff> {
     Some(Diff { path, old_text: text_of("oldText"), new_text: text_of("newText")? })
 }
 
-/// The result of a tool, if the agent does not show it as content.
+/// The text of a tool's result, if the agent does not show it as content.
 fn words(output: &Value) -> Option<String> {
     let words = match output {
         Value::Null => return None,

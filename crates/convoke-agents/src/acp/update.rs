@@ -10,21 +10,22 @@ use super::offer::Offers;
 use super::text::{self, UNKNOWN_BYTES_MAX};
 use super::tool::{Screens, Tools};
 
-/// Updates of unknown kinds that are kept in one turn; the rest is only logged, in case that one comes as a stream.
+/// Stored updates of unknown kinds in one turn; further ones are only logged, in case a kind is a
+/// stream.
 const UNKNOWN_MAX: u32 = 64;
-/// Steps of a plan that are handed on; people do not read more.
+/// Steps of a plan; people do not read more.
 const STEPS_MAX: usize = 1000;
-/// The longest step of a plan that is handed on.
+/// The longest step of a plan; longer ones are cut.
 const STEP_BYTES_MAX: usize = 4 << 10;
 
-/// Understands updates, and remembers what later ones leave out.
+/// Translates updates, and stores what later ones omit.
 #[derive(Debug, Default)]
 pub(super) struct Translator {
     pub(super) tools: Tools,
     pub(super) offers: Offers,
-    /// The last count of an agent that counts from the beginning on.
+    /// The last token count of an agent that reports running totals.
     counted: Option<Usage>,
-    /// The context size and the total cost as last reported; some agents repeat them.
+    /// The last reported context size and total cost; some agents repeat them.
     context: Option<Usage>,
     /// Updates of unknown kinds in this turn.
     unknown: u32,
@@ -38,7 +39,7 @@ pub(super) enum Hearing {
 }
 
 impl Translator {
-    /// What an update reports, if anything.
+    /// The report of an update, if it has one.
     pub(super) fn hear(
         &mut self,
         update: &Value,
@@ -49,7 +50,7 @@ impl Translator {
             tracing::debug!("an update does not say of which kind it is");
             return None;
         };
-        // Modes, commands and settings are current, also when they arrive during a replay.
+        // Modes, commands and settings are current even if they arrive during a replay.
         let offer = match kind {
             "available_commands_update" => self.offers.commands(update),
             "current_mode_update" => self.offers.mode(update.get("currentModeId")?.as_str()?),
@@ -75,7 +76,7 @@ impl Translator {
             }
             "notice" => advice(update).map(Report::Noticed),
             "compaction_update" => compaction(update).map(Report::Noticed),
-            // The title is the human's, and a summary is for the agent itself.
+            // Titles are set by the human, and a summary is for the agent itself.
             "session_info_update" | "compaction_summary_chunk" => {
                 tracing::debug!(kind, "an update that people need not see");
                 None
@@ -84,7 +85,7 @@ impl Translator {
         }
     }
 
-    /// A new turn begins.
+    /// Resets the counters for a new turn.
     pub(super) fn begin_turn(&mut self) {
         self.tools.clear();
         self.unknown = 0;
@@ -98,7 +99,7 @@ impl Translator {
         let counted = said_something(Usage { input_tokens, output_tokens, ..Usage::default() })?;
         let Some(before) = &mut self.counted else { return Some(counted) };
         let before = std::mem::replace(before, counted.clone());
-        // A count that went down began anew.
+        // A count that decreased was reset.
         let since = |now: Option<u64>, before: Option<u64>| {
             now.map(|now| now.checked_sub(before.unwrap_or_default()).unwrap_or(now))
         };
@@ -109,7 +110,7 @@ impl Translator {
         })
     }
 
-    /// The agent counts from the beginning of the session on instead of turn by turn.
+    /// Expects running totals for the session instead of counts per turn.
     pub(super) fn expect_running_count(&mut self) {
         self.counted = Some(Usage::default());
     }

@@ -1,6 +1,7 @@
-//! JSON-RPC 2.0 as agents really speak it: ids and codes of any sort, and now and then neither question nor answer.
+//! JSON-RPC 2.0 as agents really use it: ids and codes of any type, and sometimes messages that are
+//! neither request nor response.
 //!
-//! What the methods mean is not known here.
+//! The meaning of methods is not handled here.
 
 use serde_json::{Value, json};
 
@@ -10,9 +11,9 @@ pub(super) const AUTH_REQUIRED: i64 = -32000;
 pub(super) const NOT_FOUND: i64 = -32002;
 /// There is no such method.
 pub(super) const NO_METHOD: i64 = -32601;
-/// The parameters cannot be followed.
+/// The parameters are invalid.
 pub(super) const BAD_PARAMS: i64 = -32602;
-/// Something else went wrong.
+/// Any other error.
 pub(super) const INTERNAL: i64 = -32603;
 /// The request was cancelled by its sender.
 pub(super) const CANCELLED: i64 = -32800;
@@ -25,20 +26,20 @@ const DETAIL_CHARS_MAX: usize = 2000;
 pub(super) enum Incoming {
     /// A request, which expects a response.
     Request {
-        /// To be echoed exactly as it came.
+        /// To be echoed unchanged.
         id: Value,
         method: String,
         params: Value,
     },
-    /// It lets us know.
+    /// A notification.
     Notification { method: String, params: Value },
-    /// It answers one of our requests.
+    /// The response to a request of Convoke's.
     Answer { id: u64, outcome: Outcome },
-    /// It sent JSON that is none of these.
+    /// JSON that is none of these.
     Nonsense,
 }
 
-/// What a request led to.
+/// The result of a request.
 pub(super) type Outcome = Result<Value, Fault>;
 
 /// An error, in either direction.
@@ -58,7 +59,8 @@ impl Incoming {
         let params = message.remove("params").unwrap_or_default();
         if let Some(method) = message.remove("method") {
             let Value::String(method) = method else { return Self::Nonsense };
-            // An id of null still asks for a response: only a message without an id is a notification.
+            // An id of null still expects a response: only a message without an id is a
+            // notification.
             return match id {
                 Some(id) => Self::Request { id, method, params },
                 None => Self::Notification { method, params },
@@ -73,13 +75,13 @@ impl Incoming {
     }
 }
 
-/// Our ids are numbers; an agent that answers with a string of digits means the same.
+/// Convoke's ids are numbers; an agent may return them as strings of digits.
 fn own_id(id: &Value) -> Option<u64> {
     id.as_u64().or_else(|| id.as_str()?.parse().ok())
 }
 
 impl Fault {
-    /// An error of ours.
+    /// An error of Convoke's.
     pub(super) fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: Value::Null }
     }
@@ -96,7 +98,7 @@ impl Fault {
         Self { code, message, data: error.remove("data").unwrap_or_default() }
     }
 
-    /// What went wrong, for people: the message, and what the data add to it.
+    /// The error for people: the message, and what the data add to it.
     pub(super) fn detail(&self) -> String {
         let added = words(&self.data).filter(|added| !self.message.contains(added.as_str()));
         let detail = match (self.message.trim(), added) {
@@ -109,7 +111,7 @@ impl Fault {
     }
 }
 
-/// The part of an error's data that people can read.
+/// The readable part of an error's data.
 fn words(data: &Value) -> Option<String> {
     let text = match data {
         Value::Null => return None,
@@ -124,17 +126,17 @@ fn words(data: &Value) -> Option<String> {
     Some(text).filter(|text| !text.trim().is_empty())
 }
 
-/// A request of ours.
+/// A request of Convoke's.
 pub(super) fn request(id: u64, method: &str, params: Value) -> Value {
     message([("id", id.into()), ("method", method.into()), ("params", params)])
 }
 
-/// Something that we let the agent know.
+/// A notification to the agent.
 pub(super) fn notification(method: &str, params: Value) -> Value {
     message([("method", method.into()), ("params", params)])
 }
 
-/// Our answer to a request of the agent's.
+/// The response to a request of the agent.
 pub(super) fn answer(id: Value, outcome: Outcome) -> Value {
     let outcome = match outcome {
         Ok(result) => ("result", result),

@@ -1,6 +1,6 @@
-//! Whether the user has logged in at an agent, as far as that shows without asking it.
+//! Detects whether the user has logged in to an agent, without asking it.
 //!
-//! Only names are looked at: that a variable is set, that a file exists. What they say stays with the agent.
+//! Only names are checked: that a variable is set, that a file exists. Their contents are not read.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -8,34 +8,34 @@ use std::path::{Path, PathBuf};
 
 use super::Agent;
 
-/// How people log in at an agent, and where that shows.
+/// How people log in to an agent, and how a login is detected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Login {
-    /// What to do, for people: a command to run, a variable to set.
+    /// The instruction for people: a command to run, a variable to set.
     pub hint: String,
-    /// Variables of which one is enough.
+    /// Variables, one of which is enough.
     pub variables: Vec<String>,
     /// Files of which one is enough, absolute or below `~`.
     pub files: Vec<PathBuf>,
-    /// What it means that there is none of them.
+    /// What it means if none of them exists.
     pub otherwise: LoginState,
 }
 
-/// Whether the user has logged in at an agent.
+/// Whether the user has logged in to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoginState {
-    /// A key or a log-in is there; whether it is still valid, only the agent can say.
+    /// A key or a login exists; only the agent can tell whether it is still valid.
     LoggedIn,
-    /// None is there.
+    /// None exists.
     LoggedOut,
-    /// It does not show from outside: keys may lie in a keyring or in the agent's settings.
+    /// It cannot be detected: keys may be in a keyring or in the agent's settings.
     Unknown,
     /// The agent needs none.
     NotNeeded,
 }
 
 impl LoginState {
-    /// The word on the wire and in lists.
+    /// The name on the wire and in lists.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::LoggedIn => "logged_in",

@@ -1,7 +1,8 @@
-//! The ACP registry: agents of others, with how each is run. Read from a snapshot that ships with the program, or from a
-//! newer one.
+//! The ACP registry: third-party agents, with how each is run. Read from a snapshot that ships with
+//! the program, or from a newer one.
 //!
-//! The format is that of `agentclientprotocol/registry`, `FORMAT.md`; fields that are not needed here are passed over.
+//! The format is that of `agentclientprotocol/registry`, `FORMAT.md`; fields that are not needed
+//! are ignored.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use super::{Agent, built_in};
 /// The snapshot that ships with the program.
 const SNAPSHOT: &str = include_str!("registry.json");
 
-/// What the registry calls agents that the catalogue knows by another name.
+/// Agents that the catalogue knows by another name than the registry.
 const SAME: [(&str, &str); 8] = [
     ("claude-acp", "claude-agent-acp"),
     ("claude-code-acp", "claude-agent-acp"),
@@ -44,7 +45,7 @@ pub struct Registered {
     distribution: Distribution,
 }
 
-/// Where an agent is had from; one of them is enough.
+/// The distributions of an agent; one of them is enough.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 struct Distribution {
     npx: Option<Package>,
@@ -53,7 +54,7 @@ struct Distribution {
     binary: BTreeMap<String, Binary>,
 }
 
-/// A package that a runner fetches and starts.
+/// A package that a runner downloads and starts.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 struct Package {
     package: String,
@@ -99,10 +100,10 @@ pub enum Error {
     },
 }
 
-/// How an agent of the registry gets onto the machine.
+/// How an agent of the registry is installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arrival {
-    /// A runner fetches it when it is first started; the runner must be installed.
+    /// A runner downloads it when it is first started; the runner must be installed.
     Fetched {
         /// `npx` or `uvx`.
         runner: &'static str,
@@ -152,8 +153,8 @@ pub fn platform() -> String {
 }
 
 impl Registered {
-    /// The agent as the catalogue has it, and how it gets onto the machine. One that the catalogue knows keeps its
-    /// folders, its log-in and how it is confined.
+    /// The agent as an entry of the catalogue, and how it is installed. One that the catalogue
+    /// knows keeps its folders, its login and its confinement.
     pub fn agent(&self, platform: &str) -> Result<(Agent, Arrival), Error> {
         let name: AgentName = self.id.parse().map_err(|_| Error::Name { id: self.id.clone() })?;
         let known = known_as(&self.id).and_then(|ours| {

@@ -1,4 +1,4 @@
-//! What an agent's program calls its version.
+//! The version of an agent's program.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,7 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest version that is shown.
 const CHARS_MAX: usize = 60;
 
-/// The version in an agent's arguments, for one that a package runner fetches: `npx --yes cline@3.0.65 --acp`.
+/// The version in an agent's arguments, for one that a package runner downloads: `npx --yes
+/// cline@3.0.65 --acp`.
 pub fn pinned(agent: &Agent) -> Option<String> {
     let runner = Path::new(&agent.command).file_name()?.to_str()?;
     if !["npx", "uvx"].contains(&runner) {
@@ -23,13 +24,13 @@ pub fn pinned(agent: &Agent) -> Option<String> {
     }
     let package = agent.args.iter().find(|arg| !arg.starts_with('-'))?;
     let (_, version) = package.rsplit_once("==").or_else(|| {
-        // A scope begins with the same sign.
+        // A scope begins with `@`, too.
         package.rsplit_once('@').filter(|(name, _)| !name.is_empty())
     })?;
     Some(version.to_owned()).filter(|version| !version.is_empty())
 }
 
-/// The first line that a program prints when it is asked for its version; `None` if it fails or takes too long.
+/// The first line that a program prints for `--version`; `None` if it fails or times out.
 pub async fn ask(program: &Path, environment: &BTreeMap<OsString, OsString>) -> Option<String> {
     let asked = Command::new(program)
         .arg("--version")

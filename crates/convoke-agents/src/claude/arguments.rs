@@ -1,11 +1,12 @@
-//! What `claude` is started with.
+//! The command line of `claude`.
 
 use std::path::Path;
 
 use crate::driver::{Launch, Start};
 use crate::{Error, Result};
 
-/// Makes it speak frames both ways, whole and in pieces, and ask us for permission. `--verbose` is what it demands.
+/// Frames in both directions, whole and in pieces, and permission requests to Convoke. `--verbose`
+/// is mandatory with these.
 const TALK: [&str; 9] = [
     "--print",
     "--input-format",
@@ -18,7 +19,7 @@ const TALK: [&str; 9] = [
     "stdio",
 ];
 
-/// The arguments of a process that takes part in a conversation.
+/// The arguments of a process for a conversation.
 pub(super) fn to_talk(launch: &Launch, servers: Option<&Path>) -> Result<Vec<String>> {
     let known = |id| {
         let cannot = |error: Error| Error::CannotResume { detail: error.to_string() };
@@ -41,7 +42,7 @@ pub(super) fn to_talk(launch: &Launch, servers: Option<&Path>) -> Result<Vec<Str
     Ok(args)
 }
 
-/// The arguments of a process that does nothing but make a session.
+/// The arguments of a process that only creates a session.
 pub(super) fn to_create(launch: &Launch, id: &str) -> Result<Vec<String>> {
     let flags = ["--session-id", checked(id)?, "--print", "ping"];
     Ok(launch.args.iter().cloned().chain(flags.map(str::to_owned)).collect())

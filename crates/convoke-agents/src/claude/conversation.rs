@@ -1,7 +1,7 @@
-//! What is known of a conversation with `claude`, and what follows from what either side says.
+//! The protocol state of a conversation with `claude`, without I/O.
 //!
-//! Nothing here reads, writes or waits. Frames are read field by field, because a field that is missing or of another
-//! type must never cost the rest of its frame: an unread `result` would be a turn without an end.
+//! Frames are parsed field by field, because a missing field or one of another type must not
+//! invalidate the rest of its frame: an unread `result` would be a turn without an end.
 
 mod answer;
 mod content;
@@ -33,10 +33,10 @@ use tool::Calls;
 
 pub(super) use offer::Greeting;
 
-/// Characters of an unknown frame that are kept.
+/// Characters of an unknown frame that are stored.
 const UNKNOWN_CHARS_MAX: usize = 4096;
 
-/// What must be done next.
+/// The next action of the driver.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(
     clippy::large_enum_variant,
@@ -60,27 +60,27 @@ pub(super) struct Conversation {
     asked: BTreeMap<RequestId, Ask>,
     control: ControlRequests,
     offer: Offer,
-    /// What was last said about the limits of use.
+    /// The last reported usage limit.
     limit: String,
     steps: Vec<Step>,
 }
 
-/// A turn that one of our prompts began.
+/// A turn that a prompt of Convoke's began.
 struct Turn {
-    /// The place of the prompt.
+    /// The seq of the prompt.
     place: Seq,
-    /// The id that the prompt was sent with; the result of the turn names it.
+    /// The id that the prompt was sent with; the result of the turn contains it.
     message: String,
-    /// Whether we asked to stop it.
+    /// Whether an interrupt was sent.
     interrupted: bool,
-    /// Whether a word was said in it.
+    /// Whether the agent has answered in it.
     answered: bool,
     /// How many retries were reported.
     retries_reported: u32,
 }
 
 impl Conversation {
-    /// A conversation in which nothing was said yet.
+    /// A new conversation.
     pub(super) fn new(session: String, random: Random) -> Self {
         Self {
             random,
@@ -96,7 +96,7 @@ impl Conversation {
         }
     }
 
-    /// Takes in a frame of the agent's.
+    /// Handles a frame of the agent.
     pub(super) fn hear(&mut self, frame: &Value) -> Vec<Step> {
         match word(frame, "type") {
             "stream_event" => self.hear_piece(frame),
@@ -114,11 +114,11 @@ impl Conversation {
         mem::take(&mut self.steps)
     }
 
-    /// Takes in an order.
+    /// Handles an order.
     pub(super) fn obey(&mut self, order: Order) -> Vec<Step> {
         match order {
             Order::Prompt { turn, text, enclosed } => self.prompt(turn, &text, &enclosed),
-            // Claude works in turns only, so there is nothing else to stop.
+            // Claude works only in turns, so there is nothing else to stop.
             Order::Cancel | Order::End => self.cancel(),
             Order::Reply { request, reply } => self.reply(request, reply),
             Order::SetMode { mode } => self.request_mode(mode),
@@ -127,7 +127,7 @@ impl Conversation {
         mem::take(&mut self.steps)
     }
 
-    /// Sent before the process is stopped, so that it does not continue its turn.
+    /// Steps to be sent before the process is stopped, so that it does not continue its turn.
     pub(super) fn leave(&mut self) -> Vec<Step> {
         self.cancel();
         self.steps.retain(|step| matches!(step, Step::Send(_)));
@@ -136,7 +136,7 @@ impl Conversation {
 
     fn prompt(&mut self, place: Seq, text: &str, enclosed: &[Enclosure]) {
         if self.turn.is_some() {
-            // Claude would make one turn of both, and end it with one result.
+            // Claude would merge both into one turn with one result.
             let stop = Stop::failed(FailureKind::Internal, "another turn was still running");
             return self.report(Report::TurnEnded { turn: place, stop });
         }
@@ -159,7 +159,8 @@ impl Conversation {
         }
     }
 
-    /// An interrupt that comes before the prompt has begun stops nothing, so it is sent again when it does.
+    /// An interrupt before the prompt has begun has no effect, so it is sent again when the prompt
+    /// begins.
     fn hear_progress_of_prompt(&mut self, frame: &Value) {
         let is_ours = |turn: &Turn| turn.interrupted && turn.message == word(frame, "command_uuid");
         if word(frame, "state") == "started" && self.turn.as_ref().is_some_and(is_ours) {
@@ -208,12 +209,12 @@ impl Conversation {
     }
 }
 
-/// A field as a word, or nothing when it is none.
+/// A field as a string; empty if it is none.
 fn word<'a>(frame: &'a Value, field: &str) -> &'a str {
     frame[field].as_str().unwrap_or_default()
 }
 
-/// A field as a list, or an empty one.
+/// A field as a list; empty if it is none.
 fn list<'a>(frame: &'a Value, field: &str) -> &'a [Value] {
     frame[field].as_array().map(Vec::as_slice).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Makes a session without taking part in it, so that it can be resumed later and from elsewhere.
+//! Creates a session without a conversation, so that it can be resumed later and elsewhere.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,16 @@ use crate::lines::{Line, Reader};
 use crate::process::Child;
 use crate::{Error, Result};
 
-/// Has `claude` create the session `id`, and returns the path of its file. A process that takes too long is killed.
+/// Lets `claude` create the session `id`, and returns the path of its file. A process that takes
+/// too long is killed.
 ///
-/// The launch says where and how; its conversation and its servers of tools do not matter here. A failed attempt may
-/// have used the id up, so the next one needs a new one.
+/// The conversation and the MCP servers of the launch are ignored. A failed attempt may have used
+/// up the id, so the next one needs another.
 pub async fn create_session(launch: &Launch, id: &str) -> Result<PathBuf> {
     let launch = Launch { args: arguments::to_create(launch, id)?, ..launch.clone() };
     let file = session_file_in(&settings_folder(&launch)?, &launch.workspace, id);
     let (mut child, mut pipes) = Child::spawn(&launch).await?;
-    // As long as its input is open, it waits for more of the prompt.
+    // Until its input is closed, it waits for more of the prompt.
     pipes.input.close().await;
     let ended = async { tokio::join!(child.exited(), last_words(&mut pipes.lines)) };
     let Ok((exit, said)) = timeout(launch.patience, ended).await else {
@@ -43,7 +44,7 @@ pub async fn create_session(launch: &Launch, id: &str) -> Result<PathBuf> {
     }
 }
 
-/// The folder in which `claude` keeps everything, by the environment that it gets.
+/// The folder in which `claude` stores everything, by its environment.
 fn settings_folder(launch: &Launch) -> Result<PathBuf> {
     let variable = |name| launch.environment.get(OsStr::new(name)).map(Path::new);
     let folder = variable("CLAUDE_CONFIG_DIR").map(Path::to_owned);
@@ -52,7 +53,7 @@ fn settings_folder(launch: &Launch) -> Result<PathBuf> {
     folder.ok_or(Error::Refused { detail })
 }
 
-/// The last line that is printed.
+/// The last line of output.
 async fn last_words(lines: &mut Reader) -> Option<String> {
     let mut last = None;
     while let Ok(Some(line)) = lines.next().await {

@@ -1,4 +1,4 @@
-//! Why `claude` ended before it was of any use, from what it said last.
+//! Classifies why `claude` exited before it was ready, by its last output.
 
 use convoke_core::process::Exit;
 

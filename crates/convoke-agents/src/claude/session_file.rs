@@ -1,19 +1,22 @@
-//! Where `claude` keeps a session. The rule is its own: found by trying, and checked against the real program.
+//! The path of a session file of `claude`. The rule is undocumented: found by experiment, and
+//! checked against the real program.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Longer names are cut, and made unique by a number.
+/// Longer names are cut, and made unique by a hash.
 const NAME_UNITS_MAX: usize = 200;
 
-/// The file in which `claude` keeps the session `id` of the project in `workspace`, which must be the real path.
+/// The file in which `claude` stores the session `id` of the project in `workspace`, which must be
+/// the real path.
 ///
-/// Different workspaces can share a folder (`my.app` and `my-app` do), so the name says nothing about the workspace.
+/// Different workspaces can share a folder (`my.app` and `my-app` do), so the name does not
+/// identify the workspace.
 pub fn session_file(home: &Path, workspace: &Path, id: &str) -> PathBuf {
     session_file_in(&home.join(".claude"), workspace, id)
 }
 
-/// The same below the folder in `CLAUDE_CONFIG_DIR`, which replaces `~/.claude`.
+/// As `session_file`, below the folder in `CLAUDE_CONFIG_DIR`, which replaces `~/.claude`.
 pub fn session_file_in(settings: &Path, workspace: &Path, id: &str) -> PathBuf {
     settings.join("projects").join(folder_name(workspace)).join(format!("{id}.jsonl"))
 }

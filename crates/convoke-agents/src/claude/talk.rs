@@ -1,5 +1,5 @@
-//! The pipes around a conversation. There is no deadlock: orders are taken all the time, the agent's output is read
-//! while it does not read its input, and only a full queue of reports makes it wait.
+//! The I/O of a conversation. It cannot deadlock: orders are always accepted, the agent's output is
+//! read while it does not read its input, and only a full queue of reports blocks it.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,13 +18,14 @@ use crate::lines::{Line, Pen, Reader, Writer, skipped};
 use crate::process::Pipes;
 use crate::{Error, Result};
 
-/// How long the last lines of a process that ended are waited for; one that left its group may hold the pipe for ever.
+/// How long the last output of an exited process is waited for; a process that left its group may
+/// hold the pipe open for ever.
 const LAST_WORDS_GRACE: Duration = Duration::from_secs(1);
 
-/// Frames that may wait; when there are as many, nothing more is read from the agent until it reads.
+/// Frames that may be queued for the agent; with more, its output is not read.
 const UNSENT_MAX: usize = 64;
 
-/// A conversation and its pipes.
+/// A conversation with its pipes.
 pub(super) struct Talk {
     conversation: Conversation,
     lines: Reader,
@@ -59,8 +60,8 @@ impl Talk {
         Self { conversation, lines, pen, unsent, unreported, reports }
     }
 
-    /// Sends the handshake and waits until the agent is ready; returns its version. [`Error::Gone`] means that its
-    /// output ended.
+    /// Sends the handshake and waits until the agent is ready; returns its version. [`Error::Gone`]
+    /// means that its output ended.
     ///
     /// Its offers are reported later, when there is a session.
     pub(super) async fn greet(&mut self) -> Result<Option<String>> {
@@ -76,7 +77,7 @@ impl Talk {
             }
             self.pen.write_next(&mut self.unsent);
             tokio::select! {
-                // One that does not listen is about to end.
+                // An agent that has closed its input is about to exit.
                 _ = self.pen.written() => {}
                 line = self.lines.next() => if self.hear(line).is_break() {
                     return Err(Error::Gone);
@@ -94,7 +95,8 @@ impl Talk {
         }
     }
 
-    /// Reads what a process said before it ended. A slow session is waited for, a silent pipe is not.
+    /// Reads the last output of an exited process. A slow session is waited for, a silent pipe is
+    /// not.
     pub(super) async fn hear_out(&mut self, requests: &mut Receiver<DriverRequest>) -> End {
         loop {
             match timeout(LAST_WORDS_GRACE, self.step(requests)).await {
@@ -116,7 +118,7 @@ impl Talk {
             let sent = tokio::select! {
                 sent = send_next(&mut self.unreported, &self.reports) => sent,
                 request = requests.recv() => match request {
-                    // The receiver is gone, and the end is about to be reported.
+                    // The agent has exited, and its exit is about to be reported.
                     Some(DriverRequest::Order(_) | DriverRequest::List { .. }) => ControlFlow::Continue(()),
                     Some(DriverRequest::Stop) | None => ControlFlow::Break(End::Stopped),
                 },
@@ -139,12 +141,12 @@ impl Talk {
         self.pen.take_writer()
     }
 
-    /// Reads what the agent still says, so that it does not hang on a full pipe, and listens to none of it.
+    /// Reads and discards the agent's remaining output, so that it does not block on a full pipe.
     pub(super) async fn drain(&mut self) {
         while let Ok(Some(_)) = self.lines.next().await {}
     }
 
-    /// Lets the next thing happen. Cancel-safe.
+    /// Handles the next event. Cancel-safe.
     pub(super) async fn step(
         &mut self,
         requests: &mut Receiver<DriverRequest>,
@@ -152,10 +154,10 @@ impl Talk {
         let has_news = !self.unreported.is_empty();
         let listens = !has_news && self.unsent.len() < UNSENT_MAX;
         self.pen.write_next(&mut self.unsent);
-        // What leaves comes first, so that nothing piles up; what the agent says comes last.
+        // Output first, so that nothing accumulates; the agent's messages last.
         tokio::select! {
             biased;
-            // The end of an agent that has closed its input is about to be reported.
+            // The exit of an agent that has closed its input is about to be reported.
             _ = self.pen.written() => ControlFlow::Continue(()),
             sent = send_next(&mut self.unreported, &self.reports), if has_news => sent,
             request = requests.recv() => self.follow(request),

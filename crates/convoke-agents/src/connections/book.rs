@@ -1,4 +1,4 @@
-//! What was decided about connections, and what waits for a decision.
+//! Decided and pending requests about connections.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +11,15 @@ use tokio::sync::oneshot;
 use crate::driver::Random;
 use crate::sandbox::{Ruling, Target};
 
-/// Hosts that may be asked about at once; the session takes more requests, but the agent's own need room, too.
+/// Hosts with a pending request; the session accepts more requests, but leaves room for the agent's
+/// own.
 const OPEN_MAX: usize = 16;
 /// Connections that may wait for one decision.
 const WAITING_MAX: usize = 256;
-/// Bytes of a human's reason that the program is given.
+/// Bytes of a human's reason that are passed to the program.
 const REASON_BYTES_MAX: usize = 4 << 10;
 
-/// Decisions that are remembered in one turn; others are asked for again.
+/// Decisions that are stored in one turn; others are asked for again.
 const DECIDED_MAX: usize = 1024;
 const TOO_MANY: &str = "too many connections wait for a decision already";
 
@@ -39,11 +40,11 @@ pub(super) struct Book {
 #[derive(Debug)]
 enum Turn {
     None,
-    /// What was decided in it; a program that tries again is not a reason to ask again.
+    /// The decisions of the turn, so that a retry of the program does not ask again.
     Running(BTreeMap<Target, Ruling>),
 }
 
-/// A request that is not answered.
+/// A pending request.
 #[derive(Debug)]
 struct Open {
     target: Target,
@@ -63,7 +64,7 @@ impl Book {
         self.turn = Turn::Running(BTreeMap::new());
     }
 
-    /// Denies open requests; the session abandons them itself.
+    /// Denies pending requests; the session abandons them itself.
     pub(super) fn turn_ended(&mut self) {
         self.turn = Turn::None;
         for open in std::mem::take(&mut self.open).into_values() {
@@ -71,7 +72,7 @@ impl Book {
         }
     }
 
-    /// Answers at once what is decided, and gives the request to be made otherwise, if there is none yet.
+    /// Answers at once if it is decided; else returns a new request, unless one is pending.
     pub(super) fn consider(
         &mut self,
         target: Target,
@@ -100,7 +101,7 @@ impl Book {
         Some(request)
     }
 
-    /// What is decided already.
+    /// The decision, if there is one.
     fn known(&self, target: &Target) -> Option<Ruling> {
         if self.allowed.contains(target) {
             return Some(Ruling::Allow);
@@ -114,7 +115,7 @@ impl Book {
         }
     }
 
-    /// Takes the answer to a request; returns whether there is such a request here.
+    /// Handles the answer to a request; returns whether the request is one about a connection.
     pub(super) fn settle(&mut self, request: RequestId, reply: &Reply) -> bool {
         let Some(open) = self.open.remove(&request) else { return false };
         let ruling = ruling(reply);
@@ -162,7 +163,7 @@ fn ruling(reply: &Reply) -> Ruling {
     }
 }
 
-/// The request, in the shape of a permission to fetch. It names no tool, so that no rule about tools answers it.
+/// The request as a permission to fetch. It names no tool, so that no rule about tools matches it.
 fn request(id: RequestId, target: &Target) -> Request {
     let option = |option_id: &str, name: &str, kind| PermissionOption {
         option_id: option_id.to_owned(),

@@ -1,4 +1,4 @@
-//! How the demo agent asks its human: through the MCP server of its session, as any agent does.
+//! How the demo agent asks the human: through the MCP server of its session, as any agent does.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -8,7 +8,7 @@ use tokio::process::Command;
 
 use crate::lines::{Line, Reader, Writer};
 
-/// A server of tools on standard input and output.
+/// An MCP server on standard input and output.
 #[derive(Debug, Clone)]
 pub(super) struct Server {
     command: String,
@@ -17,7 +17,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Reads one of `mcpServers`; those that are not started by a command are not for us.
+    /// Parses one of `mcpServers`; those without a command are ignored.
     pub(super) fn read(value: &Value) -> Option<Self> {
         let word = |value: &Value| value.as_str().map(str::to_owned);
         let list = |key: &str| value.get(key).and_then(Value::as_array).into_iter().flatten();

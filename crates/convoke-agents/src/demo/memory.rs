@@ -1,4 +1,4 @@
-//! What was said in the demo agent's sessions, so that it can take them up again.
+//! The demo agent's session files, from which it resumes sessions.
 
 use std::fs;
 use std::io::Write;
@@ -18,7 +18,8 @@ impl Memory {
         Self { folder }
     }
 
-    /// Adds a turn. A demo agent that cannot write still answers, but does not remember.
+    /// Appends a turn. If the file cannot be written, the demo agent still answers, but does not
+    /// remember.
     pub(super) fn keep(&self, session: &str, prompt: &str, said: &str) {
         if let Err(error) = self.append(session, prompt, said) {
             tracing::warn!("the demo agent will not remember this turn: {error}");
@@ -32,7 +33,7 @@ impl Memory {
         writeln!(file, "{}", json!({"prompt": prompt, "said": said}))
     }
 
-    /// Every turn as the updates that replay it; `None` for a session that is not known.
+    /// Every turn as the updates that replay it; `None` for an unknown session.
     pub(super) fn turns(&self, session: &str) -> Option<Vec<(&'static str, String)>> {
         let text = fs::read_to_string(self.path(session)?).ok()?;
         let turns = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

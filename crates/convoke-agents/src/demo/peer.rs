@@ -1,4 +1,4 @@
-//! The client, seen from the demo agent: answers, updates, and our requests.
+//! The client from the demo agent's side: responses, updates, and requests to it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::lines::Writer;
 
-/// Lines that may wait for the client to read them; when there are as many, turns wait.
+/// Lines that may be queued for the client; with more, turns wait.
 const LINES_MAX: usize = 64;
 
 /// A handle to the client; cheap to clone.
@@ -28,7 +28,7 @@ impl Peer {
         tokio::spawn(async move {
             let mut writer = Writer::new(output);
             while let Some(line) = waiting.recv().await {
-                // A client that no longer reads has gone; its input ends soon.
+                // A client that does not read has disconnected; its input ends soon.
                 if writer.send(&line).await.is_err() {
                     return;
                 }
@@ -37,7 +37,7 @@ impl Peer {
         Self { lines, pending: Arc::default(), next: Arc::default() }
     }
 
-    /// Answers a request of the client's.
+    /// Answers a request of the client.
     pub(super) async fn answer(&self, id: Value, answer: Result<Value, (i64, String)>) {
         self.send(match answer {
             Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
@@ -54,7 +54,7 @@ impl Peer {
         self.send(json!({"jsonrpc": "2.0", "method": "session/update", "params": params})).await;
     }
 
-    /// Sends the client a request; `None` when it disconnects or refuses.
+    /// Sends the client a request; `None` if it disconnects or refuses.
     pub(super) async fn request(&self, method: &str, params: Value) -> Option<Value> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();

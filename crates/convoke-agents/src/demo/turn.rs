@@ -11,7 +11,7 @@ use super::human::Server;
 use super::peer::Peer;
 use super::script::{Request, chat};
 
-/// The pause between two pieces of an answer: about as fast as people read along.
+/// The pause between two pieces of an answer: about the speed of reading.
 const PAUSE: Duration = Duration::from_millis(15);
 
 /// What a turn needs.
@@ -34,7 +34,7 @@ impl Turn {
         let request = Request::of(prompt);
         if request == Request::Crash {
             self.say("I will be gone in a moment.").await;
-            // A crash is what was asked for: no answer, no clean-up.
+            // The prompt asked for a crash: no response, no clean-up.
             std::process::abort();
         }
         if request == Request::Fail {
@@ -202,7 +202,7 @@ impl Turn {
         self.peer.update(&self.session, update).await;
     }
 
-    /// A path of the workspace; the kernel confines what this overlooks.
+    /// A path in the workspace; the sandbox catches what this check misses.
     fn inside(&self, path: &str) -> Result<PathBuf, String> {
         let relative = Path::new(path);
         let is_inside = relative

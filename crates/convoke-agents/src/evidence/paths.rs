@@ -1,4 +1,5 @@
-//! Paths of requests as the file system has them, so that rules compare what would really be changed or read.
+//! Resolves the paths of requests in the file system, so that rules compare the file that would
+//! really be changed or read.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,9 +10,10 @@ use convoke_core::rule::ResolvedPath;
 
 use crate::sandbox::is_protected;
 
-/// Resolves the paths of a request in a project's folder. `None` stands for a path that cannot be resolved safely.
+/// Resolves the paths of a request in a project's folder; `None` for a path that cannot be resolved
+/// safely.
 ///
-/// The agent can replace a folder by a link afterwards; the sandbox decides where it can write then.
+/// The agent can replace a folder by a link afterwards; then the sandbox limits where it can write.
 pub fn resolve(evidence: &Evidence, project: &Path) -> Vec<Option<ResolvedPath>> {
     let paths = evidence.paths();
     if paths.is_empty() {
@@ -22,13 +24,14 @@ pub fn resolve(evidence: &Evidence, project: &Path) -> Vec<Option<ResolvedPath>>
 }
 
 fn resolved(path: &str, root: &Path) -> Option<ResolvedPath> {
-    // An agent may expand `~`, and the kernel does not.
+    // An agent may expand `~`, which the kernel does not.
     if path.is_empty() || path.starts_with('~') || path.chars().any(char::is_control) {
         return None;
     }
     let whole = root.join(path);
     let real = real(&whole)?;
-    // Behind a link, `..` leads elsewhere for the kernel than for a program that removes it from the text.
+    // After a link, `..` is another folder for the kernel than for a program that normalises the
+    // text.
     let lexical = without_dots(&whole);
     if lexical != whole && self::real(&lexical)? != real {
         return None;
@@ -47,7 +50,7 @@ fn real(path: &Path) -> Option<PathBuf> {
         if rest.components().any(|part| part == Component::ParentDir) {
             return None;
         }
-        // A link that leads nowhere yet would be followed when the file is written.
+        // A dangling link would be followed when the file is written.
         return match fs::symlink_metadata(base.join(first)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Some(base.join(rest)),
             Ok(_) | Err(_) => None,
@@ -70,7 +73,7 @@ fn without_dots(path: &Path) -> PathBuf {
     whole
 }
 
-/// Whether a path, or the end of it, is one that programs outside of the sandbox obey.
+/// Whether a path, or a suffix of it, is protected because programs outside of the sandbox obey it.
 fn has_protected_end(path: &Path) -> bool {
     let parts: Vec<_> = path.components().filter(|part| *part != Component::RootDir).collect();
     let mut ends = (0..parts.len()).filter_map(|start| parts.get(start..));

@@ -21,7 +21,7 @@ impl Seen {
         Identity { pid: self.pid, start: self.start }
     }
 
-    /// Whether it can still do anything: a zombie only waits for its parent to look.
+    /// Whether it is no zombie, which only waits to be reaped.
     pub(super) const fn is_alive(&self) -> bool {
         !matches!(self.state, 'Z' | 'X' | 'x')
     }
@@ -29,10 +29,11 @@ impl Seen {
     /// Reads a line of `/proc/PID/stat`.
     fn read(line: &str) -> Option<Self> {
         let (pid, rest) = line.split_once(" (")?;
-        // The program's name stands in parentheses and may hold anything, so that only the last one closes it.
+        // The program's name is in parentheses and may contain any character, so only the last one
+        // closes it.
         let (_, rest) = rest.rsplit_once(") ")?;
         let fields: Vec<&str> = rest.split(' ').collect();
-        // proc(5) counts from 1, and these begin with its third.
+        // proc(5) numbers fields from 1, and these begin with the third.
         let field = |number: usize| fields.get(number - 3).copied();
         Some(Self {
             pid: pid.parse().ok()?,
@@ -51,13 +52,13 @@ pub(super) fn look_at(pid: u32) -> Option<Seen> {
     Seen::read(&String::from_utf8_lossy(&line))
 }
 
-/// Every process there is.
+/// Lists all processes.
 pub(super) fn all() -> impl Iterator<Item = Seen> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter_map(look_at)
 }
 
-/// The folder that a process works in, when we may know it.
+/// The working directory of a process, if it is readable.
 pub(super) fn workplace(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }

@@ -13,14 +13,14 @@ use super::Writer;
 pub(crate) enum Pen {
     /// Nothing is being written.
     Idle(Writer),
-    /// A line is.
+    /// A line is being written.
     Busy(Pin<Box<dyn Future<Output = (Writer, io::Result<()>)> + Send>>),
     /// The agent has closed the pipe, or it is being closed.
     Gone,
 }
 
 impl Pen {
-    /// Begins with the next line, unless the last one is not finished.
+    /// Starts to write the next line, unless the last one is unfinished.
     pub(crate) fn write_next(&mut self, lines: &mut VecDeque<Value>) {
         if lines.is_empty() {
             return;
@@ -35,12 +35,12 @@ impl Pen {
                 }
             }
             busy @ Self::Busy(_) => *self = busy,
-            // They will never be read.
+            // The agent will never read them.
             Self::Gone => lines.clear(),
         }
     }
 
-    /// Waits for the end of a line. Cancel-safe.
+    /// Waits until the current line is written. Cancel-safe.
     pub(crate) async fn written(&mut self) -> io::Result<()> {
         match self {
             Self::Busy(writing) => {
@@ -59,16 +59,16 @@ impl Pen {
             if !matches!(self, Self::Busy(_)) {
                 return;
             }
-            // The end of the process is about to be reported.
+            // The exit of the process is about to be reported.
             self.written().await.ok();
         }
     }
 
-    /// The agent's input. A write in progress is not finished.
+    /// The agent's input. A write in progress is abandoned.
     pub(crate) fn take_writer(&mut self) -> Writer {
         match mem::replace(self, Self::Gone) {
             Self::Idle(writer) => writer,
-            // The pipe is closed by dropping it; closing it again does nothing.
+            // Dropping the writer has closed the pipe.
             Self::Busy(_) | Self::Gone => Writer::new(tokio::io::sink()),
         }
     }

@@ -1,7 +1,7 @@
-//! The files of the user that a sandboxed process may use, such as `~/.claude.json`.
+//! The user's files that a sandboxed process may access, such as `~/.claude.json`.
 //!
-//! Such a grant is for the file that was there when the process started. Programs replace their files instead of writing
-//! them, and what took the place of one is out of reach of the process.
+//! A grant is for the file that existed when the process started. Programs replace their files
+//! instead of writing them, and the process cannot access a replacement.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,14 +10,14 @@ use std::time::SystemTime;
 
 use crate::driver::{Confinement, Launch};
 
-/// A file's device, number and birth: numbers are used again.
+/// A file's device, inode and creation time: inodes are reused.
 type Identity = (u64, u64, Option<SystemTime>);
 
-/// What a process was granted, and what that was then.
+/// The granted paths, with the identity of each file at the start.
 pub(super) struct Grants(Vec<(PathBuf, Option<Identity>)>);
 
 impl Grants {
-    /// What a process is granted by its launch.
+    /// The grants of a launch.
     pub(super) fn of(launch: &Launch) -> Self {
         let Confinement::Supervised { policy, .. } = &launch.confinement else {
             return Self(Vec::new());
@@ -31,9 +31,10 @@ impl Grants {
     }
 }
 
-/// The identity of a file. Folders have none: they are granted with all that is ever in them, and made at the start.
+/// The identity of a file. Folders have none: they are granted with all future contents, and
+/// created at the start.
 fn identity(path: &Path) -> Option<Identity> {
-    // What cannot be looked at is as good as absent: it cannot be granted either.
+    // A file that cannot be read counts as absent: it cannot be granted either.
     let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     Some((metadata.dev(), metadata.ino(), metadata.created().ok()))
 }

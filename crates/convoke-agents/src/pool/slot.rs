@@ -14,7 +14,7 @@ use crate::driver::{self, Driver, Launch, Lease, Order, REPORTS_MAX, Random, Sta
 use crate::error::Error;
 use crate::temp::TempFolder;
 
-/// Commands that may wait for a slot's task; one more waits with its sender.
+/// Commands that may be queued for a slot's task; further senders wait.
 const COMMANDS_MAX: usize = 32;
 
 /// A message to the slot's task.
@@ -26,7 +26,7 @@ pub(super) enum Command {
     Stop,
 }
 
-/// What a slot reports to the pool.
+/// An event of a slot.
 #[derive(Debug)]
 pub(super) enum News {
     Ready {
@@ -49,33 +49,33 @@ pub(super) enum News {
     },
 }
 
-/// A process as the pool sees it.
+/// A process of the pool.
 pub(super) struct Slot {
     key: String,
     state: State,
     /// Known once it is ready.
     pid: Option<u32>,
     health: Health,
-    /// Dropped as soon as the pool stops the process, and not only when it is gone.
+    /// Dropped as soon as the pool stops the process, not only when it has exited.
     lease: Option<Lease>,
     /// The folder of its temporary files.
     temp: Option<Arc<TempFolder>>,
     grants: Grants,
     /// Ends the task, and with it the process, when the pool ends.
     task: AbortHandle,
-    /// Answered by being dropped with the slot.
+    /// Dropped with the slot, which answers the callers.
     stopped_for: Vec<oneshot::Sender<()>>,
 }
 
-/// What the operating system said last.
+/// The result of the last check by the operating system.
 enum Health {
     Lives,
-    /// Its driver is probably about to say so.
+    /// Its driver is probably about to report the exit.
     Missing,
 }
 
 enum State {
-    /// The start is given up, and the process killed, when this is dropped.
+    /// Dropping this aborts the start and kills the process.
     Starting {
         _wanted: oneshot::Sender<()>,
     },
@@ -112,7 +112,7 @@ impl Slot {
         Self { key, state, pid: None, health, lease, temp, grants, task, stopped_for: Vec::new() }
     }
 
-    /// Since when the process has been idle.
+    /// When the process became idle.
     pub(super) const fn idle_since(&self) -> Option<Instant> {
         match &self.state {
             State::Idle { since, .. } => Some(*since),
@@ -128,7 +128,7 @@ impl Slot {
         matches!(self.state, State::Leaving)
     }
 
-    /// Whether the operating system has not had the process for two looks in a row.
+    /// Whether the operating system did not list the process in two consecutive checks.
     pub(super) fn is_missing(&mut self) -> bool {
         let Some(pid) = self.pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) else {
             return false;
@@ -155,16 +155,16 @@ impl Slot {
         }
     }
 
-    /// Gives the seat to a caller, or the caller back when it is not free.
+    /// Gives the seat to a caller, or returns the caller if it is taken.
     pub(super) fn seat(&mut self, wait: Wait, news: &mpsc::Sender<News>) -> Option<Wait> {
         let Some(seat) = self.take_seat(wait.reports.clone(), news) else { return Some(wait) };
         wait.place.send_replace(0);
-        // A caller that no longer waits drops the seat, which gives it back.
+        // A caller that has stopped waiting drops the seat, which returns it.
         wait.reply.send(Ok(seat)).ok();
         None
     }
 
-    /// The seat, if it is free and not the first one.
+    /// The seat, if it is free and was taken before.
     pub(super) fn take_warm(
         &mut self,
         reports: mpsc::Sender<Report>,
@@ -174,8 +174,8 @@ impl Slot {
         self.take_seat(reports, news)
     }
 
-    /// The seat, if it is free; what the process does comes out of `reports` from now on. A process whose files were
-    /// replaced is stopped instead, and the caller gets another one.
+    /// The seat, if it is free; reports are sent to `reports` from now on. A process whose granted
+    /// files were replaced is stopped instead, and the caller gets another one.
     fn take_seat(
         &mut self,
         reports: mpsc::Sender<Report>,
@@ -197,7 +197,7 @@ impl Slot {
         self.state = State::Taken { orders: orders.clone() };
         let (news, key) = (news.clone(), self.key.clone());
         tokio::spawn(async move {
-            // Nothing is ever sent: the seat is given back by being dropped.
+            // Nothing is ever sent: dropping the seat returns it.
             freed.await.ok();
             news.send(News::Freed { key }).await.ok();
         });
@@ -227,7 +227,7 @@ fn post(orders: &mpsc::Sender<Command>, command: Command) {
     }
 }
 
-/// The life of one process.
+/// Runs one process from its start to its end.
 async fn attend(
     key: String,
     launch: Launch,
@@ -238,12 +238,12 @@ async fn attend(
     let (reports, mut from_agent) = mpsc::channel(REPORTS_MAX);
     let started = tokio::select! {
         started = driver::start(launch, random, reports) => Some(started),
-        // What is being started is killed by letting go of it.
+        // Dropping the future of the start kills the process.
         _ = unwanted => None,
     };
     let (driver, started) = match started {
         Some(Ok(started)) => started,
-        // A pool that is gone needs no news, here and below.
+        // Errors of a stopped pool are ignored, here and below.
         Some(Err(error)) => {
             return news.send(News::Failed { key, error }).await.unwrap_or_default();
         }
@@ -266,28 +266,29 @@ async fn serve(
         tokio::select! {
             command = commands.recv() => match command {
                 Some(Command::Order(order)) => {
-                    // The end of an agent is its last report.
+                    // Fails if the agent has exited, which is reported separately.
                     driver.send(order).await.ok();
                 }
                 Some(Command::Report(reports)) => to_session = Some(reports),
                 Some(Command::Stop) | None => {
-                    // What it says to its end is of no interest, and a driver must not wait for that.
+                    // The remaining reports are dropped, and must not block the driver.
                     from_agent.close();
                     driver.stop().await;
                     if let Some(reports) = &to_session {
-                        // A session that has not read all that came before learns it when it needs a process.
+                        // If the queue is full, the session notices it when it needs a process.
                         reports.try_send(Report::Stopped).ok();
                     }
                     return;
                 }
             },
             () = driver.closed(), if to_session.is_none() => return,
-            // Before there is a session, what a new agent says waits in its queue.
+            // Until there is a session, the reports of a new agent stay in its queue.
             report = from_agent.recv(), if to_session.is_some() => match report {
                 Some(report) => {
                     let is_last = matches!(report, Report::Exited(_));
                     if let Some(reports) = &to_session {
-                        // The receiver is dropped when the session has ended, and the engine then stops its process.
+                        // The receiver is dropped when the session has ended; the engine then stops
+                        // the process.
                         if let Ok(permit) = driver::reserve(reports, &report).await {
                             permit.send(report);
                         }

@@ -1,4 +1,4 @@
-//! Starting a program of a launch: under a supervisor, or as a child of this process where there is none.
+//! Starts the program of a launch: under a supervisor, or as a direct child without one.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
@@ -20,18 +20,19 @@ use crate::{Error, Result};
 /// A started program, and the handle that ends it with all its descendants.
 pub(crate) struct Begun {
     pub(crate) leader: process::Child,
-    /// The number of the leader and of its group. It is ours until the leader is reaped.
+    /// The pid of the leader, which is also the number of its group. It is not reused until the
+    /// leader is reaped.
     pub(crate) group: Pid,
-    reins: Reins,
+    stop_method: StopMethod,
 }
 
 /// How a program is ended.
-enum Reins {
-    /// By signals to its group; what moved to another session is out of reach.
+enum StopMethod {
+    /// By signals to its group, which do not reach processes in other sessions.
     Group,
     /// By the socket of its supervisor.
     Supervisor(UnixStream),
-    /// It was ended already, so that only the strongest means is left.
+    /// It was terminated already, so only SIGKILL is left.
     Ended(Option<UnixStream>),
 }
 
@@ -51,8 +52,8 @@ impl Begun {
         streams: [OwnedFd; 3],
         ending: Ending,
     ) -> io::Result<Self> {
-        let (leader, reins) = match &launch.confinement {
-            Confinement::Off => (directly(launch, &workspace, folder, streams)?, Reins::Group),
+        let (leader, stop_method) = match &launch.confinement {
+            Confinement::Off => (directly(launch, &workspace, folder, streams)?, StopMethod::Group),
             Confinement::Supervised { helper, policy } => {
                 let (program, args) = in_folder(launch, folder);
                 let gate = launch.gate.as_ref().filter(|_| policy.network == Network::Proxy);
@@ -68,78 +69,81 @@ impl Begun {
                     connections: gate.map(Gate::attend).transpose()?,
                 })?;
                 control.set_nonblocking(true)?;
-                (leader, Reins::Supervisor(control))
+                (leader, StopMethod::Supervisor(control))
             }
         };
         let group = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let group = group.ok_or_else(|| io::Error::other("the process has no pid"))?;
-        Ok(Self { leader, group, reins })
+        Ok(Self { leader, group, stop_method })
     }
 
-    /// Notes the program for a successor of this process.
+    /// Records the program for the next daemon.
     pub(crate) fn record(&self, launch: &Launch, folder: &Path) -> io::Result<Record> {
-        let keeper = match self.reins {
-            Reins::Group => Keeper::None,
-            Reins::Supervisor(_) | Reins::Ended(_) => Keeper::Supervisor,
+        let keeper = match self.stop_method {
+            StopMethod::Group => Keeper::None,
+            StopMethod::Supervisor(_) | StopMethod::Ended(_) => Keeper::Supervisor,
         };
         let pid = self.group.as_raw_pid().cast_unsigned();
         Record::write(folder, pid, &launch.program, &launch.workspace, keeper)
     }
 
-    /// Asks the program and everything that it started to end.
+    /// Sends SIGTERM to the program and all its descendants.
     pub(crate) fn terminate(&mut self) {
-        match &mut self.reins {
-            Reins::Group => self.signal(Signal::TERM),
-            // A supervisor that is gone has ended everything.
-            Reins::Supervisor(control) => drop(control.write_all(&[TERMINATE]).ok()),
-            Reins::Ended(_) => {}
+        match &mut self.stop_method {
+            StopMethod::Group => self.signal(Signal::TERM),
+            // A supervisor that has exited has killed everything.
+            StopMethod::Supervisor(control) => drop(control.write_all(&[TERMINATE]).ok()),
+            StopMethod::Ended(_) => {}
         }
     }
 
-    /// Kills the program and everything that it started; asked again, also the supervisor.
+    /// Kills the program and all its descendants; called again, also the supervisor.
     pub(crate) fn kill(&mut self) {
-        match std::mem::replace(&mut self.reins, Reins::Ended(None)) {
-            Reins::Group => {
-                self.reins = Reins::Group;
+        match std::mem::replace(&mut self.stop_method, StopMethod::Ended(None)) {
+            StopMethod::Group => {
+                self.stop_method = StopMethod::Group;
                 self.signal(Signal::KILL);
             }
-            Reins::Supervisor(control) => {
-                // The supervisor reads the end of its orders, and still reports the exit status of the program.
+            StopMethod::Supervisor(control) => {
+                // The supervisor reads the end of its orders, and still reports the exit status of
+                // the program.
                 control.shutdown(Shutdown::Write).ok();
-                self.reins = Reins::Ended(Some(control));
+                self.stop_method = StopMethod::Ended(Some(control));
             }
-            Reins::Ended(control) => {
-                self.reins = Reins::Ended(control);
+            StopMethod::Ended(control) => {
+                self.stop_method = StopMethod::Ended(control);
                 self.signal(Signal::KILL);
             }
         }
     }
 
-    /// Sends a signal to the group of a leader that is not reaped.
+    /// Sends a signal to the group of an unreaped leader.
     fn signal(&self, signal: Signal) {
-        // When no process gets the signal, there is none left.
+        // If no process receives the signal, none is left.
         kill_process_group(self.group, signal).or_else(|_| kill_process(self.group, signal)).ok();
     }
 
-    /// The socket of the supervisor, for a reader that waits.
+    /// The socket of the supervisor, for a waiting reader.
     pub(crate) fn control(&self) -> Option<io::Result<UnixStream>> {
-        match &self.reins {
-            Reins::Group | Reins::Ended(None) => None,
-            Reins::Supervisor(control) | Reins::Ended(Some(control)) => Some(control.try_clone()),
+        match &self.stop_method {
+            StopMethod::Group | StopMethod::Ended(None) => None,
+            StopMethod::Supervisor(control) | StopMethod::Ended(Some(control)) => {
+                Some(control.try_clone())
+            }
         }
     }
 
-    /// What the supervisor said before it ended.
+    /// The exit status that the supervisor reported before it exited.
     pub(crate) fn reported(&mut self) -> Option<Ended> {
         let mut control = self.control()?.ok()?;
         let mut text = Vec::new();
-        // Everything that it wrote is there, and then the end.
+        // All that it wrote is in the socket's buffer, followed by the end.
         control.read_to_end(&mut text).ok();
         text.split(|byte| *byte == b'\n').rev().find_map(read_word)
     }
 }
 
-/// Reads one line of a supervisor.
+/// Parses one line of a supervisor.
 pub(crate) fn read_word(line: &[u8]) -> Option<Ended> {
     let Word::Exited { code, signal } = serde_json::from_slice(line).ok()?;
     Some(Ended { code, signal })
@@ -152,7 +156,7 @@ fn directly(
     streams: [OwnedFd; 3],
 ) -> io::Result<process::Child> {
     let [stdin, stdout, stderr] = streams;
-    // The folder that was opened, and not what its path leads to by now.
+    // The opened folder, not what its path leads to by now.
     let opened = PathBuf::from(format!("/proc/self/fd/{}", workspace.as_raw_fd()));
     process::Command::new(&launch.program)
         .args(&launch.args)
@@ -166,8 +170,8 @@ fn directly(
         .spawn()
 }
 
-/// The program and its arguments, in another folder than the workspace. That is entered inside of the sandbox, where the
-/// agent may do so itself.
+/// The program and its arguments for another folder than the workspace. The folder is entered
+/// inside of the sandbox, with the agent's rights.
 fn in_folder(launch: &Launch, folder: &Path) -> (PathBuf, Vec<sandbox::Text>) {
     let args = launch.args.iter().map(OsStr::new);
     if folder.as_os_str().is_empty() {
@@ -179,9 +183,10 @@ fn in_folder(launch: &Launch, folder: &Path) -> (PathBuf, Vec<sandbox::Text>) {
     (PathBuf::from("/bin/sh"), sandbox::Text::of(words))
 }
 
-/// Opens the workspace of a launch: an existing folder whose path has no links in it.
+/// Opens the workspace of a launch: an existing folder whose path has no links.
 ///
-/// This is the one time that the path is resolved. A path that leads through a link was swapped after it was checked.
+/// The path is resolved only here. A path that leads through a link was swapped after it was
+/// checked.
 pub(crate) fn open_workspace(path: &Path) -> Result<OwnedFd> {
     let source = match sandbox::open_without_links(path, OFlags::DIRECTORY) {
         Ok(opened) => return Ok(opened),

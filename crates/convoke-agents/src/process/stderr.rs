@@ -7,11 +7,11 @@ use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
 
-/// Lines of error output that are remembered.
+/// Lines of stderr that are kept.
 const TAIL_LINES_MAX: usize = 20;
-/// Bytes of error output that are remembered; the oldest lines go first.
+/// Bytes of stderr that are kept; the oldest lines are dropped first.
 const TAIL_BYTES_MAX: usize = 4 << 10;
-/// What is read of one line; the rest of it is passed over.
+/// Bytes of one line that are kept; the rest is skipped.
 const LINE_BYTES_MAX: usize = 1 << 10;
 /// How much is read at once.
 const READ_BYTES: usize = 8 << 10;
@@ -24,7 +24,7 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// The lines as one text, or `None` when nothing was said.
+    /// The lines as one text, or `None` if there are none.
     pub(super) fn text(&self) -> Option<String> {
         let lines: Vec<&str> = self.lines.iter().map(String::as_str).collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
@@ -40,7 +40,8 @@ impl Tail {
     }
 }
 
-/// Reads until the end, or until the receiver of the tail is dropped. The tail's channel closes when there is no more.
+/// Reads until the end, or until the receiver of the tail is dropped. The channel closes at the
+/// end.
 pub(super) fn drain(mut stream: pipe::Receiver, pid: Pid) -> watch::Receiver<Tail> {
     let (tail, reader) = watch::channel(Tail::default());
     tokio::spawn(async move {
@@ -71,7 +72,7 @@ pub(super) fn drain(mut stream: pipe::Receiver, pid: Pid) -> watch::Receiver<Tai
 
 fn remember(line: &[u8], pid: Pid, tail: &watch::Sender<Tail>) {
     let text = String::from_utf8_lossy(line);
-    // Terminals and pages would take control characters for orders.
+    // Terminals and pages would interpret control characters.
     let text: String = text.chars().filter(|c| *c == '\t' || !c.is_control()).collect();
     let text = text.trim_end();
     if text.is_empty() {

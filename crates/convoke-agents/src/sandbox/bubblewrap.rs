@@ -1,4 +1,4 @@
-//! bubblewrap: where it is, whether it works here, and its arguments.
+//! bubblewrap: its detection, a test run, and its arguments.
 //!
 //! It gives the program separate namespaces for processes and shared memory, and a file system in which everything is
 //! read-only except for what the policy lets it write, and in which Convoke's home, secrets and other programs' sockets
@@ -15,26 +15,28 @@ use super::mounts;
 use super::policy::{Network, Policy, Seccomp};
 use crate::catalogue;
 
-/// Folders that are replaced as a whole: they are full of sockets and of other programs' files.
+/// Folders that are replaced as a whole: they contain sockets and files of other programs.
 const REPLACED: [&str; 6] = ["/tmp", "/var/tmp", "/run", "/var/run", "/dev", "/proc"];
-/// Name servers in `/run`. There are sockets among them, which lead around a network namespace.
+/// Resolver files in `/run`. There are sockets among them, which bypass a network namespace.
 const RESOLVERS_OF_RUN: [&str; 4] = [
     "/run/systemd/resolve",
     "/run/NetworkManager/resolv.conf",
     "/run/resolvconf",
     "/run/connman/resolv.conf",
 ];
-/// Where some systems keep their programs in `/run`.
+/// Folders in `/run` in which some systems keep their programs.
 const PROGRAMS_OF_RUN: [&str; 3] =
     ["/run/current-system", "/run/opengl-driver", "/run/.containerenv"];
-/// Rights that root keeps: to own and read files of the workspace of any owner. None leads out of the mounts.
+/// Capabilities that root keeps: to own and read files of any owner in the workspace. None allows
+/// to leave the mounts.
 const ROOTS_RIGHTS: [&str; 4] = ["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID"];
-/// What root needs besides, to map itself into the user namespace of a sandbox inside.
+/// The capability that root also needs to map itself into the user namespace of a nested sandbox.
 const NESTING_RIGHT: &str = "CAP_SETFCAP";
 /// Bytes of shared memory that a program may use; more is refused by the kernel.
 const SHARED_MEMORY_BYTES: &str = "2147483648";
 
-/// Finds bubblewrap on a search path. A program that others than root and the user can change is not trusted.
+/// Finds bubblewrap on a search path. A program that others than root and the user can modify is
+/// not trusted.
 pub(super) fn find(path: Option<&OsStr>) -> Result<PathBuf, String> {
     let found = catalogue::find("bwrap", path)
         .or_else(|| catalogue::find("/usr/bin/bwrap", None))
@@ -46,7 +48,7 @@ pub(super) fn find(path: Option<&OsStr>) -> Result<PathBuf, String> {
     if is_safe { Ok(real) } else { Err(format!("other users can change {}", real.display())) }
 }
 
-/// Runs it once as an agent would be; the error says why it does not work here.
+/// Runs it once as for an agent; the error states why it does not work here.
 pub(super) fn try_out(bwrap: &Path) -> Result<(), String> {
     let base = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"];
     let output = Command::new(bwrap)
@@ -66,7 +68,7 @@ pub(super) fn try_out(bwrap: &Path) -> Result<(), String> {
     Err(format!("{} does not work here: {}", bwrap.display(), said.trim()))
 }
 
-/// Namespaces of the program's own, and its end with its parent.
+/// Separate namespaces, and its end with its parent.
 const SEPARATE: [&str; 5] = [
     "--unshare-pid",
     "--unshare-ipc",
@@ -75,7 +77,7 @@ const SEPARATE: [&str; 5] = [
     "--new-session",
 ];
 
-/// The arguments that make a layout true for a program that follows them.
+/// The arguments for a layout; the program follows them.
 pub(super) fn arguments(layout: &Layout, policy: &Policy, helper: &Path) -> Vec<OsString> {
     let temp = policy.temp.as_deref();
     let mut line: Vec<OsString> = SEPARATE.iter().map(OsString::from).collect();
@@ -94,8 +96,8 @@ pub(super) fn arguments(layout: &Layout, policy: &Policy, helper: &Path) -> Vec<
     }
     line.extend(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"].map(OsString::from));
     if rustix::process::geteuid().is_root() {
-        // Root may write there without any right, and bubblewrap leaves it open. Other users may not, and need it
-        // uncovered for a nested sandbox.
+        // Root may write there without any capability, and bubblewrap leaves it writable. Other
+        // users may not, and a nested sandbox needs it uncovered.
         line.extend(["--ro-bind", "/proc/sys", "/proc/sys"].map(OsString::from));
     }
     line.extend(["--size", SHARED_MEMORY_BYTES, "--tmpfs", "/dev/shm"].map(OsString::from));
@@ -111,11 +113,11 @@ pub(super) fn arguments(layout: &Layout, policy: &Policy, helper: &Path) -> Vec<
     line
 }
 
-/// Mounts in the order of their depth, so that none covers one that is inside of it.
+/// Mounts by depth, so that none covers one inside of it.
 #[derive(Default)]
 struct Mounts {
     list: Vec<(PathBuf, Vec<OsString>)>,
-    /// Empty folders in place of hidden ones; writing there must fail, not get lost.
+    /// Empty folders in place of hidden ones; writes there must fail, not get lost.
     read_only: Vec<PathBuf>,
 }
 
@@ -143,7 +145,7 @@ impl Mounts {
         }
     }
 
-    /// Files that the user has the agent started with, where their folder is replaced.
+    /// Shows files of the user's command line whose folder is replaced.
     fn show(&mut self, shown: &[PathBuf]) {
         let is_plain = |path: &&PathBuf| is_replaced(path) && path.is_file();
         let is_of_kernel = |path: &PathBuf| path.starts_with("/proc") || path.starts_with("/dev");
@@ -155,7 +157,7 @@ impl Mounts {
     fn hide(&mut self, layout: &Layout) {
         let is_bound = |path: &Path| layout.writable.iter().any(|it| path.starts_with(&it.path));
         for path in layout.hidden.iter().filter(|path| !is_replaced(path) || is_bound(path)) {
-            // What is gone meanwhile needs no hiding.
+            // A path that was removed meanwhile needs no hiding.
             let Ok(found) = fs::symlink_metadata(path) else { continue };
             if found.is_dir() {
                 let words = ["--perms", "0555", "--tmpfs"].map(OsStr::new);
@@ -174,7 +176,7 @@ impl Mounts {
         for folder in &layout.writable {
             self.bind("--bind", &folder.path, &folder.path);
         }
-        // Under its own name, too: programs are given it as TMPDIR.
+        // Also at its own path, which programs get as TMPDIR.
         if let Some(temp) = temp {
             self.bind("--bind", temp, temp);
         }
@@ -183,8 +185,8 @@ impl Mounts {
         }
     }
 
-    /// What is protected is mounted read-only, and the folders around it onto themselves: a folder that is a mount can
-    /// be neither renamed nor replaced.
+    /// Mounts protected paths read-only, and the folders around them onto themselves: a mount point
+    /// can be neither renamed nor replaced.
     fn protect(&mut self, layout: &Layout) {
         for path in &layout.protected {
             self.bind("--ro-bind", path, path);
@@ -198,7 +200,8 @@ impl Mounts {
         }
     }
 
-    /// Sockets of other programs that would still be visible. A read-only mount does not prevent connecting.
+    /// Covers sockets of other programs that would still be visible. A read-only mount does not
+    /// prevent connecting.
     fn cover_sockets(&mut self, layout: &Layout) {
         let is_gone = |path: &Path| {
             let is_allowed = layout.sockets.iter().any(|allowed| allowed == path);
@@ -212,7 +215,7 @@ impl Mounts {
     }
 
     fn into_arguments(mut self) -> Vec<OsString> {
-        // A stable sort: at the same depth, what is opened comes after what is hidden.
+        // A stable sort: at the same depth, opened paths come after hidden ones.
         self.list.sort_by_key(|(path, _)| path.components().count());
         let mounts = self.list.into_iter().flat_map(|(_, words)| words);
         let sealed =

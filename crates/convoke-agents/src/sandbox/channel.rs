@@ -1,7 +1,8 @@
-//! One JSON value with open descriptors over a Unix socket, as the daemon, the supervisor and the program's own first
-//! stage hand them on.
+//! Sends one JSON value with open descriptors over a Unix socket, between the daemon, the
+//! supervisor and the last stage.
 //!
-//! The value has a length before it. Descriptors travel with the length and arrive as close-on-exec.
+//! The value is preceded by its length. Descriptors are sent with the length and received as
+//! close-on-exec.
 
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;

@@ -1,4 +1,5 @@
-//! Which hosts an agent may connect to: the list of the configuration, and the addresses that no name may lead to.
+//! The hosts that an agent may connect to: the configured list, and addresses that no name may
+//! resolve to.
 //!
 //! Plain values; nothing here resolves a name or opens a connection.
 
@@ -21,7 +22,7 @@ pub struct Domain {
     port: Option<u16>,
 }
 
-/// The hosts that an entry stands for.
+/// The hosts of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Hosts {
     /// This one.
@@ -30,7 +31,7 @@ enum Hosts {
     Below(String),
 }
 
-/// A host, as a client names it.
+/// A host as a client names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Host {
@@ -39,25 +40,25 @@ pub(crate) enum Host {
     Address(IpAddr),
 }
 
-/// Where a connection is to lead.
+/// The target of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Target {
     pub(crate) host: Host,
     pub(crate) port: u16,
 }
 
-/// What the list says about a target.
+/// The status of a target in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// It is allowed.
     Listed,
-    /// It may be asked about.
+    /// The human may be asked.
     Unlisted,
-    /// It is on this machine or in a private network, where only the list leads.
+    /// It is on this machine or in a private network, which must be listed.
     Private,
 }
 
-/// A text that is no entry of the list.
+/// A text that is not an entry of the list.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "`{text}` is not a domain such as example.com, *.example.com, example.com:8443 or 10.0.0.7:5432"
@@ -108,7 +109,7 @@ impl fmt::Display for Domain {
 }
 
 impl Domain {
-    /// Whether the entry names this target.
+    /// Whether the entry includes this target.
     fn covers(&self, target: &Target) -> bool {
         let has_host = match (&self.hosts, &target.host) {
             (Hosts::One(listed), host) => listed == host,
@@ -140,14 +141,15 @@ impl Host {
             let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
             !label.is_empty() && label.bytes().all(is_fit)
         };
-        // Resolvers take names such as `2130706433` and `0x7f.1` for addresses, which people cannot read.
+        // Resolvers interpret names such as `2130706433` and `0x7f.1` as addresses, which people do
+        // not recognise.
         let last = name.rsplit('.').next().unwrap_or_default();
         let is_number = last.starts_with("0x") || last.bytes().all(|byte| byte.is_ascii_digit());
         let is_name = name.len() <= NAME_BYTES_MAX && name.split('.').all(is_label) && !is_number;
         is_name.then_some(Self::Name(name))
     }
 
-    /// Whether the name stands for this machine wherever it is used.
+    /// Whether the name always means this machine.
     fn is_localhost(&self) -> bool {
         match self {
             Self::Name(name) => name == "localhost" || name.ends_with(".localhost"),
@@ -179,7 +181,7 @@ impl Target {
         Some(Self { host: Host::read(host)?, port: port.or(default_port)? })
     }
 
-    /// The target as an address; of a port that is neither HTTP's nor HTTPS's one without a known scheme.
+    /// The target as a URL; for a port that is neither HTTP's nor HTTPS's, without a known scheme.
     pub(crate) fn url(&self) -> String {
         match self.port {
             443 => format!("https://{}", self.host),
@@ -188,7 +190,7 @@ impl Target {
         }
     }
 
-    /// What a list says about it.
+    /// Its status in a list.
     pub(crate) fn standing(&self, list: &[Domain]) -> Standing {
         let is_private = match &self.host {
             Host::Name(_) => self.host.is_localhost(),
@@ -201,10 +203,10 @@ impl Target {
         }
     }
 
-    /// Whether a connection to the target may go to this address, which its name was resolved to.
+    /// Whether a connection to the target may use this address, which its name resolved to.
     ///
-    /// An address of this machine or of a private network must be listed itself: anyone can have their name resolve to it.
-    /// `localhost` is listed with its addresses.
+    /// An address of this machine or of a private network must be listed itself, since any name can
+    /// be made to resolve to it. `localhost` is listed with its addresses.
     pub(crate) fn may_lead_to(&self, address: IpAddr, list: &[Domain]) -> bool {
         let itself = Self { host: Host::Address(address), port: self.port };
         is_public(address)
@@ -229,7 +231,7 @@ fn split_port(text: &str) -> Option<(&str, Option<u16>)> {
     }
 }
 
-/// Whether an address is on the public internet. What is not known to be so is not.
+/// Whether an address is certainly on the public internet.
 pub(crate) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -239,7 +241,7 @@ pub(crate) fn is_public(address: IpAddr) -> bool {
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let is_special = match address.octets() {
-        // "This network", and what providers share among their customers, with the metadata server of one of them.
+        // "This network", and carrier-grade NAT, which includes the metadata server of one cloud.
         [0, ..] | [100, 64..=127, ..] => true,
         // Protocol assignments, the anycast of 6to4, benchmarks.
         [192, 0, 0, _] | [192, 88, 99, _] | [198, 18..=19, ..] => true,

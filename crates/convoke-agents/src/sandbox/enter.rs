@@ -1,5 +1,5 @@
-//! The last stage before the program: inside of the namespaces, it checks what is mounted, takes the rights away, and
-//! becomes the program. The program's environment reaches nothing before that.
+//! The last stage before the program: inside of the namespaces, it checks the mounts, drops its
+//! rights, and becomes the program. The program's environment has no effect before that.
 
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ use super::listeners::Wanted;
 use super::policy::{Ending, Seccomp, Text, Use, Word};
 use super::{leave_terminal, reading, restrict, seccomp};
 
-/// Exit codes as shells have them.
+/// Exit codes as in shells.
 const NOT_EXECUTABLE: u8 = 126;
 const NOT_FOUND: u8 = 127;
 /// The sandbox could not be entered.
@@ -36,22 +36,22 @@ pub(super) struct Entry {
     pub(super) view: View,
     pub(super) landlock: Use,
     pub(super) seccomp: Seccomp,
-    /// Paths and what they must lead to, in the order of the descriptors.
+    /// Paths and their expected identities, in the order of the descriptors.
     pub(super) writable: Vec<(PathBuf, Identity)>,
-    /// What is protected and the folders around it, and what they must be.
+    /// Protected paths and the folders around them, with their expected identities.
     pub(super) held: Vec<(PathBuf, Identity)>,
     pub(super) hidden: Vec<PathBuf>,
     pub(super) readable: Vec<PathBuf>,
     pub(super) sockets: Vec<PathBuf>,
     pub(super) ending: Ending,
-    /// What is listened for inside of a network namespace.
+    /// The listeners to open inside of a network namespace.
     pub(super) listeners: Wanted,
 }
 
-/// Which file system the program sees.
+/// The file system that the program sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum View {
-    /// One that bubblewrap made for it.
+    /// Its own, made by bubblewrap.
     Own,
     /// The host's.
     Shared,
@@ -61,7 +61,7 @@ pub(super) enum View {
 pub(super) fn enter() -> io::Result<ExitCode> {
     super::keep_descriptors_here();
     let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    // The supervisor waits for this byte, and tries again without it.
+    // The supervisor waits for this byte, and starts the stage again without it.
     control.write_all(&[1])?;
     let (entry, descriptors) = super::channel::receive::<Entry>(&mut control)?;
     let mut descriptors = descriptors.into_iter();
@@ -99,8 +99,8 @@ pub(super) fn enter() -> io::Result<ExitCode> {
     }
 }
 
-/// Runs the program as a child, reports its exit status, and stays until the supervisor ends it: processes that the
-/// program left running stay children of this process.
+/// Runs the program as a child, reports its exit status, and stays until the supervisor kills it:
+/// processes that the program left running stay descendants of this one.
 fn attend(mut command: Command, program: &std::path::Path, mut control: UnixStream) -> ExitCode {
     let status = match command.status() {
         Ok(status) => status,
@@ -109,7 +109,7 @@ fn attend(mut command: Command, program: &std::path::Path, mut control: UnixStre
     let word = Word::Exited { code: status.code(), signal: status.signal() };
     let reported = serde_json::to_string(&word).map_err(io::Error::from);
     if reported.and_then(|line| writeln!(control, "{line}")).is_ok() {
-        // Nothing is sent; the end of the socket is the sign.
+        // Nothing is sent; the end of the socket is the signal.
         control.read_exact(&mut [0]).ok();
     }
     ExitCode::SUCCESS
@@ -126,7 +126,7 @@ fn confine(entry: &Entry, descriptors: Vec<OwnedFd>) -> crate::Result<()> {
             descriptors
         }
         View::Own => {
-            // A descriptor from outside leads to the mounts outside, so nothing of it is kept.
+            // A descriptor from outside leads to the mounts outside, so all are closed.
             drop(descriptors);
             let mounted = mounted(entry)?;
             std::env::set_current_dir(&entry.workspace)?;
@@ -143,7 +143,7 @@ fn confine(entry: &Entry, descriptors: Vec<OwnedFd>) -> crate::Result<()> {
     Ok(seccomp::restrict(entry.seccomp, entry.listeners.network)?)
 }
 
-/// Opens what is mounted, and makes sure that it is what was meant.
+/// Opens the mounted paths, and checks their identities.
 fn mounted(entry: &Entry) -> io::Result<Vec<OwnedFd>> {
     let open = |(path, identity): &(PathBuf, Identity)| {
         let found = layout::open(path)?;
@@ -165,8 +165,8 @@ fn failure(program: &std::path::Path, error: &io::Error) -> ExitCode {
     ExitCode::from(if is_missing { NOT_FOUND } else { NOT_EXECUTABLE })
 }
 
-/// Says something on the program's error output, which the daemon keeps the end of.
+/// Prints to the program's stderr, whose end the daemon keeps.
 pub(super) fn say(text: &str) {
-    // There is no other place to say it.
+    // There is no other channel for an error.
     writeln!(io::stderr(), "convoke: {text}").ok();
 }

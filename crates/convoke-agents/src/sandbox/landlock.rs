@@ -1,4 +1,4 @@
-//! Landlock itself: the only module that uses its API.
+//! The only module that uses the Landlock API.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,12 +13,13 @@ use rustix::fs::{FileType, OFlags, fstat};
 use super::resolve::open_without_links;
 use crate::{Error, Result};
 
-/// The newest generation of rules on files: the ninth has one for sockets that are bound to paths.
+/// The newest version of file rules: the ninth has one for sockets bound to paths.
 const FILES: ABI = ABI::V9;
-/// The generation that keeps signals and abstract sockets inside: the agent reaches its children, and not the daemon.
+/// The version that scopes signals and abstract sockets: the agent reaches its children, but not
+/// the daemon.
 const SCOPES: ABI = ABI::V6;
 
-/// Generations that brought a new kind of rule, newest first; those between them look alike from here.
+/// Versions that brought a new kind of rule, newest first; those between them are equivalent here.
 const GENERATIONS: [(u8, ABI); 7] = [
     (9, ABI::V9),
     (6, ABI::V6),
@@ -29,37 +30,37 @@ const GENERATIONS: [(u8, ABI); 7] = [
     (1, ABI::V1),
 ];
 
-/// Devices that do no harm; the rest, disks among them, can be neither read nor written.
+/// Harmless devices; others, such as disks, can be neither read nor written.
 const DEVICES: [&str; 6] =
     ["/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
 
-/// Terminals and shared memory, which belong to the program only where it has its own `/dev`.
+/// Terminals and shared memory, which are only the program's own if it has its own `/dev`.
 const OWN_DEVICES: [&str; 2] = ["/dev/ptmx", "/dev/pts"];
 const OWN_SHARED_MEMORY: &str = "/dev/shm";
 
 /// Whose `/dev` the program sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Devices {
-    /// Its own: bubblewrap made it.
+    /// Its own, made by bubblewrap.
     Own,
-    /// The system's, with the terminals of the user in it.
+    /// The system's, with the user's terminals.
     Shared,
 }
 
 /// What the program is granted.
 pub(super) struct Grants<'a> {
-    /// To read and run.
+    /// For reading and executing.
     pub(super) readable: &'a [PathBuf],
-    /// To write, besides.
+    /// For writing as well.
     pub(super) writable: &'a [OwnedFd],
-    /// To connect to, where the kernel has a rule for it.
+    /// For connecting, if the kernel has a rule for it.
     pub(super) sockets: &'a [PathBuf],
     pub(super) devices: Devices,
 }
 
-/// Landlock is asked by making rule sets that are thrown away without being applied.
+/// The newest supported version, found by building rule sets without applying them.
 pub(super) fn newest_generation() -> Option<u8> {
-    // The reason of a refusal does not matter: an older generation is tried next.
+    // The reason of a failure does not matter: an older version is tried next.
     GENERATIONS.iter().find(|(_, abi)| make_rules(*abi).is_ok()).map(|(number, _)| *number)
 }
 
@@ -67,7 +68,7 @@ fn make_rules(abi: ABI) -> std::result::Result<(), RulesetError> {
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(abi))?;
-    // The crate refuses empty sets, which is what the older generations have here.
+    // The crate refuses empty sets, which older versions have here.
     if abi >= ABI::V4 {
         rules = rules.handle_access(AccessNet::from_all(abi))?;
     }
@@ -99,7 +100,7 @@ pub(super) fn restrict(grants: &Grants<'_>) -> Result<()> {
         Devices::Own => OWN_DEVICES.as_slice(),
         Devices::Shared => &[],
     };
-    // Systems do not have all of these, and some of them are links to others.
+    // Systems lack some of these, and some are links to others.
     let devices = DEVICES.iter().chain(own).filter_map(|path| Path::new(path).canonicalize().ok());
     for device in devices {
         rules = grant_if_there(rules, &device, using_devices())?;
@@ -114,7 +115,8 @@ pub(super) fn restrict(grants: &Grants<'_>) -> Result<()> {
     }
 }
 
-/// All that is done in a folder of one's own. Devices are not made there: with one for the disk, root would have it all.
+/// All writes in a folder, except creating devices: with a device node for the disk, root would
+/// have access to everything.
 fn writing() -> BitFlags<AccessFs> {
     let devices = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev;
     AccessFs::from_all(FILES) & !devices
@@ -124,7 +126,7 @@ fn using_devices() -> BitFlags<AccessFs> {
     AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev
 }
 
-/// Grants rights on something that may have gone since it was listed; then there is nothing to miss.
+/// Grants rights on a path that may have been removed since it was listed.
 fn grant_if_there(
     rules: RulesetCreated,
     path: &Path,
@@ -144,7 +146,7 @@ fn grant(
 ) -> Result<RulesetCreated> {
     let rights = match kind {
         FileType::Directory => rights,
-        // One that was named by the user is there to be used.
+        // A device that the user named may be used.
         FileType::CharacterDevice => using_devices(),
         FileType::RegularFile
         | FileType::Symlink
@@ -156,7 +158,8 @@ fn grant(
     rules.add_rule(PathBeneath::new(opened, rights)).map_err(landlock)
 }
 
-/// Opens a path for naming it in a rule. No link is followed: it may have been put there after the path was resolved.
+/// Opens a path for a rule. No link is followed: it may have been created after the path was
+/// resolved.
 fn open(path: &Path) -> io::Result<(OwnedFd, FileType)> {
     let opened = open_without_links(path, OFlags::empty())?;
     let kind = FileType::from_raw_mode(fstat(&opened)?.st_mode);

@@ -1,7 +1,7 @@
-//! The file system as a confined program is to see it: every path of the policy resolved once, and held open.
+//! The file system of a confined program: every path of the policy is resolved once, and held open.
 //!
-//! What is bound or granted later is what was opened here, or the program is not started; a path that is swapped in
-//! between leads nowhere.
+//! Later stages bind or grant exactly what was opened here, or the program is not started; a path
+//! that is swapped in between has no effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,13 +18,13 @@ use super::resolve::open_without_links;
 use super::{Shortfall, mounts, planted, reading};
 use crate::{Error, Result};
 
-/// A file or folder, with the descriptor by which it cannot be mistaken.
+/// A file or folder, with an open descriptor that identifies it.
 pub(super) struct Opened {
     pub(super) path: PathBuf,
     pub(super) descriptor: OwnedFd,
 }
 
-/// Which file or folder a descriptor leads to.
+/// The identity of the file or folder of a descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Identity {
     device: u64,
@@ -38,26 +38,28 @@ impl Identity {
     }
 }
 
-/// What a policy comes to on this machine, now.
+/// A policy resolved on this machine.
 pub(super) struct Layout {
-    /// What may be written: the workspace first.
+    /// Writable paths, the workspace first.
     pub(super) writable: Vec<Opened>,
-    /// What must not be read.
+    /// Hidden paths.
     pub(super) hidden: Vec<PathBuf>,
-    /// What is readable inside of that.
+    /// Readable paths inside of the hidden ones.
     pub(super) readable: Vec<PathBuf>,
-    /// What stays read-only inside of what may be written.
+    /// Read-only paths inside of the writable ones.
     pub(super) protected: Vec<PathBuf>,
-    /// Folders around that, which are mounted onto themselves, so that they can be neither renamed nor replaced.
+    /// Folders around those, which are mounted onto themselves, so that they can be neither renamed
+    /// nor replaced.
     pub(super) held: Vec<PathBuf>,
-    /// What both are, to be compared with what is mounted.
+    /// The identities of both, to be compared with what is mounted.
     pub(super) identities: Vec<(PathBuf, Identity)>,
-    /// Sockets that may be used.
+    /// Sockets that may be connected to.
     pub(super) sockets: Vec<PathBuf>,
 }
 
 impl Layout {
-    /// Resolves a policy for a workspace that was opened already. Writable folders that do not exist are made.
+    /// Resolves a policy for a workspace that was opened already. Missing writable folders are
+    /// created.
     pub(super) fn resolve(
         policy: &Policy,
         workspace: Opened,
@@ -101,9 +103,10 @@ impl Layout {
     }
 }
 
-/// The folders between what is protected and the writable folder around it, and what all of them are.
+/// The folders between a protected path and the writable folder around it, with their identities.
 ///
-/// A path that leads through a link is left alone: it may lead anywhere, and an agent could replace the link.
+/// A path that leads through a link is skipped: it may lead anywhere, and an agent could replace
+/// the link.
 fn hold(
     protected: &mut Vec<PathBuf>,
     writable: &[Opened],
@@ -124,7 +127,7 @@ fn hold(
     (held.into_iter().collect(), identities.into_iter().collect())
 }
 
-/// What a path leads to, if no link is on the way.
+/// The identity of a path without links.
 fn plain(path: &Path) -> Option<Identity> {
     let opened = open_without_links(path, OFlags::empty()).ok()?;
     Identity::of(opened.as_fd()).ok()
@@ -132,8 +135,8 @@ fn plain(path: &Path) -> Option<Identity> {
 
 /// Opens a writable path, unless it is inside of another one.
 ///
-/// A path inside another one adds nothing, and a program that was confined to the other one before may have put a link in
-/// its place.
+/// A path inside another one adds nothing, and a program that was confined to the other one before
+/// may have replaced it by a link.
 fn add_writable(
     path: &Path,
     writable: &mut Vec<Opened>,
@@ -151,8 +154,8 @@ fn add_writable(
     }
     let opened = match open(&absolute) {
         Ok(opened) => opened,
-        // Agents keep their state in folders without an ending and in files with one. A missing file is not made:
-        // an empty one could be a broken one.
+        // Agents store their state in folders without an extension and in files with one. A missing
+        // file is not created: an empty one could be invalid.
         Err(error) if error.kind() == io::ErrorKind::NotFound && absolute.extension().is_none() => {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(&absolute).map_err(fail)?;
             open(&absolute).map_err(fail)?
@@ -176,7 +179,7 @@ pub(super) fn open(path: &Path) -> io::Result<Opened> {
     Ok(Opened { path, descriptor })
 }
 
-/// Where the kernel says that a descriptor leads.
+/// The path of a descriptor, from the kernel.
 pub(super) fn path_of(descriptor: BorrowedFd<'_>) -> io::Result<PathBuf> {
     use std::os::fd::AsRawFd;
     let path = fs::read_link(format!("/proc/self/fd/{}", descriptor.as_raw_fd()))?;

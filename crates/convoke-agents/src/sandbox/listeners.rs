@@ -1,7 +1,7 @@
-//! The listeners inside of a network namespace: the last stage binds them there and hands them to the supervisor, which
-//! accepts on them from outside.
+//! The listeners inside of a network namespace: the last stage binds them there and sends them to
+//! the supervisor, which accepts connections from outside.
 //!
-//! The tools listen at the address that they have outside, so that their URL holds on both sides.
+//! The tools have the same address inside and outside, so that their URL is valid on both sides.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,18 +15,18 @@ use serde::{Deserialize, Serialize};
 use super::channel;
 use super::policy::Network;
 
-/// How long the last stage may take to bind them.
+/// The timeout for the last stage to bind them.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The variables that programs read the address of a proxy from.
+/// The variables for the address of the proxy.
 const PROXY_VARIABLES: [&str; 6] =
     ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
-/// The variables with the hosts that are reached without it: those of the namespace itself.
+/// The variables for hosts that bypass the proxy: those of the namespace itself.
 const DIRECT_VARIABLES: [&str; 2] = ["NO_PROXY", "no_proxy"];
 const DIRECT: &str = "127.0.0.1,localhost,::1";
 /// Makes Node use the variables above.
 const NODE_VARIABLE: &str = "NODE_USE_ENV_PROXY";
 
-/// What the last stage is to listen for.
+/// The listeners that the last stage opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Wanted {
     pub(super) network: Network,
@@ -34,14 +34,14 @@ pub(super) struct Wanted {
     pub(super) tools: Option<SocketAddr>,
 }
 
-/// Which listeners are handed over, in this order.
+/// The listeners in the order in which they are sent.
 #[derive(Debug, Serialize, Deserialize)]
 enum Purpose {
     Tools,
     Proxy,
 }
 
-/// The listeners, outside.
+/// The received listeners.
 #[derive(Debug, Default)]
 pub(super) struct Listeners {
     pub(super) tools: Option<TcpListener>,
@@ -49,8 +49,8 @@ pub(super) struct Listeners {
 }
 
 impl Wanted {
-    /// Binds the listeners in the namespace of the calling process, hands them over, and changes the program's variables
-    /// so that it finds the proxy.
+    /// Binds the listeners in the namespace of the calling process, sends them, and sets the
+    /// program's proxy variables.
     pub(super) fn provide(
         self,
         supervisor: &mut UnixStream,
@@ -78,8 +78,8 @@ impl Wanted {
         channel::send(supervisor, &purposes, &sockets)
     }
 
-    /// Receives the listeners from the last stage. If that ended instead, its exit status has the reason, so an empty
-    /// message is no error.
+    /// Receives the listeners from the last stage. If that exited instead, its exit status has the
+    /// reason, so an empty message is no error.
     pub(super) fn receive(self, stage: &mut UnixStream) -> io::Result<Listeners> {
         let mut listeners = Listeners::default();
         match self.network {

@@ -1,4 +1,5 @@
-//! Where else a folder can be seen: file systems that are mounted a second time, and sockets that are bound to paths.
+//! Other paths of a folder: file systems that are mounted a second time, and sockets bound to
+//! paths.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -7,9 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// Other paths by which the same file or folder can be reached, because its file system is mounted twice.
+/// Other paths of the same file or folder, because its file system is mounted twice.
 pub(super) fn aliases(path: &Path) -> Vec<PathBuf> {
-    // Without /proc there is no way to know, and bubblewrap does not run either.
+    // Without /proc this is unknown, and bubblewrap does not run either.
     let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
     // A mount point that is not UTF-8 must not hide the others.
     aliases_in(&String::from_utf8_lossy(&table), path)
@@ -18,7 +19,7 @@ pub(super) fn aliases(path: &Path) -> Vec<PathBuf> {
 fn aliases_in(table: &str, path: &Path) -> Vec<PathBuf> {
     let mounts: Vec<Mount> = table.lines().filter_map(Mount::read).collect();
     let around = mounts.iter().filter(|mount| path.starts_with(&mount.point));
-    // Of two mounts at one place, the later one is seen.
+    // Of two mounts at one path, the later one is visible.
     let Some(own) = around.max_by_key(|mount| mount.point.components().count()) else {
         return Vec::new();
     };
@@ -54,7 +55,7 @@ impl Mount {
     }
 }
 
-/// Blanks, tabs, line breaks and backslashes are written as octal numbers.
+/// Decodes spaces, tabs, line breaks and backslashes, which are written as octal numbers.
 fn unescape(field: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .iter()
@@ -63,14 +64,15 @@ fn unescape(field: &str) -> String {
 
 /// Paths of the sockets that programs of this network namespace listen on.
 pub(super) fn sockets() -> BTreeSet<PathBuf> {
-    // Names are any bytes, and a name that is not text must not hide the others.
+    // Names are arbitrary bytes, and one that is not UTF-8 must not hide the others.
     let table = fs::read("/proc/net/unix").unwrap_or_default();
     let is_socket =
         |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket());
     table.split(|byte| *byte == b'\n').filter_map(socket_path).filter(is_socket).collect()
 }
 
-/// The path in a line of `/proc/net/unix`: all that follows its seven other fields, blanks included.
+/// The path in a line of `/proc/net/unix`: everything after its seven other fields, including
+/// spaces.
 fn socket_path(line: &[u8]) -> Option<PathBuf> {
     let at = line.iter().position(|byte| *byte == b'/')?;
     let (fields, path) = line.split_at(at);

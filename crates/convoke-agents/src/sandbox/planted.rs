@@ -1,7 +1,9 @@
-//! Names inside of writable folders that decide what the user's own programs run later, outside of any sandbox.
+//! Names inside of writable folders that determine what the user's own programs execute later,
+//! outside of any sandbox.
 //!
-//! bubblewrap mounts those that exist read-only. A name that does not exist yet cannot be held this way, nor can
-//! Landlock take back what it grants for the folder around it; the security page says so.
+//! bubblewrap mounts existing ones read-only. A name that does not exist yet cannot be protected
+//! this way, nor can Landlock revoke the rights on the folder around it; the security page
+//! documents this.
 
 use std::fs;
 use std::io;
@@ -56,22 +58,24 @@ const NAMES: [&str; 40] = [
     "opencode.json",
 ];
 
-/// The one name of a main repository that must not appear: git takes configuration and hooks from where it points.
+/// The name that must not appear in a main repository: git reads configuration and hooks from where
+/// it points.
 const COMMON_DIR: &str = "commondir";
-/// Repositories inside of a workspace that are protected, too; bubblewrap takes some thousand mounts.
+/// Repositories inside of a workspace that are protected, too; bubblewrap supports some thousand
+/// mounts.
 const REPOSITORIES_MAX: usize = 100;
 
-/// How deep repositories inside of a workspace are looked for, such as vendored ones.
+/// The depth to which repositories inside of a workspace are searched for, such as vendored ones.
 const DEPTH_MAX: usize = 3;
-/// Folders that are looked into for them.
+/// Folders that are searched.
 const FOLDERS_MAX: usize = 2_000;
-/// Folders that hold nothing but what programs fetched or made, and much of it.
+/// Large folders of downloaded or generated files.
 const PASSED_OVER: [&str; 4] = ["node_modules", "target", ".venv", "dist"];
 
-/// What is to be mounted read-only in a workspace, of what exists.
+/// The existing paths of a workspace that are to be mounted read-only.
 pub(super) fn in_workspace(workspace: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = NAMES.iter().map(|name| workspace.join(name)).collect();
-    // In a linked worktree and in a submodule, this is a file that names the repository.
+    // In a linked worktree and in a submodule, `.git` is a file that names the repository.
     found.push(workspace.join(".git"));
     for repository in repositories(workspace).into_iter().chain(inner(&workspace.join(".git"))) {
         let names = ["commondir", "config", "config.worktree", "hooks", "info/attributes"];
@@ -83,14 +87,15 @@ pub(super) fn in_workspace(workspace: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What is to be read-only in a repository that git itself works on.
+/// The read-only paths of a repository that git itself works on.
 pub fn of_git(repository: &Path) -> Vec<PathBuf> {
     ["config", "config.worktree", "hooks", "info/attributes"]
         .map(|name| repository.join(name))
         .into()
 }
 
-/// Whether a name in a workspace is one of those, so that a program of ours does not write it for an agent either.
+/// Whether a name in a workspace is protected, so that Convoke does not write it for an agent
+/// either.
 pub(crate) fn is_protected(inside: &Path) -> bool {
     let in_git = |path: &Path| {
         let names = ["commondir", "config", "config.worktree", "hooks", "info/attributes"];
@@ -102,12 +107,12 @@ pub(crate) fn is_protected(inside: &Path) -> bool {
         || NAMES.iter().any(|name| inside.starts_with(name))
 }
 
-/// Whether a repository has the file that leads git elsewhere.
+/// Whether a repository has the file that redirects git.
 pub(super) fn has_common_dir(repository: &Path) -> bool {
     fs::symlink_metadata(repository.join(COMMON_DIR)).is_ok()
 }
 
-/// Removes that file, whatever it is, from a repository that is a folder with no link on the way to it.
+/// Removes that file from a repository that is a folder without links on its path.
 pub(super) fn remove_common_dir(repository: &Path) -> io::Result<bool> {
     let Ok(opened) = open_without_links(repository, OFlags::DIRECTORY) else { return Ok(false) };
     match unlinkat(&opened, COMMON_DIR, AtFlags::empty()) {
@@ -117,7 +122,8 @@ pub(super) fn remove_common_dir(repository: &Path) -> io::Result<bool> {
     }
 }
 
-/// A folder `.git` is not held itself: its objects and references are what an agent works with.
+/// Whether a path is held. A `.git` folder is not: its objects and references are what an agent
+/// works with.
 fn is_held(path: &Path) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else { return false };
     match path.file_name().is_some_and(|name| name == ".git") {
@@ -126,7 +132,7 @@ fn is_held(path: &Path) -> bool {
     }
 }
 
-/// The repositories of submodules, and what leads linked worktrees to theirs.
+/// The repositories of submodules, and the files that link worktrees to theirs.
 fn inner(repository: &Path) -> Vec<PathBuf> {
     let in_folder = |name: &str| {
         let entries = fs::read_dir(repository.join(name)).into_iter().flatten().flatten();
@@ -144,14 +150,14 @@ fn inner(repository: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Repositories below a workspace other than its own.
+/// Repositories below a workspace, other than its own.
 fn repositories(workspace: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut looked_at = 0;
     let mut folders = vec![(workspace.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
         looked_at += 1;
-        // What cannot be listed cannot be written either.
+        // A folder that cannot be listed cannot be written either.
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for entry in entries.flatten() {
             let name = entry.file_name();

@@ -1,6 +1,6 @@
-//! What a confined process is allowed, as the daemon hands it to the supervisor.
+//! What a confined process is allowed, as the daemon sends it to the supervisor.
 //!
-//! Plain values that cross a process border as JSON; nothing here looks at the system.
+//! Plain values that are sent between processes as JSON; nothing here reads the system.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -17,7 +17,8 @@ use super::domains::{Domain, Target};
 /// What a process and everything that it starts are allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
-    /// The layers that enforce it. Without any, the supervisor only sees to it that nothing is left running.
+    /// The layers that enforce it. Without any, the supervisor only ensures that nothing is left
+    /// running.
     pub layers: Layers,
     /// Files and folders that may be written besides the workspace.
     pub writable: Vec<PathBuf>,
@@ -25,29 +26,31 @@ pub struct Policy {
     pub hidden: Vec<PathBuf>,
     /// Files and folders with the user's secrets, hidden where they exist.
     pub secrets: Vec<PathBuf>,
-    /// Files and folders inside of the hidden ones that are readable all the same.
+    /// Files and folders inside of the hidden ones that stay readable.
     pub readable: Vec<PathBuf>,
-    /// Files and folders inside of the writable ones that stay read-only: programs of the user run what they say.
+    /// Files and folders inside of the writable ones that stay read-only: programs of the user
+    /// execute or obey them.
     pub protected: Vec<PathBuf>,
-    /// Whether names in the workspace that programs of the user run later, such as editor tasks and start files, stay
-    /// read-only, too.
+    /// Whether names in the workspace that programs of the user execute later, such as editor tasks
+    /// and shell start files, stay read-only, too.
     pub start_files: StartFiles,
-    /// Files that the user has the agent started with: its program, and those that its arguments name. They are shown to
-    /// it even where their folder is replaced; what an agent itself names is not among them.
+    /// Files in the user's command line of the agent: its program, and files that its arguments
+    /// name. They are shown even if their folder is replaced; paths that the agent itself names are
+    /// not among them.
     pub shown: Vec<PathBuf>,
     /// Unix sockets that may be connected to.
     pub sockets: Vec<PathBuf>,
     /// The private folder for temporary files; also mounted at `/tmp` where bubblewrap runs.
     pub temp: Option<PathBuf>,
-    /// What it may reach over the network.
+    /// The network policy.
     pub network: Network,
     /// Hosts that the proxy connects to without asking.
     pub domains: Vec<Domain>,
     /// Convoke's own tools on this machine, which stay reachable at this address without an open network.
     pub tools: Option<SocketAddr>,
-    /// What it may use up.
+    /// The resource limits.
     pub limits: Limits,
-    /// What makes a cgroup that keeps the limits; where there is none, the supervisor samples.
+    /// Creates a cgroup that enforces the limits; without it, the supervisor samples.
     pub scope: Option<Systemd>,
 }
 
@@ -79,9 +82,9 @@ impl Policy {
 pub struct Layers {
     /// bubblewrap, by its absolute path: namespaces, and a file system of the process's own.
     pub bubblewrap: Option<PathBuf>,
-    /// Landlock: the kernel refuses to open what is not granted.
+    /// Landlock: the kernel denies access that is not granted.
     pub landlock: Use,
-    /// seccomp: the kernel refuses system calls that lead out.
+    /// seccomp: the kernel denies system calls that lead out of the sandbox.
     pub seccomp: Seccomp,
 }
 
@@ -89,29 +92,29 @@ impl Layers {
     /// None of them.
     pub const NONE: Self = Self { bubblewrap: None, landlock: Use::Off, seccomp: Seccomp::Off };
 
-    /// Whether any layer confines.
+    /// Whether any layer is active.
     pub fn confine(&self) -> bool {
         self != &Self::NONE
     }
 }
 
-/// Whether something is used.
+/// Whether a layer is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Use {
-    /// It is.
+    /// It is used.
     On,
-    /// It is not.
+    /// It is not used.
     Off,
 }
 
-/// Whether what programs of the user run later can be written in the workspace.
+/// Whether the process may write files in the workspace that the user's programs execute later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum StartFiles {
-    /// It cannot.
+    /// It may not.
     Protected,
-    /// It can: by git, which checks out what the user has committed.
+    /// It may: git does, which checks out what the user has committed.
     Writable,
 }
 
@@ -127,20 +130,20 @@ pub enum Seccomp {
     Nested,
 }
 
-/// What a process may reach over the network.
+/// The network policy of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Network {
     /// Everything.
     Open,
-    /// Domains that are allowed, through a proxy that asks about others.
+    /// Listed domains, through a proxy that asks about others.
     Proxy,
     /// Nothing but Convoke's own tools.
     Off,
 }
 
 impl Network {
-    /// Every policy with the word that the configuration has for it.
+    /// Every policy with its name in the configuration.
     pub const WORDS: [(&str, Self); 3] =
         [("open", Self::Open), ("proxy", Self::Proxy), ("off", Self::Off)];
 }
@@ -152,7 +155,7 @@ impl fmt::Display for Network {
     }
 }
 
-/// What a process and its children may use up together; `None` is for the default.
+/// The resource limits of a process with its descendants; `None` is the default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
@@ -187,7 +190,7 @@ fn three_quarters_of_memory() -> Option<u64> {
     Some((kilobytes << 10) / 4 * 3)
 }
 
-/// What the supervisor is to run, and how.
+/// The plan for the supervisor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) program: PathBuf,
@@ -198,7 +201,7 @@ pub(crate) struct Plan {
     pub(crate) ending: Ending,
 }
 
-/// When everything that the program started is ended.
+/// When everything that the program started is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Ending {
     /// As soon as the program ends.
@@ -207,7 +210,7 @@ pub(crate) enum Ending {
     WithControl,
 }
 
-/// What the supervisor says on the control socket, one JSON value a line.
+/// A message of the supervisor on the control socket, one JSON value per line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Word {
     /// The program ended.
@@ -219,16 +222,16 @@ pub(crate) enum Word {
     },
 }
 
-/// What the supervisor asks on the socket for connections, one JSON value a line.
+/// A request of the supervisor on the socket for connections, one JSON value per line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ConnectionRequest {
     /// Identifies the answer.
     pub(crate) id: u64,
-    /// Where a connection that is not on the list is to lead.
+    /// The target, which is not on the list.
     pub(crate) target: Target,
 }
 
-/// What the daemon answers there, one JSON value a line.
+/// The daemon's answer there, one JSON value per line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ConnectionAnswer {
     pub(crate) id: u64,
@@ -246,10 +249,11 @@ pub(crate) enum Ruling {
     },
 }
 
-/// The one command that the supervisor takes besides the end of its control socket: SIGTERM to everything inside.
+/// The only command of the supervisor besides the end of its control socket: SIGTERM to everything
+/// inside.
 pub(crate) const TERMINATE: u8 = b'T';
 
-/// A text of the operating system that need not be UTF-8.
+/// A string of the operating system, which need not be UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Text {

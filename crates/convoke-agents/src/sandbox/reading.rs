@@ -1,5 +1,5 @@
-//! What a confined program may read: everything but some folders, expressed as a list of the entries beside the paths
-//! to them.
+//! The paths that a confined program may read: everything except some folders, expressed as a list
+//! of the entries beside the paths to them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::Shortfall;
 use crate::{Error, Result};
 
-/// Disks and the like show more than their file systems do, so devices are granted by name.
+/// Devices such as disks expose more than their file systems do, so devices are granted by name.
 const DEVICES: &str = "/dev";
 
 /// The path with all its links resolved, also when its end does not exist yet.
@@ -30,9 +30,9 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf> {
     Ok(absolute)
 }
 
-/// Files and folders that hold everything but the hidden folders and the devices.
+/// Files and folders that cover everything except the hidden folders and the devices.
 ///
-/// Links are left out: what they lead to is readable in its own place, or is not to be read.
+/// Links are left out: their targets are listed in their own place, or must not be read.
 pub(super) fn readable(hidden: &[PathBuf], shortfalls: &mut Vec<Shortfall>) -> Vec<PathBuf> {
     let closed: BTreeSet<&Path> =
         hidden.iter().map(PathBuf::as_path).chain([Path::new(DEVICES)]).collect();
@@ -62,7 +62,7 @@ fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        // An entry without a kind was removed meanwhile.
+        // An entry without a type was removed meanwhile.
         if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
             paths.push(entry.path());
         }

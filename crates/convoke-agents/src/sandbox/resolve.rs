@@ -19,7 +19,8 @@ pub(crate) fn open_without_links(path: &Path, flags: OFlags) -> io::Result<Owned
     }
 }
 
-/// Reads a file of at most so many bytes without following links; `None` if it is longer or no plain file.
+/// Reads a file of at most this size without following links; `None` if it is larger or not a
+/// regular file.
 pub fn read_without_links(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     let opened = open_without_links(path, OFlags::empty())?;
     let found = fstat(opened.as_fd())?;
@@ -27,7 +28,7 @@ pub fn read_without_links(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<
     if !is_plain || u64::try_from(found.st_size).unwrap_or(u64::MAX) > bytes_max {
         return Ok(None);
     }
-    // By its descriptor, which leads to what was looked at.
+    // Read through the descriptor, which leads to the checked file.
     let mut bytes = Vec::new();
     let file = std::fs::File::open(format!("/proc/self/fd/{}", opened.as_raw_fd()))?;
     file.take(bytes_max).read_to_end(&mut bytes)?;

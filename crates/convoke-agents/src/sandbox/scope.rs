@@ -1,7 +1,8 @@
-//! A cgroup for each agent, where the user has a systemd that makes one: it keeps the limits without sampling.
+//! A cgroup for each agent, if the user's systemd can create one: it enforces the limits without
+//! sampling.
 //!
-//! The supervisor is then started through `systemd-run --user --scope`, which moves itself into a new scope and
-//! executes the supervisor. Elsewhere the limits are enforced by the supervisor's samples alone.
+//! The supervisor is then started through `systemd-run --user --scope`, which moves itself into a
+//! new scope and executes the supervisor. Otherwise the supervisor enforces the limits by sampling.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -13,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use super::policy::Limits;
 use crate::catalogue;
 
-/// What `systemd-run` needs to reach the user's systemd; nothing else of the environment is handed to it.
+/// The variables that `systemd-run` needs to reach the user's systemd; it gets no others.
 const VARIABLES: [&str; 2] = ["XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"];
-/// A systemd scope that ends with its last process, created quietly.
+/// The options for a systemd scope that ends with its last process.
 const MAKE: [&str; 4] = ["--user", "--scope", "--quiet", "--collect"];
 
 /// The user's systemd, which makes scopes.
@@ -26,7 +27,7 @@ pub struct Systemd {
 }
 
 impl Systemd {
-    /// The systemd of the user with this environment, if it makes a scope when it is asked to.
+    /// The systemd of the user with this environment, if it can create a scope.
     pub fn detect(environment: &BTreeMap<OsString, OsString>) -> Option<Self> {
         let path = environment.get(OsStr::new("PATH")).map(OsString::as_os_str);
         let runtime = environment.get(OsStr::new("XDG_RUNTIME_DIR")).map(Path::new)?;

@@ -1,6 +1,7 @@
-//! The system calls that a confined program is refused. They fail with an error; the program is not killed.
+//! The system calls that are denied to a confined program. They fail with an error; the program is
+//! not killed.
 //!
-//! ptrace is left alone, because debuggers are work; Landlock and the PID namespace keep it inside.
+//! ptrace is allowed, because agents use debuggers; Landlock and the PID namespace confine it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,10 +20,11 @@ const TIOCLINUX: u64 = 0x541C;
 /// A new user namespace.
 const CLONE_NEWUSER: u64 = 0x1000_0000;
 
-/// Sockets between a virtual machine and its host, which no network namespace holds.
+/// Sockets between a virtual machine and its host, which a network namespace does not confine.
 const AF_VSOCK: u64 = 40;
 
-/// The errno for "refused", and the one for "not supported by this kernel", which makes programs fall back.
+/// The errno for a denied call, and the one for an unsupported call, which makes programs fall
+/// back.
 const REFUSED: u32 = 1;
 const MISSING: u32 = 38;
 
@@ -33,17 +35,17 @@ struct Numbers {
     socket: i64,
     clone: i64,
     unshare: i64,
-    /// Refused always: keyrings, the kernel's own interfaces, another root.
+    /// Always denied: keyrings, the kernel's own interfaces, another root.
     always: &'static [i64],
-    /// Refused unless there may be a sandbox inside: mounting and entering namespaces.
+    /// Denied unless a nested sandbox is allowed: mounting and entering namespaces.
     mounting: &'static [i64],
-    /// Programs do without: their arguments cannot be looked at.
+    /// Reported as unsupported, since their arguments cannot be filtered.
     missing: &'static [i64],
-    /// Like `missing`, unless there may be a sandbox inside.
+    /// Like `missing`, unless a nested sandbox is allowed.
     missing_unless_nested: &'static [i64],
     /// A second range of numbers for the same calls.
     second_range: Option<i64>,
-    /// Calls with a number in the second range that is another one than in the first.
+    /// Calls whose number in the second range differs from the first.
     only_in_second_range: &'static [(i64, i64)],
 }
 
@@ -85,13 +87,13 @@ const NUMBERS: Numbers = Numbers {
     only_in_second_range: &[],
 };
 
-/// Whether this build knows the numbers of its architecture, and the kernel takes filters.
+/// Whether this build knows the numbers of its architecture, and the kernel supports filters.
 pub(super) fn is_available() -> bool {
     cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
         && std::fs::read_to_string("/proc/self/status").is_ok_and(|it| it.contains("Seccomp:"))
 }
 
-/// Applies the filter to the calling thread and everything that it becomes or starts, for good.
+/// Applies the filter permanently to the calling thread and everything that it executes or starts.
 pub(super) fn restrict(seccomp: Seccomp, network: Network) -> io::Result<()> {
     if seccomp == Seccomp::Off {
         return Ok(());
@@ -102,7 +104,7 @@ pub(super) fn restrict(seccomp: Seccomp, network: Network) -> io::Result<()> {
     Ok(())
 }
 
-/// One filter for each error that it answers with.
+/// One filter for each errno.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn programs(seccomp: Seccomp, network: Network) -> io::Result<Vec<BpfProgram>> {
     let numbers = &NUMBERS;
@@ -144,7 +146,7 @@ struct Calls(BTreeMap<i64, Vec<SeccompRule>>);
 impl Calls {
     fn add(&mut self, numbers: &Numbers, call: i64) {
         for number in numbers.of(call) {
-            // A call without conditions matches always.
+            // A call without conditions always matches.
             self.0.insert(number, Vec::new());
         }
     }

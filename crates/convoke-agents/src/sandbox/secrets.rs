@@ -1,8 +1,9 @@
-//! The one list of places where users keep secrets: hidden from every agent unless its entry opens them by name.
+//! The list of paths where users keep secrets: hidden from every agent, unless its entry names them
+//! as readable.
 
 use std::path::{Path, PathBuf};
 
-/// Places below the user's folder.
+/// Paths below the user's home.
 const IN_HOME: [&str; 86] = [
     // Keys and password stores.
     ".ssh",
@@ -97,7 +98,7 @@ const IN_HOME: [&str; 86] = [
     ".config/discord",
 ];
 
-/// Where agents keep their log-ins and what was said to them. Each agent is let into its own.
+/// Where agents store their logins and conversations. Each agent can access its own.
 const OF_AGENTS: [&str; 25] = [
     ".claude",
     ".claude.json",
@@ -126,7 +127,7 @@ const OF_AGENTS: [&str; 25] = [
     ".config/zed",
 ];
 
-/// Places outside of the user's folder, of interest where Convoke runs as root.
+/// Paths outside of the user's home, which matter if Convoke runs as root.
 const IN_SYSTEM: [&str; 6] = [
     "/etc/shadow",
     "/etc/gshadow",
@@ -136,14 +137,14 @@ const IN_SYSTEM: [&str; 6] = [
     "/etc/ssh/ssh_host_ed25519_key",
 ];
 
-/// Every place that is hidden by default, for a user with this folder.
+/// Every path that is hidden by default, for a user with this home.
 pub fn places(home: Option<&Path>) -> Vec<PathBuf> {
     let names = IN_HOME.iter().chain(&OF_AGENTS);
     let in_home = home.into_iter().flat_map(|home| names.clone().map(|name| home.join(name)));
     in_home.chain(IN_SYSTEM.iter().map(PathBuf::from)).collect()
 }
 
-/// The places that stay hidden from a process that may use `open`: everything in an open folder is open, too.
+/// The paths that stay hidden from a process that may use `open`, with everything inside.
 pub(crate) fn hidden(places: Vec<PathBuf>, open: &[PathBuf]) -> Vec<PathBuf> {
     let is_open = |place: &PathBuf| open.iter().any(|open| place.starts_with(open));
     places.into_iter().filter(|place| !is_open(place)).collect()

@@ -10,23 +10,23 @@ use super::policy::Network;
 use super::scope::Systemd;
 use super::{bubblewrap, landlock_generation, seccomp};
 
-/// A layer that confines.
+/// A layer of the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
     /// Namespaces and a file system of the agent's own.
     Bubblewrap,
-    /// Grants for files, checked by the kernel.
+    /// File access rights, enforced by the kernel.
     Landlock,
-    /// System calls that are refused.
+    /// Denied system calls.
     Seccomp,
 }
 
 impl Layer {
-    /// Every layer with the word that the configuration has for it.
+    /// Every layer with its name in the configuration.
     pub const WORDS: [(&str, Self); 3] =
         [("bwrap", Self::Bubblewrap), ("landlock", Self::Landlock), ("seccomp", Self::Seccomp)];
 
-    /// What an agent can do without it, though the others hold; for people.
+    /// What an agent can do without this layer if the others are active; for people.
     pub const fn loss(self) -> &'static str {
         match self {
             Self::Bubblewrap => {
@@ -48,19 +48,19 @@ impl fmt::Display for Layer {
     }
 }
 
-/// What this machine offers: each layer, or why not.
+/// The layers that this machine supports, or why not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Available {
-    /// Where bubblewrap is.
+    /// The path of bubblewrap.
     pub bubblewrap: Result<PathBuf, String>,
-    /// The generation of Landlock.
+    /// The version of Landlock.
     pub landlock: Result<u8, String>,
     /// Whether filters can be installed.
     pub seccomp: Result<(), String>,
 }
 
 impl Available {
-    /// Looks at the machine; runs bubblewrap once.
+    /// Detects the layers; runs bubblewrap once.
     pub fn detect(path: Option<&OsStr>) -> Self {
         if !cfg!(target_os = "linux") {
             return Self::nothing("only Linux has it");
@@ -71,7 +71,7 @@ impl Available {
         found
     }
 
-    /// The same without running bubblewrap, for a caller that has tried it before.
+    /// As `detect`, without running bubblewrap, for a caller that has tested it before.
     pub fn assume(path: Option<&OsStr>) -> Self {
         if !cfg!(target_os = "linux") {
             return Self::nothing("only Linux has it");
@@ -94,7 +94,7 @@ impl Available {
         Self { bubblewrap: Err(missing()), landlock: Err(missing()), seccomp: Err(missing()) }
     }
 
-    /// Why a layer cannot be had.
+    /// Why a layer is unavailable.
     pub fn lacks(&self, layer: Layer) -> Option<&str> {
         let lacking = match layer {
             Layer::Bubblewrap => self.bubblewrap.as_ref().err(),
@@ -105,12 +105,12 @@ impl Available {
     }
 }
 
-/// A layer that does not hold for an agent, and why.
+/// A layer that is not active for an agent, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     /// The layer.
     pub layer: Layer,
-    /// Why it does not hold.
+    /// Why it is not active.
     pub why: String,
 }
 
@@ -123,29 +123,29 @@ impl fmt::Display for Missing {
 /// The settings of the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// What the machine offers.
+    /// The layers that the machine supports.
     pub available: Available,
     /// The layers to use.
     pub layers: Vec<Layer>,
-    /// The layers without which no agent is started.
+    /// The layers that are mandatory for every agent.
     pub require: Vec<Layer>,
     /// Files and folders to hide besides the built-in list.
     pub hidden: Vec<PathBuf>,
     /// Sockets that agents may connect to.
     pub sockets: Vec<PathBuf>,
-    /// What agents may reach over the network.
+    /// The network policy of agents.
     pub network: Network,
     /// Hosts that a proxied agent may connect to without asking, in addition to the agent's own.
     pub domains: Vec<Domain>,
-    /// What single projects open, by their folder.
+    /// Exceptions of single projects, by their folder.
     pub projects: BTreeMap<PathBuf, Exceptions>,
-    /// What makes cgroups for agents.
+    /// The systemd that creates cgroups for agents.
     pub systemd: Option<Systemd>,
-    /// Where package managers that agents run keep what they download.
+    /// Where package managers that agents run store downloads.
     pub caches: Caches,
 }
 
-/// Where package managers that agents run keep what they download.
+/// Where package managers that agents run store downloads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caches {
     /// In a folder for each project, which its agents can write.
@@ -154,7 +154,7 @@ pub enum Caches {
     Off,
 }
 
-/// What a project opens for its agents.
+/// The exceptions of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Exceptions {
     /// Hidden files and folders that can be read.
@@ -166,7 +166,7 @@ pub struct Exceptions {
 }
 
 impl Settings {
-    /// Every layer that the machine offers, and the defaults otherwise.
+    /// With every supported layer, and defaults otherwise.
     pub fn with(available: Available) -> Self {
         Self {
             available,
@@ -182,7 +182,7 @@ impl Settings {
         }
     }
 
-    /// What a project opens.
+    /// The exceptions of a project.
     pub fn exceptions(&self, workspace: &Path) -> Exceptions {
         self.projects.get(workspace).cloned().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Starting a supervisor and handing it its job: the daemon's side of the socket.
+//! Starts a supervisor and sends it its plan: the daemon's side of the socket.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -24,24 +24,25 @@ pub(crate) struct Supervised<'a> {
     pub(crate) program: &'a Path,
     pub(crate) args: Vec<Text>,
     pub(crate) environment: &'a BTreeMap<OsString, OsString>,
-    /// Opened once, and checked by the caller.
+    /// Opened and checked by the caller.
     pub(crate) workspace: OwnedFd,
     /// The program's standard input, output and error output.
     pub(crate) streams: [OwnedFd; 3],
     pub(crate) ending: Ending,
-    /// Where the supervisor asks about connections that are not on the list; without it, they are denied.
+    /// Where the supervisor asks about connections that are not on the list; without it, they are
+    /// denied.
     pub(crate) connections: Option<OwnedFd>,
 }
 
 impl Text {
-    /// Arguments in the form in which they travel.
+    /// Arguments in their serialised form.
     pub(crate) fn of<'a>(texts: impl IntoIterator<Item = &'a OsStr>) -> Vec<Self> {
         texts.into_iter().map(Self::from).collect()
     }
 }
 
-/// Starts a supervisor in a new process group, with an empty environment; it has the plan when this returns, or soon
-/// after. It ends when the socket closes.
+/// Starts a supervisor in a new process group, with an empty environment; the plan is sent when
+/// this returns, or soon after. It exits when the socket closes.
 pub(crate) fn start(job: Supervised<'_>) -> io::Result<(Child, UnixStream)> {
     let (mut ours, theirs) = UnixStream::pair()?;
     let [_, _, errors] = &job.streams;
@@ -57,7 +58,7 @@ pub(crate) fn start(job: Supervised<'_>) -> io::Result<(Child, UnixStream)> {
     let child = command
         .args(["sandbox-exec", "--supervise"])
         .env_clear()
-        // The user's own, and none that an agent chose.
+        // The user's own variables, none that an agent chose.
         .envs(variables)
         .current_dir("/")
         .process_group(0)
@@ -86,7 +87,7 @@ pub(crate) fn start(job: Supervised<'_>) -> io::Result<(Child, UnixStream)> {
     Ok((child, ours))
 }
 
-/// A program to be run by this very process, on its own streams.
+/// A program to be supervised by this process itself, on its own streams.
 pub struct Here {
     /// What it may do.
     pub policy: Policy,
@@ -96,11 +97,11 @@ pub struct Here {
     pub args: Vec<OsString>,
     /// All of its environment.
     pub environment: Vec<(OsString, OsString)>,
-    /// Where it works; may be written.
+    /// Its working directory, which is writable.
     pub workspace: PathBuf,
 }
 
-/// Supervises a program to its end, and exits as it did.
+/// Supervises a program to its end, and returns its exit code.
 pub fn run_here(here: Here) -> crate::Result<ExitCode> {
     super::keep_descriptors_here();
     let fail = |source| crate::Error::Workspace { path: here.workspace.clone(), source };

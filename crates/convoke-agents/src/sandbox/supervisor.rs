@@ -1,8 +1,8 @@
-//! The parent of a confined program: it starts it, ends everything that the program started, whatever session or group
-//! it moved to, and sees to its limits.
+//! The parent of a confined program: it starts the program, kills everything that the program
+//! started, in any session or group, and enforces its limits.
 //!
-//! It lives as long as its control socket. When the daemon is killed, the socket closes, and the supervisor ends what it
-//! started; when the supervisor is killed, the kernel ends the program.
+//! It runs as long as its control socket is open. If the daemon is killed, the socket closes, and
+//! the supervisor kills what it started; if the supervisor is killed, the kernel kills the program.
 
 mod asking;
 mod forward;
@@ -31,15 +31,16 @@ use super::{bubblewrap, channel};
 use crate::temp;
 use limits::Watch;
 
-/// How often the use of memory, processes and disk is looked at: a look reads a small file for each process there is.
+/// The sampling interval of memory, processes and disk: a sample reads a small file for each
+/// process.
 const SAMPLE: Duration = Duration::from_secs(1);
 
-/// How often the last stage is started, if it ends before it runs.
+/// How often the last stage is started if it exits before it is ready.
 const ATTEMPTS: u32 = 3;
-/// How long the last stage may take until it runs.
+/// The timeout for the last stage to be ready.
 const START_MAX: Duration = Duration::from_secs(30);
 
-/// What is to be supervised.
+/// A program to supervise.
 pub(super) struct Job {
     pub(super) plan: Plan,
     /// The program's standard input, output and error output.
@@ -48,7 +49,7 @@ pub(super) struct Job {
     pub(super) workspace: OwnedFd,
     /// Reports the exit status to the daemon; when the daemon closes it, everything is killed.
     pub(super) control: Option<UnixStream>,
-    /// Where to ask about connections that are not on the list.
+    /// The socket for questions about connections that are not on the list.
     pub(super) connections: Option<UnixStream>,
 }
 
@@ -59,13 +60,13 @@ struct Ended {
     signal: Option<i32>,
 }
 
-/// Runs a job to its end; the exit code is the program's.
+/// Runs a program to its end; returns its exit code.
 pub(super) fn run(job: Job) -> crate::Result<ExitCode> {
-    // Orphans become children of this process, where it can find them.
+    // Orphans become children of this process, which then finds them.
     set_child_subreaper(Some(getpid())).map_err(io::Error::from)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(supervise(job));
-    // Names that are still being resolved are waited for by no connection.
+    // Name resolutions in progress are abandoned; no connection waits for them.
     runtime.shutdown_background();
     ended
 }
@@ -78,7 +79,7 @@ async fn supervise(job: Job) -> crate::Result<ExitCode> {
     let (child, stage, listeners) = start(&plan, &streams, &layout)?;
     forward::start(listeners, &plan.policy, connections.as_ref())?;
     shortfalls.iter().for_each(|shortfall| say(&format!("warning: {shortfall}")));
-    // The program's own copies are the only ones now, so that its pipes close with it.
+    // The program has the only copies now, so that its pipes close with it.
     drop((streams, layout));
     let mut watch = Watch::new(&plan);
     let ended = attend(child, stage, control.as_ref(), &plan, &mut watch).await?;
@@ -96,7 +97,8 @@ async fn supervise(job: Job) -> crate::Result<ExitCode> {
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
 }
 
-/// Removes the temporary files of an agent whose daemon was killed, and the folder around them after the last agent.
+/// Removes the temporary files of an agent whose daemon was killed, and their parent folder after
+/// the last agent.
 fn clear_temporary_files(temp: Option<&Path>) {
     let Some(temp) = temp else { return };
     if let Err(error) = temp::remove_abandoned(temp) {
@@ -105,7 +107,7 @@ fn clear_temporary_files(temp: Option<&Path>) {
     temp::remove_around(temp);
 }
 
-/// Starts the last stage, and hands it the plan.
+/// Starts the last stage, and sends it the plan.
 fn start(
     plan: &Plan,
     streams: &[OwnedFd; 3],
@@ -173,13 +175,13 @@ fn spawn(plan: &Plan, errors: &OwnedFd, layout: &Layout) -> io::Result<(Child, U
         .stdout(Stdio::null())
         .stderr(errors.try_clone()?)
         .spawn()?;
-    // The last stage has the only other end, so that its death is the end of the socket.
+    // The last stage has the only other end, so its exit closes the socket.
     drop(command);
     Ok((child, ours))
 }
 
-/// Waits until the last stage says that it runs. Bubblewrap ends before that when something that it is to cover, such as
-/// another program's socket, is removed while it starts.
+/// Waits until the last stage is ready. bubblewrap exits before that if a path that it is to cover,
+/// such as another program's socket, is removed while it starts.
 fn has_started(stage: &mut UnixStream) -> io::Result<bool> {
     stage.set_read_timeout(Some(START_MAX))?;
     let started = match stage.read_exact(&mut [0]) {
@@ -205,7 +207,7 @@ async fn attend(
     samples.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut line = String::new();
     let mut byte = [0];
-    // In what the program ended, while something that it left may still run.
+    // The exit of the program, while processes that it left may still run.
     let mut ended = None;
     loop {
         tokio::select! {
@@ -240,10 +242,10 @@ async fn attend(
     }
 }
 
-/// Passes on how a command ended, before everything that it left has.
+/// Reports the exit of a command before the processes that it left have exited.
 fn report(control: Option<&UnixStream>, line: &str) {
     if let Some(mut control) = control {
-        // A daemon that is gone is noticed by the end of the socket.
+        // If the daemon has exited, the end of the socket shows it.
         control.write_all(line.as_bytes()).ok();
     }
 }

@@ -1,4 +1,4 @@
-//! How a browser is let in: one-time links, and the browser sessions that come of them.
+//! Sign-in of browsers: one-time links, and the browser sessions that they create.
 
 use convoke_core::time::Timestamp;
 use convoke_core::user::UserName;

@@ -1,4 +1,4 @@
-//! The daemon itself: where it is, whether it lives, and what it has to do.
+//! The daemon itself: its address, its health, and its state.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

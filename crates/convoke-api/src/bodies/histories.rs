@@ -1,4 +1,4 @@
-//! Conversations that other programs keep: what was found, and how far an import is.
+//! Conversations of other programs: what was found, and the progress of an import.
 
 use convoke_core::id::ProjectId;
 use convoke_core::time::Timestamp;

@@ -1,4 +1,4 @@
-//! Home: the sessions that want something of their human.
+//! Home: the sessions that need their human.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

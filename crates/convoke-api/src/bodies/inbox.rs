@@ -1,4 +1,4 @@
-//! What waits for a human, and what they say to it.
+//! Pending requests to the human, and their answers.
 
 use convoke_core::id::{AgentName, ProjectId, RequestId, SessionId};
 use convoke_core::question::GivenAnswers;

@@ -1,4 +1,4 @@
-//! What went wrong, as RFC 9457 writes it (`application/problem+json`).
+//! Errors in the format of RFC 9457 (`application/problem+json`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Full-text search over what was said.
+//! Full-text search over messages.
 
 use convoke_core::id::{AgentName, MessageId, ProjectId, SessionId};
 use convoke_core::message::{Role, Seq};

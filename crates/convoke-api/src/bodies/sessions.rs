@@ -1,4 +1,4 @@
-//! Sessions, and what can be said to them.
+//! Sessions, and requests to them.
 
 use convoke_core::content::Cost;
 use convoke_core::files::{ChangeTotals, OwnWorktree};

@@ -1,4 +1,4 @@
-//! People who use the daemon besides its owner, and what everyone did.
+//! People who use the daemon besides its owner, and the audit trail.
 
 use convoke_core::id::{ProjectId, RequestId, SessionId};
 use convoke_core::time::Timestamp;

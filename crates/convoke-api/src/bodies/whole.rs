@@ -1,4 +1,4 @@
-//! Whole numbers as JSON has them: `5.0` is as whole as `5`, and beyond 2^53 not every number can be told.
+//! Whole numbers in JSON: `5.0` counts as `5`, and beyond 2^53 not every number can be represented.
 
 use std::str::FromStr;
 

@@ -1,4 +1,4 @@
-//! Browsers: links for them, and who is signed in.
+//! Browsers: links for them, and the list of signed-in ones.
 
 use hyper::Method;
 

@@ -108,7 +108,7 @@ impl Client {
         self.fetch(Call::post("/api/imports").json(import).patient()).await
     }
 
-    /// What other programs keep of conversations.
+    /// Lists the conversations of other programs.
     pub async fn histories(&self) -> Result<Histories> {
         self.fetch(Call::get("/api/histories").patient()).await
     }
@@ -210,7 +210,7 @@ impl Client {
         self.done(Call::post(session_path(id, "/erase"))).await
     }
 
-    /// What a session changed, or one of its turns.
+    /// The changes of a session, or of one of its turns.
     pub async fn changes(&self, id: &str, turn: Option<Seq>) -> Result<SessionChanges> {
         let query = turn.map(|turn| format!("?turn={turn}")).unwrap_or_default();
         self.fetch(Call::get(session_path(id, "/changes") + &query).patient()).await
@@ -223,7 +223,7 @@ impl Client {
         self.fetch(Call::get(session_path(id, &query)).patient()).await
     }
 
-    /// Restores files or conversation to what they were before a turn.
+    /// Restores files or conversation to their state before a turn.
     pub async fn restore(&self, id: &str, restore: &Restore) -> Result<Restored> {
         self.fetch(Call::post(session_path(id, "/restore")).json(restore).patient()).await
     }
@@ -263,7 +263,7 @@ impl Client {
         self.fetch(Call::get("/api/worktrees")).await
     }
 
-    /// Makes the removed work tree of a session again.
+    /// Restores the removed work tree of a session.
     pub async fn restore_worktree(&self, id: &str) -> Result<Session> {
         let path = format!("/api/worktrees/{}/restore", segment(id));
         self.fetch(Call::post(path).patient()).await
@@ -276,7 +276,7 @@ impl Client {
         self.fetch(Call::new(Method::DELETE, path).patient()).await
     }
 
-    /// Gives one prompt to several agents.
+    /// Sends one prompt to several agents.
     pub async fn begin_comparison(&self, new: &NewComparison) -> Result<Comparison> {
         self.fetch(Call::post("/api/comparisons").json(new).patient()).await
     }
@@ -286,7 +286,7 @@ impl Client {
         self.fetch(Call::get("/api/comparisons")).await
     }
 
-    /// A comparison as it is now.
+    /// A comparison in its current state.
     pub async fn comparison(&self, id: &str) -> Result<Comparison> {
         self.fetch(Call::get(format!("/api/comparisons/{}", segment(id)))).await
     }
@@ -297,7 +297,7 @@ impl Client {
         self.fetch(Call::post(path).json(keep).patient()).await
     }
 
-    /// What waits for the human, what goes on, and what ended.
+    /// What waits for the human, what is in progress, and what ended.
     pub async fn home(&self) -> Result<Home> {
         self.fetch(Call::get("/api/home")).await
     }

@@ -135,7 +135,7 @@ impl Head {
     }
 }
 
-/// What follows `:` and `[`, if both come next.
+/// The bytes after `:` and `[`, if both come next.
 fn list_after(rest: &[u8]) -> Option<&[u8]> {
     rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(b"[")
 }

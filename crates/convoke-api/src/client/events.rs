@@ -55,29 +55,29 @@ pub enum EventsSince {
 #[error("a cursor is a generation and a revision, such as 12-345")]
 pub struct InvalidCursor;
 
-/// What an event says.
+/// A parsed event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SessionEvent {
     /// The cursor was not valid: everything follows, and replaces what the reader has.
     Reset,
-    /// A message as it is now.
+    /// A message in its current state.
     Message(Box<Message>),
-    /// More words of an open message.
+    /// Text that is appended to an open message.
     Delta(DeltaEvent),
-    /// State of a kind as it is now.
+    /// State of a kind.
     State(StateEvent),
 }
 
-/// Words that are appended to an open message.
+/// Text that is appended to an open message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeltaEvent {
     /// The message.
     pub id: MessageId,
-    /// Its place.
+    /// Its seq.
     pub seq: Seq,
     /// The revision.
     pub rev: Rev,
-    /// The words.
+    /// The text.
     pub text: String,
 }
 

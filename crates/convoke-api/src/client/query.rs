@@ -33,7 +33,7 @@ pub struct MessageQuery {
     pub limit: Option<u64>,
 }
 
-/// What to search for, and where.
+/// The words to search for, and filters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchQuery {
     /// The words.

@@ -58,8 +58,8 @@ impl TeamSessionQuery {
             ("external", self.external.map(|only| only.to_string())),
             ("to", self.to.clone()),
             ("status", self.status.map(|status| status.as_str().to_owned())),
-            ("createdAfter", self.created_after.map(|moment| moment.to_string())),
-            ("usedAfter", self.used_after.map(|moment| moment.to_string())),
+            ("createdAfter", self.created_after.map(|time| time.to_string())),
+            ("usedAfter", self.used_after.map(|time| time.to_string())),
             ("limit", self.limit.map(|limit| limit.to_string())),
         ])
     }

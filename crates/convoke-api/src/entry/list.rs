@@ -1,4 +1,4 @@
-//! The reducer: what a reader has of a session, and how the frames of the daemon change it.
+//! The reducer: a reader's copy of a session, and how the daemon's frames change it.
 //!
 //! The page has the same in JavaScript; both replay `fixtures/frames.json`.
 

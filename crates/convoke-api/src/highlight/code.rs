@@ -1,4 +1,4 @@
-//! Code of most languages: comments, strings, numbers, words and marks, as a grammar tells them.
+//! Lexes code of most languages: comments, strings, numbers, words and marks, by a grammar.
 
 use std::collections::HashMap;
 

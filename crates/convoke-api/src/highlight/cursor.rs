@@ -1,4 +1,4 @@
-//! A place in a text that moves forward only.
+//! A position in a text that moves forward only.
 
 /// A text and how much of it was read.
 pub(super) struct Cursor<'a> {

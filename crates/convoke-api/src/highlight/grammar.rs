@@ -1,4 +1,4 @@
-//! What a lexer needs to know of a language.
+//! The description of a language for a lexer.
 
 use std::collections::HashMap;
 

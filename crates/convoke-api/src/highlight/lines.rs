@@ -1,4 +1,4 @@
-//! Languages in which the beginning of a line says what it is: differences and Markdown.
+//! Languages in which the beginning of a line determines its kind: diffs and Markdown.
 
 use super::Class;
 use super::cursor::Cursor;

@@ -1,4 +1,4 @@
-//! HTML, XML and what is made of them: tags with attributes, and programs and styles inside.
+//! HTML, XML and related languages: tags with attributes, and embedded scripts and styles.
 
 use super::Class;
 use super::cursor::Cursor;

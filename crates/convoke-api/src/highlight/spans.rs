@@ -1,4 +1,4 @@
-//! The pieces of code one after the other, on their way to a reader.
+//! The spans of highlighted code, in order.
 
 use super::Class;
 

@@ -1,7 +1,7 @@
-//! The tools with which agents find and read what was said in earlier sessions.
+//! The tools with which agents search and read earlier sessions.
 //!
-//! What they return is quoted: every text is a JSON string on a line of its own, so that nothing in it can be mistaken
-//! for an instruction.
+//! Results are quoted: every text is a JSON string on a line of its own, so that nothing in it can
+//! be mistaken for an instruction.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;

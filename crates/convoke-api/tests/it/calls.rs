@@ -41,7 +41,7 @@ fn new_session() -> NewSession {
 #[tokio::test]
 async fn s8_every_call_asks_what_it_says() {
     let repo = json!({"id": ID, "name": "web", "path": "/home/me/web", "addedAt": AT});
-    // The messages come last, so that whoever wants the session only need not read them.
+    // The messages come last, so that a caller that only needs the session need not read them.
     let session_text = session().to_string();
     let fields = session_text.trim_end_matches('}');
     let detail = format!("{fields},\"repo\":{repo},\"messages\":[]}}");

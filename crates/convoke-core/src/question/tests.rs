@@ -16,7 +16,7 @@ fn questions() -> Vec<Question> {
     serde_json::from_value(value).unwrap()
 }
 
-/// Answers from `{"0": {…}}`, all given at one moment.
+/// Answers from `{"0": {…}}`, all with the same time.
 fn answers(value: &serde_json::Value) -> Vec<Answer> {
     let given: GivenAnswers = serde_json::from_value(value.clone()).unwrap();
     given.at(Timestamp::from_millis(0))

@@ -1,7 +1,7 @@
 //! Compares requests with rules.
 //!
-//! An allowance must fit the whole request, known as a whole; a denial is enough if it fits any part of it. What only looks
-//! like something denied is asked.
+//! An allowance must match the whole request, and nothing of it may be left out; a denial is enough
+//! if it matches any part. A request that only may match a denial is put to the human.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,8 @@ use serde_json::Value;
 use super::{Effect, Matcher, Rule, glob, host, programs, shell};
 use crate::evidence::Evidence;
 
-/// Names of tools and sorts of tools that stand for many different things, so that none is allowed by its name.
+/// Generic names and kinds of tools. Each covers many different operations, so no rule allows one
+/// by its name.
 const SORTS: [&str; 34] = [
     "bash",
     "computer",
@@ -50,7 +51,7 @@ const SORTS: [&str; 34] = [
 /// Arguments that say what is run.
 const RUN_FIELDS: [&str; 5] = ["cmd", "code", "command", "commands", "script"];
 
-/// Whether a name stands for many different things.
+/// Whether a tool's name is generic.
 pub(super) fn is_sort(tool: &str) -> bool {
     SORTS.contains(&tool.to_ascii_lowercase().as_str())
 }
@@ -69,7 +70,7 @@ pub struct ResolvedPath {
 /// What a request is about.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
-    /// What the agent wants to do; absent when it does not say so in a way that Convoke knows.
+    /// What the agent wants to do; `None` if its arguments have no known shape.
     pub evidence: Option<&'a Evidence>,
     /// The paths of the evidence, in its order; `None` for one that cannot be resolved.
     pub paths: &'a [Option<ResolvedPath>],
@@ -192,7 +193,8 @@ pub(super) fn command_fits(matcher: &Matcher, command: &[String]) -> bool {
     }
 }
 
-/// Whether `…` may stand for a word: for no option, and for no setting such as `SHELL=…` of `make`.
+/// Whether a word may be matched by `…`: neither an option, nor a setting such as `SHELL=…` of
+/// `make`.
 pub(super) fn is_operand(word: &str) -> bool {
     !word.starts_with(['-', '+']) && !word.contains('=')
 }
@@ -231,7 +233,7 @@ fn denial(matcher: &Matcher, subject: Subject<'_>) -> Fit {
         (Matcher::Tool { .. }, Evidence::Tool { server, tool, .. }) => {
             if names_tool(matcher, server.as_deref(), tool) { Fit::Sure } else { Fit::None }
         }
-        // What such a tool does is not known; its arguments may still say so.
+        // The effect of such a tool is unknown, but its arguments may show it.
         (
             Matcher::Command { .. }
             | Matcher::Edit { .. }

@@ -48,7 +48,8 @@ const WRAPPERS: [&str; 42] = [
     "xargs",
 ];
 
-/// Programs that run what they are given as a program text, or start another program when they are told to.
+/// Programs that run a program text from their arguments, or that start another program on an
+/// option.
 const INTERPRETERS: [&str; 45] = [
     "ash", "awk", "bash", "bun", "busybox", "csh", "dash", "deno", "ed", "emacs", "ex", "fish",
     "gawk", "gdb", "ghci", "irb", "jshell", "julia", "ksh", "less", "lua", "man", "mawk", "more",
@@ -56,7 +57,8 @@ const INTERPRETERS: [&str; 45] = [
     "ruby", "sed", "sh", "sqlite", "tclsh", "vi", "view", "vim", "zsh", "rscript",
 ];
 
-/// Programs that change how the shell reads later commands, and those whose every use deserves a look.
+/// Programs that change how the shell reads later commands, and those that a human should confirm
+/// each time.
 const EXACT_ONLY: [&str; 54] = [
     "alias",
     "at",

@@ -106,7 +106,7 @@ fn of_paths(paths: &[Option<ResolvedPath>], matcher: impl Fn(String) -> Matcher)
         return Vec::new();
     };
     let Some((first, others)) = paths.split_first() else { return Vec::new() };
-    // In a rule, these would stand for other names, too.
+    // In a rule, these characters would match other names, too.
     if paths.iter().any(|path| path.real.to_string_lossy().contains(['*', '?'])) {
         return Vec::new();
     }

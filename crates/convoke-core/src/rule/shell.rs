@@ -8,7 +8,7 @@ const RESERVED: [&str; 23] = [
     "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
     "foreach", "function", "if", "in", "repeat", "select", "then", "time", "until", "while", "end",
 ];
-/// What stands for itself outside of quotes.
+/// Characters without a special meaning outside of quotes.
 const PLAIN: &[u8] = b"_-./,:=+@%";
 
 /// The words of each simple command, or `None` for a text that has anything else in it.

@@ -92,7 +92,7 @@ pub enum Command {
         /// The verdict.
         verdict: Verdict,
     },
-    /// Settle a request that is no longer pending, from the stored copy.
+    /// Settle a request from its stored copy, pending or not. A late answer becomes a prompt.
     SettleLate {
         /// The stored request.
         request: Request,

@@ -18,8 +18,9 @@ use super::{Asked, Change, QUEUE_BYTES_MAX, QUEUE_MAX, Running, Session, Status}
 /// The longest title.
 const TITLE_MAX: usize = 200;
 
-/// What a user, or the clock, says to a request.
-struct Verdicted {
+/// A verdict on a request, with the user who gave it; `None` for the owner of the daemon or a
+/// timeout.
+struct Settlement {
     verdict: Verdict,
     by: Option<UserName>,
 }
@@ -46,11 +47,11 @@ impl Session {
             Command::Archive => Ok(self.archive(LifecycleEvent::Archived, decision)),
             Command::Unarchive => Ok(self.archive(LifecycleEvent::Unarchived, decision)),
             Command::Settle { request, verdict } => {
-                self.settle(request, Verdicted { verdict, by: None }, decision)
+                self.settle(request, Settlement { verdict, by: None }, decision)
             }
             Command::SettleLate { request, seq, verdict, by, stamp } => {
                 let asked = Asked { seq, request };
-                self.settle_late(&asked, Verdicted { verdict, by }, stamp, decision)
+                self.settle_late(&asked, Settlement { verdict, by }, stamp, decision)
             }
             Command::Recover(cut) => Ok(self.recover(&cut, decision)),
             Command::Arrive(moved) => {
@@ -236,7 +237,7 @@ impl Session {
     fn settle(
         &self,
         id: RequestId,
-        given: Verdicted,
+        given: Settlement,
         mut decision: Decision,
     ) -> Result<Decision, Refusal> {
         let asked = self.find_pending(id)?;
@@ -251,7 +252,7 @@ impl Session {
     fn settle_late(
         &self,
         asked: &Asked,
-        given: Verdicted,
+        given: Settlement,
         stamp: Stamp,
         mut decision: Decision,
     ) -> Result<Decision, Refusal> {
@@ -363,7 +364,7 @@ enum Ended {
     No,
 }
 
-/// A queue that goes on by itself.
+/// A queue that is not held: its next prompt is sent when the turn ends.
 const fn queue(prompts: Vec<QueuedPrompt>) -> Change {
     Change::State(SessionState::Queue { prompts, held: false })
 }

@@ -12,17 +12,17 @@ pub enum EndReason {
     User,
     /// Nothing happened in it for `sessions.idle_timeout_minutes`.
     IdleTimeout,
-    /// It had been idle for long when another session needed its place.
+    /// It had been idle for long when another session needed a place among the active ones.
     MadeRoom,
-    /// It was said elsewhere and imported.
+    /// It was imported from a transcript or from the store of another program.
     Imported,
-    /// Its team has another agent or folder now, and goes on in another session.
+    /// Its team has another agent or folder now, and continues in another session.
     TeamReconfigured,
     /// Its pair of teams was deleted.
     PairDeleted,
-    /// It grew too long, and another session goes on with a summary of it.
+    /// It grew too long, and another session continues it with a summary.
     Compacted,
-    /// A word of another version or program.
+    /// A reason written by another version or program.
     Other(String),
 }
 
@@ -37,7 +37,7 @@ impl EndReason {
         Self::Compacted,
     ];
 
-    /// The word that stores and wires use.
+    /// The name in the database and on the wire.
     pub fn as_str(&self) -> &str {
         match self {
             Self::User => "user",
@@ -51,7 +51,7 @@ impl EndReason {
         }
     }
 
-    /// The reason for people, in words that go on after a colon; none where a human needs no explanation.
+    /// The reason for people, worded to follow a colon; `None` where a human needs no explanation.
     pub fn explained(&self) -> Option<&str> {
         match self {
             Self::User => None,

@@ -34,7 +34,7 @@ pub struct Work {
     pub cost: Option<Cost>,
 }
 
-/// Whether something goes on in a session.
+/// What a session is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Activity {
     /// Nothing.
@@ -63,7 +63,7 @@ pub enum Attention {
 }
 
 impl Attention {
-    /// The word that wires use.
+    /// The name on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NeedsYou => "needs_you",
@@ -76,7 +76,7 @@ impl Attention {
 }
 
 impl Summary {
-    /// What the session wants of its human, given what goes on in it.
+    /// What the session needs from its human, given its activity.
     ///
     /// A failure stays visible in a session that Convoke completed because it was idle; one that a human completed or
     /// cancelled has ended.

@@ -1,6 +1,7 @@
-//! What some bytes are, by how they begin. Only what is looked at differently has a name of its own.
+//! Detects the media type of a file from its first bytes. Types that Convoke handles alike are not
+//! distinguished.
 
-/// How files of a kind begin.
+/// The magic numbers of binary formats.
 const BEGINNINGS: [(&[u8], &str); 8] = [
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -11,9 +12,9 @@ const BEGINNINGS: [(&[u8], &str); 8] = [
     (b"OggS", "audio/ogg"),
     (b"PK\x03\x04", "application/zip"),
 ];
-/// How much of a text is looked at.
+/// How much of a text is searched for `<svg`.
 const HEAD_BYTES: usize = 1024;
-/// Kinds of text, by the ending of the name.
+/// Media types of text by file extension.
 const ENDINGS: [(&str, &str); 8] = [
     ("md", "text/markdown"),
     ("csv", "text/csv"),
@@ -25,7 +26,7 @@ const ENDINGS: [(&str, &str); 8] = [
     ("js", "text/javascript"),
 ];
 
-/// The media type of some bytes; the name tells texts apart.
+/// The media type of some bytes; for text, the extension of the name decides.
 pub(super) fn of(bytes: &[u8], name: &str) -> &'static str {
     if let Some((_, media_type)) = BEGINNINGS.iter().find(|(head, _)| bytes.starts_with(head)) {
         return media_type;

@@ -1,7 +1,8 @@
 //! The numbers of restores, which order their checkpoints among those of the turns.
 //!
-//! Each restore has two: the files before it, to undo it, and the files after it, to notice what someone else changed
-//! since. A number has the turn that was last when the restore was made, so that a later turn is newer.
+//! Each restore has two checkpoints: the files before it, to undo it, and the files after it, to
+//! notice later changes by other programs. A number includes the turn that was last when the
+//! restore was made, so that a later turn sorts after it.
 
 use convoke_git::{Name, Place};
 
@@ -28,11 +29,12 @@ pub(crate) fn next(names: &[Name]) -> Restore {
     restore(turn * PER_TURN + free)
 }
 
-/// The last restore, if no turn followed it.
+/// The last restore, if no turn followed it: undoing it would take back that turn's changes, too.
 pub(super) fn last(names: &[Name]) -> Option<Restore> {
+    let turn = names.iter().filter_map(turn_of).max()?;
     let number = names.iter().filter_map(|name| match name.place() {
-        Place::Restore(number) => Some(number),
-        Place::Before(_) | Place::After(_) | Place::Removal(_) => None,
+        Place::Restore(number) if number / PER_TURN == turn => Some(number),
+        Place::Restore(_) | Place::Before(_) | Place::After(_) | Place::Removal(_) => None,
     });
     number.max().map(|number| restore(number / 2 * 2))
 }
@@ -96,5 +98,6 @@ mod tests {
         places.push(Place::After(7));
         assert_eq!(newest(&names(&places)).unwrap().place(), Place::After(7));
         assert_eq!(next(&names(&places)), restore(7_000));
+        assert_eq!(last(&names(&places)), None, "undoing it would take back turn 7");
     }
 }

@@ -163,7 +163,7 @@ impl Changes {
         Ok(Restoration { written, removed, blocked })
     }
 
-    /// Says in the conversation what was restored.
+    /// Adds a notice about a restore to the conversation.
     async fn tell(&self, id: SessionId, turn: Option<Seq>, restored: &Restoration) {
         let (written, removed) = (restored.written.len() as u64, restored.removed.len() as u64);
         let notice = Notice::new(FilesEvent::FilesRestored { turn, written, removed });

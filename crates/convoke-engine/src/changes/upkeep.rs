@@ -65,7 +65,7 @@ impl Changes {
         Ok(completed)
     }
 
-    /// Says in the conversations what `recover` did.
+    /// Adds a notice about each completed restore to its conversation.
     pub(crate) async fn tell_completed(&self, completed: Vec<Completed>) {
         for Completed { session, notice } in completed {
             if let Some(session) = session {
@@ -86,7 +86,7 @@ impl Changes {
         tokio::spawn(async move {
             let mut ticks = tokio::time::interval(UPKEEP_EVERY);
             loop {
-                // At once, and then every day.
+                // The first tick is immediate, the others follow once a day.
                 ticks.tick().await;
                 let Some(sessions) = sessions.upgrade() else { return };
                 if sessions.registry.is_stopping() {

@@ -111,8 +111,8 @@ impl Error {
         matches!(self, Self::Store(convoke_store::Error::Unreachable { .. }))
     }
 
-    /// Whether the store may recover: the disk is full or cannot be written at the moment, or the database is lost or
-    /// damaged until it is restored.
+    /// Whether the store may recover: the disk is full or not writable now, or the database is lost
+    /// or damaged until it is restored.
     pub(crate) const fn may_pass(&self) -> bool {
         use convoke_store::Error as Store;
         matches!(

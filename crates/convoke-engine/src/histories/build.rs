@@ -1,4 +1,4 @@
-//! Makes sessions of what was read of conversations.
+//! Builds sessions from conversations of other programs.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,8 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    /// Reads as much as is stored in one change: a batch of the reader, of a mebibyte. More would take more memory.
+    /// Reads one batch of the reader, a mebibyte, which is stored in one change. A larger one would
+    /// need more memory.
     pub(super) fn read(reader: &mut Reader) -> convoke_histories::Result<Self> {
         let batch = reader.next_batch()?;
         // Most conversations are read whole at once, and stored together with others.
@@ -40,7 +41,7 @@ impl Chunk {
         Ok(Self { items, unknown, is_last })
     }
 
-    /// Whether somebody says something.
+    /// Whether it has a message of the user or the agent.
     pub(super) fn has_words(&self) -> bool {
         self.items.iter().any(|item| item.role != Role::System)
     }
@@ -49,7 +50,8 @@ impl Chunk {
         self.unknown.len() as u64
     }
 
-    /// The messages of a session, with ids that are the same however often the conversation is read.
+    /// The messages of a session. Their ids are derived from the conversation, so that they are the
+    /// same whenever it is read.
     fn grown(self, session: SessionId, is_waiting: bool) -> Vec<GrownItem> {
         let mut items: Vec<GrownItem> = self
             .items
@@ -83,13 +85,14 @@ fn message_id(session: SessionId, key: &str) -> MessageId {
     MessageId::from_random(fingerprint(&bytes).to_be_bytes())
 }
 
-/// How far a conversation was read, which is not its end: it has no stamp, so that the next scan finds it changed and
-/// goes on from there if this import does not.
+/// The mark of a conversation that is read up to a cursor, but not to its end. It has no stamp, so
+/// that the next scan finds the conversation changed and continues at the cursor if this import is
+/// interrupted.
 pub(super) fn mark_part(changed: &Changed, cursor: &convoke_histories::Cursor) -> HistoryMark {
     HistoryMark { stamp: String::new(), ..mark(changed, cursor) }
 }
 
-/// That all of a conversation was read.
+/// The mark of a conversation that was read to its end.
 pub(super) fn mark(changed: &Changed, cursor: &convoke_histories::Cursor) -> HistoryMark {
     let Identity { id, parent, tokens, .. } = cursor.identity();
     let id = if id.is_empty() { &changed.history.path } else { id };
@@ -105,14 +108,14 @@ pub(super) fn mark(changed: &Changed, cursor: &convoke_histories::Cursor) -> His
     }
 }
 
-/// The moment and the randomness of an import.
+/// The current time and the source of randomness of an import.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Occasion {
     pub(super) now: Timestamp,
     pub(super) random: fn() -> [u8; 16],
 }
 
-/// The session that a conversation becomes, with its first part.
+/// The new session of a conversation, with its first chunk.
 pub(super) fn record(
     changed: &Changed,
     identity: &Identity,
@@ -150,7 +153,7 @@ pub(super) fn record(
     HistoryRecord { mark, session, replaces }
 }
 
-/// What a conversation that is a session already says besides.
+/// The next chunk of a conversation that has a session already.
 pub(super) fn growth(
     changed: &Changed,
     session: SessionId,
@@ -173,7 +176,7 @@ fn usage_of(identity: &Identity) -> Option<Usage> {
     (identity.usage != Usage::default()).then(|| identity.usage.clone())
 }
 
-/// Whether results of tools may still come.
+/// Whether results of running tools may still be appended.
 fn is_waiting(history: &History, now: Timestamp) -> bool {
     let changed = history.stamp.changed_at();
     changed.is_some_and(|changed| now.millis_since(changed) < TOOL_PATIENCE_MS)

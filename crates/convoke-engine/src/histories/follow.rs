@@ -1,4 +1,5 @@
-//! Follows the stores of agents whose import the user agreed to: a conversation held elsewhere appears while it goes on.
+//! Follows the stores of agents whose import the user agreed to: a conversation in another program
+//! appears here while it continues.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -15,15 +16,19 @@ use super::{HistoryAgent, Purpose, Shared, name_of, scan};
 use crate::asking::blocking;
 use crate::view::Change;
 
-/// How long changes are gathered before a store is looked at.
+/// How long changes are debounced before a store is scanned.
 const GATHER: Duration = Duration::from_millis(20);
-/// A store that takes long to look at is looked at less often: by this factor of the time it takes.
+/// The pause after a scan is this many times as long as the scan took, so that a slow store is
+/// scanned less often.
 const PAUSE_FACTOR: u32 = 3;
-/// Folders of one agent that are watched, the last changed first; others are looked at now and then.
+/// Folders of one agent that are watched, the last changed first; the others are only scanned
+/// periodically.
 const FOLDERS_MAX: usize = 4096;
-/// How often a store is looked at besides: one that is not there yet, or has more folders than are watched.
+/// How often a store is scanned besides: one that does not exist yet, or has more folders than are
+/// watched.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
-/// New sessions that are announced one by one; more of them make followers list everything again.
+/// New sessions that are announced one by one; for more, one announcement makes clients
+/// list everything again.
 const ANNOUNCED_MAX: usize = 50;
 
 /// Starts a task for each agent that is to be followed, until the daemon stops.
@@ -59,7 +64,8 @@ async fn follow_agent(shared: &Arc<Shared>, agent: HistoryAgent) {
         let environment = shared.environment.clone();
         let folders = blocking(move || folders(agent, &environment)).await.unwrap_or_default();
         let is_short = folders.len() > FOLDERS_MAX || watched.is_empty() && folders.is_empty();
-        // What changes between looking and watching would be missed, so everything is looked at after that.
+        // A change between the listing and the watch would be missed, so the store is scanned after
+        // the watches are set.
         for folder in folders.into_iter().take(FOLDERS_MAX) {
             if watched.contains(&folder) {
                 continue;
@@ -87,7 +93,7 @@ async fn import_new(shared: &Arc<Shared>, agent: HistoryAgent) {
     };
     match import_agent(shared, agent, &consents, Purpose::Follow).await {
         Ok(added) => announce(shared, added).await,
-        // The next change is the next attempt.
+        // Retried at the next change.
         Err(error) => tracing::warn!(%agent, "histories are not imported: {error}"),
     }
 }

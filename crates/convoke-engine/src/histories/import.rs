@@ -1,4 +1,5 @@
-//! Imports conversations: finds what is new of an agent's, and has some threads read it.
+//! Imports conversations: finds the new and changed ones of an agent, and reads them on several
+//! threads.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -21,19 +22,20 @@ use crate::error::{Error, Result};
 
 /// Threads that read. The writer of the store is one more.
 const READERS: usize = 3;
-/// Conversations of one agent from which on they are put into the search index afterwards.
+/// From this many conversations of one agent on, they are added to the search index after the
+/// import.
 const BULK: usize = 64;
 /// How often the progress is announced.
 const TELL_EVERY: Duration = Duration::from_millis(100);
 
-/// Carries out what a user asked for.
+/// Runs the import that a user requested.
 pub(super) async fn run(shared: &Arc<Shared>, request: ImportRequest) -> Result<()> {
     let ImportRequest { agents, since, folder, purpose } = request;
     let agents = if agents.is_empty() { HistoryAgent::ALL.to_vec() } else { agents };
     let folder = folder.map(|folder| std::fs::canonicalize(&folder).unwrap_or(folder));
     let consent = |agent| Consent { agent: name_of(agent), since, folder: folder.clone() };
     let consents: Vec<Consent> = agents.iter().map(|agent| consent(*agent)).collect();
-    // What did not fit an earlier import may fit this one.
+    // A conversation that an earlier import skipped may match this one.
     shared.passed_over.lock().unwrap_or_else(PoisonError::into_inner).clear();
     if purpose == Purpose::Import {
         let now = shared.sessions.now();
@@ -53,7 +55,7 @@ pub(super) async fn import_agent(
     purpose: Purpose,
 ) -> Result<Vec<SessionId>> {
     let Some(turn) = shared.turns.get(&agent) else { return Ok(Vec::new()) };
-    // It is never closed.
+    // The semaphore is never closed.
     let Ok(_turn) = turn.acquire().await else { return Ok(Vec::new()) };
     let environment = shared.environment.clone();
     let histories = blocking(move || scan::scan(agent, &environment)).await?;
@@ -100,7 +102,8 @@ pub(super) async fn import_agent(
 type RootAndId = (String, String);
 type EarlierById = HashMap<RootAndId, Earlier>;
 
-/// Reads conversations in some threads; returns the new sessions, and what a dry run has met.
+/// Reads conversations on several threads; returns the new sessions, and the conversations that a
+/// dry run would import.
 async fn read_all(
     shared: &Arc<Shared>,
     plan: Plan,
@@ -160,11 +163,11 @@ pub(super) struct Plan {
     pub(super) indexing: Indexing,
 }
 
-/// A conversation that was there before one that continues it.
+/// An earlier conversation that another one continues.
 #[derive(Debug)]
 pub(super) enum Earlier {
     Stored(KnownHistory),
-    /// By a dry run, which stores nothing.
+    /// A dry run found it; it is not stored.
     Met,
 }
 
@@ -200,7 +203,7 @@ impl Job {
         }
     }
 
-    /// A dry run has met a conversation that would be imported.
+    /// Records that a dry run found a conversation that would be imported.
     pub(super) fn meet(&self, changed: &Changed, identity: &Identity) {
         let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
         met.push((changed.key.root.clone(), identity.id.clone()));

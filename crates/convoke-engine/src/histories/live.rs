@@ -18,8 +18,8 @@ use crate::processes::Processes;
 /// Why an agent session is recorded whose conversation was imported and not continued here since.
 const IMPORTED: &str = "imported";
 
-/// Whether another program may have the session's conversation open. In doubt it may: two programs that continue one
-/// conversation split it without noticing.
+/// Whether another program may have the session's conversation open. If that is unknown, it is
+/// assumed: two programs that continue one conversation would fork it without noticing.
 pub(crate) async fn is_open_elsewhere(
     processes: &Processes,
     session: SessionId,
@@ -38,10 +38,10 @@ pub(crate) async fn is_open_elsewhere(
     let open_for = processes.settings.history.open_for;
     let found = blocking(move || look(&key, &cursor, open_for, now)).await?;
     Ok(match found {
-        // The last change may be that of an agent which Convoke started.
+        // The last change may have been made by an agent that Convoke started.
         Some(Liveness::Recent) => is_untouched,
         Some(found) => found.may_be_open(),
-        // What is gone is not open.
+        // A conversation that was deleted is not open.
         None => false,
     })
 }

@@ -1,4 +1,4 @@
-//! Looks at the stores of agents without opening conversations.
+//! Lists the conversations in the stores of agents without opening them.
 
 use std::collections::HashMap;
 

@@ -50,7 +50,7 @@ impl Worker {
     pub(super) fn work(mut self) -> Result<Vec<SessionId>> {
         let worked = self.read_all();
         if worked.is_err() {
-            // The others would fail in the same way.
+            // The other workers would fail in the same way.
             self.job.is_aborted.store(true, Ordering::Relaxed);
         }
         worked.map(|()| self.added)
@@ -125,7 +125,7 @@ impl Worker {
         }
     }
 
-    /// Adds what a conversation says beyond the one that it continues to the session of that one.
+    /// Adds what a conversation has beyond the one that it continues to the session of that one.
     fn continue_with(
         &mut self,
         changed: &Changed,
@@ -200,7 +200,8 @@ impl Worker {
         }
     }
 
-    /// Adds what a conversation says besides to its session. So many broken lines were counted before.
+    /// Appends the new messages of a conversation to its session. `broken` lines were counted
+    /// before.
     fn grow(
         &mut self,
         changed: &Changed,
@@ -246,7 +247,8 @@ impl Worker {
         marked.map_err(|error| Trouble::Store(error.into()))
     }
 
-    /// Names the lines that could not be read, once all of them were, but for those that were named before.
+    /// Records the lines that could not be read, once the conversation was read to its end, except
+    /// those recorded before.
     fn count_lines(&self, changed: &Changed, reader: &Reader, chunk: &Chunk, before: u64) {
         let (unknown, tally) = (chunk.unknown_lines(), reader.tally());
         let broken = if chunk.is_last { tally.broken.saturating_sub(before) } else { 0 };
@@ -301,13 +303,13 @@ impl Worker {
     }
 }
 
-/// Whether a session went on here as a copy, so that it is not the file's any more.
+/// Whether the session was continued in Convoke as a fork, so that it no longer follows the file.
 fn is_apart(known: &KnownHistory) -> bool {
     known.standing == HistoryStanding::Imported
         && known.current.as_ref().is_some_and(|id| *id != known.agent_session_id)
 }
 
-/// How far a reader is.
+/// The mark for the current position of a reader.
 fn mark_of(
     changed: &Changed,
     reader: &Reader,
@@ -317,7 +319,7 @@ fn mark_of(
     Ok(if is_last { build::mark(changed, &cursor) } else { build::mark_part(changed, &cursor) })
 }
 
-/// What came of a conversation.
+/// The result of importing one conversation.
 type Read = std::result::Result<(), Trouble>;
 
 /// Why a conversation was not imported.

@@ -1,4 +1,4 @@
-//! What goes along with a session, as two daemons agree on it.
+//! What is transferred with a session, in the format that both daemons share.
 
 use convoke_core::user::UserName;
 use convoke_histories::Agent;
@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::MoveFiles;
 
-/// What goes along with a session. Fields may be added with defaults: the daemons may be of different versions.
+/// What is transferred with a session. Fields may be added with defaults: the daemons may be of
+/// different versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cargo {
     /// The name of the machine that it leaves.
@@ -21,7 +22,7 @@ pub(crate) struct Cargo {
     pub(crate) release_queue: bool,
 }
 
-/// The files that go along.
+/// The files that are transferred.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum CargoFiles {
@@ -29,7 +30,7 @@ pub(crate) enum CargoFiles {
         why: String,
     },
     Checkpoint {
-        /// All checkpoints in the pack, each as a word.
+        /// All checkpoints in the pack, each in its text form.
         carried: Vec<String>,
         /// The one with the files as they were when the session left.
         newest: String,
@@ -63,7 +64,7 @@ pub(crate) enum CargoAgent {
 }
 
 impl Cargo {
-    /// Of a session that is taken from a machine that is away.
+    /// The cargo of a session that is taken from a machine that is away.
     pub(crate) fn of_away(from: String, by: Option<UserName>) -> Self {
         let why = format!("{from} was away");
         let files = CargoFiles::None { why: why.clone() };

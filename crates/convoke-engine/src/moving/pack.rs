@@ -1,4 +1,5 @@
-//! Stores what goes along with a session that leaves: its checkpoints, and the agent's own record of the conversation.
+//! Stores what is transferred with a session that leaves: its checkpoints, and the agent's own
+//! record of the conversation.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
@@ -25,14 +26,15 @@ use crate::worktrees::repository::Repository;
 /// The most that the checkpoints of a session may take when they are packed. The database holds it until the session has
 /// arrived, and both machines hold it in a file; more is refused.
 const PACK_BYTES_MAX: u64 = 256 << 20;
-/// The longest record of an agent that goes along; the agent is given the transcript instead of a longer one.
+/// The longest record of an agent that is transferred; instead of a longer one, the agent is given
+/// the transcript.
 const RECORD_BYTES_MAX: u64 = 64 << 20;
-/// Files that are named which no checkpoint holds.
+/// Files missing in the checkpoint that the notice names.
 const LEFT_OUT_MAX: usize = 10;
 /// How much of a file is in memory at once.
 pub(super) const PIECE: usize = 1 << 20;
 
-/// Stores what goes along; the session's agent is stopped.
+/// Stores what is transferred; the session's agent is stopped.
 pub(crate) async fn pack(
     shared: &Arc<Sessions>,
     session: &StoredSession,
@@ -91,8 +93,8 @@ struct Packed {
     left_out: Vec<String>,
 }
 
-/// Makes a checkpoint of the files as they are, and packs it with all others of the session; where that is too much, with
-/// none. `None` if even that is too much.
+/// Makes a checkpoint of the files as they are, and packs it with all others of the session, or
+/// alone if all are too large. `None` if it is too large alone.
 fn pack_checkpoints(
     checkpoints: &Checkpoints,
     session: &str,
@@ -141,7 +143,7 @@ pub(super) async fn facts_of(
     facts.await
 }
 
-/// Stores the agent's own record of the conversation, where it has one that can go along.
+/// Stores the agent's own record of the conversation, if it has one that can be transferred.
 async fn pack_record(shared: &Arc<Sessions>, session: &StoredSession) -> Result<CargoAgent> {
     let none = |why: &str| Ok(CargoAgent::None { why: why.to_owned() });
     let Some(id) = session.agent_session_id.clone() else {
@@ -202,12 +204,12 @@ async fn upload(
     }
 }
 
-/// The folder for files of moves. What is in it belongs to the running daemon.
+/// The folder for temporary files of moves. Its contents belong to the running daemon.
 pub(super) fn folder_of(shared: &Sessions) -> PathBuf {
     shared.around.home.join("run").join("moves")
 }
 
-/// A file for a while, without a name as soon as it is open.
+/// An anonymous temporary file: its name is removed as soon as it is open.
 pub(super) async fn scratch(shared: &Sessions, session: SessionId, what: &str) -> Result<File> {
     let folder = folder_of(shared);
     let path = folder.join(format!("{session}.{what}"));

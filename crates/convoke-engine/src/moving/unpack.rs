@@ -1,7 +1,8 @@
-//! Writes what came along with a session that arrives, before its task starts.
+//! Writes what was transferred with a session, before its task starts here.
 //!
-//! It is repeated from the beginning if the daemon is killed before the session's first update, so every step may be done
-//! twice. What cannot be done is told in the session's log; only a database that is away stops it.
+//! The whole step is repeated if the daemon is killed before the session's first update, so each
+//! part must be idempotent. A part that fails is reported in the session's log; only errors that
+//! may pass, such as an unreachable database, abort the arrival, which is retried.
 
 use std::io::{Seek as _, Write as _};
 use std::path::Path;
@@ -27,13 +28,13 @@ use crate::settings::Checkpointing;
 /// A session that has moved here, with its files in place.
 #[derive(Debug)]
 pub(crate) struct Unpacked {
-    /// What is told of it.
+    /// The content of the notice about the move.
     pub(crate) moved: SessionMove,
-    /// Whether its queued prompts are sent.
+    /// Whether its queued prompts are sent now.
     pub(crate) release_queue: bool,
 }
 
-/// Writes what came along with a session, if it has moved here and its move is not complete.
+/// Writes what was transferred with a session, if it has moved here and its move is not complete.
 pub(crate) async fn arrival(
     shared: &Arc<Sessions>,
     session: &StoredSession,
@@ -70,7 +71,7 @@ pub(crate) async fn arrival(
     Ok(Some(Unpacked { moved, release_queue }))
 }
 
-/// Whether it is worth another try.
+/// Whether the arrival may succeed at the next attempt.
 fn is_passing(error: &Error) -> bool {
     matches!(
         error,

@@ -16,25 +16,26 @@ use crate::error::Result;
 use crate::moving;
 use crate::view::{Change, SessionChange, SessionView};
 
-/// How long announcements are gathered before the sessions are read for lists.
+/// How long announcements are debounced before the sessions are read for lists.
 const GATHER: Duration = Duration::from_millis(100);
 /// Sessions that are read with one query.
 const BATCH: usize = 500;
 /// How often the revisions of watched sessions are looked up, in case an announcement was lost.
 const POLL: Duration = Duration::from_secs(3);
-/// How long to wait before sessions are read again that could not be read.
+/// The delay before a failed read is retried.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
-/// Sessions of other nodes that are remembered as they were announced; for others, `SessionChanged` has the same session before and after.
+/// Sessions of other nodes that are cached as they were last announced; for others,
+/// `SessionChanged` has the same session before and after.
 const REMEMBERED: usize = 2_000;
-/// Announced sessions that wait to be read. Without a client they are forgotten beyond that: one that connects lists
-/// everything. With one they are read ten times a second, and never come to so many.
+/// Announced sessions that wait to be read. Without clients, more are dropped: a client that
+/// connects lists everything. With clients the set is read ten times a second, and stays smaller.
 const PENDING_MAX: usize = 10_000;
 
 /// The announcements of other nodes.
 #[derive(Debug, Default)]
 pub(super) struct Announcements {
     state: Mutex<State>,
-    /// Woken when there is something to read for a client.
+    /// Woken when a client needs announced sessions to be read.
     wake: Notify,
 }
 
@@ -48,7 +49,7 @@ struct State {
     sessions: HashMap<SessionId, SessionView>,
 }
 
-/// A client that follows the lists of sessions, as long as it is held.
+/// A client that follows the lists of sessions; it is counted until this is dropped.
 #[derive(Debug)]
 pub struct Audience(Arc<Nodes>);
 
@@ -94,7 +95,7 @@ impl Announcements {
         }
     }
 
-    /// Running sessions as lists show them: what changes there is missed most.
+    /// Running sessions in lists; a lost announcement is most visible there.
     fn running(&self) -> Vec<SessionId> {
         let state = self.state();
         if state.audience == 0 {
@@ -107,19 +108,19 @@ impl Announcements {
 }
 
 impl Nodes {
-    /// A client follows the lists of sessions: announced sessions are read for it.
+    /// Registers a client that follows the lists of sessions: announced sessions are read for it.
     pub fn audience(self: &Arc<Self>) -> Audience {
         self.announcements.state().audience += 1;
         self.announcements.add([]);
         Audience(Arc::clone(self))
     }
 
-    /// Sessions of another node changed. Reads nothing.
+    /// Handles the announcement that sessions of another node changed; reads nothing itself.
     pub(super) fn announced(&self, sessions: Vec<SessionId>) {
         for session in &sessions {
             self.sessions.registry.announce(*session, None);
             if self.sessions.registry.has_task(*session) {
-                // Only its owner announces a session: it has moved there.
+                // Only the owner announces a session, so it has moved to that node.
                 let (sessions, id) = (Arc::clone(&self.sessions), *session);
                 tokio::spawn(async move { moving::leave_if_moved(&sessions, id).await });
             }
@@ -143,7 +144,7 @@ impl Nodes {
                     self.announcements.add(batch);
                     break;
                 }
-                // What was announced while these were read is gathered again.
+                // Sessions that were announced during the read are debounced again.
                 if batch.len() < BATCH {
                     break;
                 }
@@ -160,7 +161,7 @@ impl Nodes {
             found.into_iter().map(|stored| (stored.id, stored)).collect();
         for id in batch {
             match found.remove(id) {
-                // It has moved here, and its task tells of it.
+                // It has moved here, and its task announces it.
                 Some(stored) if stored.node == self.own() => {
                     self.announcements.state().sessions.remove(id);
                 }
@@ -187,7 +188,7 @@ impl Nodes {
     }
 
     fn tell_erased(&self, id: SessionId) {
-        // Disconnects its watchers.
+        // This disconnects its watchers.
         self.sessions.registry.erase(id);
         let before = self.announcements.state().sessions.remove(&id);
         if let Some(before) = before {
@@ -195,7 +196,7 @@ impl Nodes {
         }
     }
 
-    /// Looks now and then whether announcements were lost.
+    /// Polls for changes whose announcements were lost.
     pub(super) async fn poll(self: Arc<Self>) {
         let mut ticks = tokio::time::interval(POLL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -210,9 +211,9 @@ impl Nodes {
         }
     }
 
-    /// One query for all sessions that are watched, or run in a list.
+    /// Compares the revisions of watched and running sessions, with one query for all.
     async fn look_for_lost(&self) -> Result<()> {
-        // Lists that were read before a lost announcement are read again.
+        // Cached lists may be older than a lost announcement.
         self.sessions.registry.changed();
         let watched: BTreeSet<SessionId> = self.sessions.registry.watched().into_iter().collect();
         let mut ids = watched.clone();
@@ -228,7 +229,7 @@ impl Nodes {
             if node == own {
                 continue;
             }
-            // A watcher that has got so far reads nothing.
+            // A watcher at this revision ignores it.
             self.sessions.registry.announce(id, Some(rev));
             let state = self.announcements.state();
             let shown = state.sessions.get(&id).map(|view| view.stored.summary.rev);

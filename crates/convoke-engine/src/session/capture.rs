@@ -1,8 +1,8 @@
 //! Checkpoints around the turns of a session: one before the prompt is sent to the agent, one after the turn is
 //! reported.
 //!
-//! Checkpoints of one session are made one after another, in tasks of their own: the session's task never waits for git,
-//! and a checkpoint that fails fails no turn.
+//! Checkpoints of one session are made one after another in spawned tasks: the session's task never
+//! waits for git, and a failed checkpoint fails no turn.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,11 +24,11 @@ use crate::sessions::Sessions;
 use crate::settings::Checkpointing;
 use crate::view::{Change, SessionChange};
 
-/// How long a prompt waits for the checkpoint before it. In a project so large that it takes longer, the prompt is sent,
-/// and the checkpoint may have some of what the agent did first.
+/// How long a prompt waits for the checkpoint before it. If a large project takes longer, the
+/// prompt is sent, and the checkpoint may include the agent's first changes.
 const PROMPT_PATIENCE: Duration = Duration::from_secs(10);
 
-/// The same for the set-up of a work tree, which has a limit of its own.
+/// How long a prompt waits for the set-up of a work tree, which has a shorter limit of its own.
 const SET_UP_PATIENCE: Duration = Duration::from_secs(20 * 60);
 
 /// The checkpoints of a session's turns.
@@ -40,12 +40,12 @@ pub(super) struct Capture {
     last: Option<JoinHandle<()>>,
     /// Whether a failure was reported in the conversation.
     is_failure_told: bool,
-    /// Whether the last one is the set-up of a work tree, which takes as long as it takes.
+    /// Whether `last` is the set-up of a work tree, which may take long.
     is_set_up: bool,
 }
 
 impl Capture {
-    /// The first checkpoint waits for this.
+    /// Makes the first checkpoint wait for the set-up of the work tree.
     pub(super) fn set_up(&mut self, running: JoinHandle<()>) {
         self.last = Some(running);
         self.is_set_up = true;
@@ -64,7 +64,7 @@ pub(super) struct Captured {
 }
 
 impl Captured {
-    /// Waits until it is made, but not for too long.
+    /// Waits until it is made, or the limit is over.
     pub(super) async fn wait(self) {
         // The sender is dropped when it failed.
         if tokio::time::timeout(self.patience, self.made).await.is_err() {
@@ -92,7 +92,7 @@ impl Task {
     /// Waits for the checkpoints that were begun.
     pub(super) async fn finish_checkpoints(&mut self) {
         if let Some(last) = self.capture.last.take() {
-            // One that panicked changes nothing any more.
+            // A panicked one has no effect on the others.
             last.await.ok();
         }
     }
@@ -111,7 +111,7 @@ impl Task {
         let news = self.news_to.clone();
         self.capture.last = Some(tokio::spawn(async move {
             if let Some(before) = before {
-                // A checkpoint that panicked is not the concern of the next one.
+                // A checkpoint that panicked does not fail the next one.
                 before.await.ok();
             }
             if !is_on {
@@ -119,12 +119,12 @@ impl Task {
                 return;
             }
             let outcome = shared.snapshots.checkpoint(project, workspace, id, place).await;
-            // The prompt need not wait for what follows.
+            // The prompt does not wait for the steps below.
             made.send(()).ok();
             if let Err(error) = &outcome
                 && error.is_git_missing()
             {
-                // A fact about the machine, not about the session: the routes for changes say so.
+                // A missing git is a property of the machine; the routes for changes report it.
                 return shared.snapshots.warn_once(error);
             }
             let outcome = outcome.map_err(|error| explain(&error));
@@ -146,7 +146,7 @@ impl Task {
         let before = self.capture.last.take();
         self.capture.last = Some(tokio::spawn(async move {
             if let Some(before) = before {
-                // A checkpoint that panicked is done, too.
+                // A checkpoint that panicked is finished, too.
                 before.await.ok();
             }
             // The caller may have stopped waiting.
@@ -175,7 +175,7 @@ impl Task {
         self.process = Process::Awaited { from: turn, _asking };
     }
 
-    /// Shows what a checkpoint found, or says once that none could be made.
+    /// Publishes what a checkpoint found, or adds one notice that none could be made.
     pub(super) async fn captured(&mut self, outcome: Result<ChangeTotals, String>) {
         match outcome {
             Ok(totals) => {

@@ -29,16 +29,18 @@ use crate::view::{
 };
 use crate::watch::Arrival;
 
-/// How long a store that fails is given before it is tried again. The agent waits as long.
+/// The delay before a failed write is retried. The agent is blocked meanwhile.
 const RETRY: Duration = Duration::from_millis(500);
-/// How often it is tried before the turn is given up: meanwhile the task handles no requests, not even a cancellation.
+/// The attempts before the turn is ended: meanwhile the task handles no requests, not even a
+/// cancellation.
 const TRIES: usize = 6;
 
-/// How long a turn waits for a database server that cannot be reached. Its agent is held up meanwhile, so that what is not
-/// stored stays small; requests for the session are refused before they reach its task, since they read the same server.
+/// How long a turn waits for a database server that cannot be reached. The agent is blocked
+/// meanwhile, which bounds the output that is not stored; requests for the session are refused
+/// before they reach its task, since they read the same server.
 const SERVER_AWAY_MAX: Duration = Duration::from_secs(15 * 60);
 
-/// What is decided and not stored yet.
+/// What is decided and not committed yet.
 pub(super) struct Undone {
     pub(super) session: Session,
     pub(super) open: OpenMessages,
@@ -46,20 +48,20 @@ pub(super) struct Undone {
     updates: Updates,
     sync: Sync,
     effects: Vec<Effect>,
-    /// How far the conversation was read of which this is a part.
+    /// The cursor of the imported conversation after these changes.
     pub(super) mark: Option<HistoryMark>,
-    /// Whether the session's move to this machine is complete with it.
+    /// Whether the commit also completes the session's move to this machine.
     move_end: MoveEnd,
 }
 
-/// Whether the first update after a move is stored.
+/// Whether a commit completes a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MoveEnd {
     No,
     Complete,
 }
 
-/// Whether a command may use the space that is set aside for a full disk.
+/// Whether a command may use the disk space that is reserved for decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Priority {
     /// The owner settles a request or stops something.
@@ -95,7 +97,7 @@ impl Priority {
 }
 
 impl Task {
-    /// Follows a command whose caller waits for the answer.
+    /// Handles a command whose caller waits for the answer.
     pub(super) async fn carry(&mut self, command: Command) -> Result<Carried> {
         let prompt =
             if let Command::Prompt { stamp, .. } = &command { Some(stamp.id) } else { None };
@@ -123,7 +125,7 @@ impl Task {
         Ok(Carried { view: self.view(), prompt })
     }
 
-    /// Follows the first commands at a new machine; the session has arrived with them.
+    /// Handles the first commands on a new machine; their commit completes the move.
     pub(super) async fn carry_arrival(&mut self, commands: Vec<Command>) -> Result<()> {
         let mut undone = self.undone();
         for command in commands {
@@ -137,7 +139,7 @@ impl Task {
         Ok(())
     }
 
-    /// Handles reports of the agent. They have no caller that could try again, so a store that fails is retried.
+    /// Handles reports of the agent. No caller could retry them, so a failed write is retried here.
     pub(super) async fn hear(&mut self, reports: Vec<Report>) {
         let held = std::mem::take(&mut self.progress.held);
         let reports = [held, reports].concat();
@@ -146,8 +148,8 @@ impl Task {
             self.process.forget();
         }
         let mut reports = reports.into_iter();
-        // What follows from one report is done before the next one is looked at: a turn that begins, for example, is not
-        // the turn that an earlier process ended in.
+        // The effects of one report are carried out before the next report is handled: a turn that
+        // begins, for example, is not the turn in which an earlier process exited.
         while reports.len() > 0 && self.broken.is_none() {
             self.hear_some(&mut reports).await;
         }
@@ -218,9 +220,9 @@ impl Task {
         Box::pin(self.enforce_turn_quota()).await;
     }
 
-    /// The questions that an agent no longer waits for, because it has ended the turn in which it asked them: some give up
-    /// on their tools without saying so. An answer becomes the next turn then. A question that was asked without waiting
-    /// stays.
+    /// The questions that an agent no longer waits for, because it has ended the turn in which it
+    /// asked them: some agents time out their tool calls without reporting it. An answer then
+    /// becomes the next turn. A question that was asked without blocking stays.
     fn abandoned_by(&self, session: &Session, turn: Seq) -> Vec<RequestId> {
         if session.running() != Some(turn) {
             return Vec::new();
@@ -232,7 +234,8 @@ impl Task {
         session.pending().filter(is_waited_for).map(Asked::id).collect()
     }
 
-    /// What follows from the end of a process. A turn that it was never given does not end with it.
+    /// What follows from the exit of a process. A turn that was never sent to it does not end with
+    /// it.
     fn exited(&mut self, session: &Session, exit: Exit) -> Vec<Command> {
         self.tell_agent(AgentStatus::Exited);
         let given = self.given.take();
@@ -257,7 +260,7 @@ impl Task {
         }
     }
 
-    /// Applies the changes of a decision to what is not stored yet.
+    /// Applies the changes of a decision to the uncommitted state.
     fn decided(&self, undone: &mut Undone, decision: Decision) {
         for change in decision.changes {
             self.change(undone, change, self.stamp());
@@ -265,7 +268,7 @@ impl Task {
         undone.effects.extend(decision.effects);
     }
 
-    /// Applies one change, at a time or as soon after it as the times of a session allow.
+    /// Applies one change, at this time or as soon after it as the order of timestamps allows.
     pub(super) fn change(&self, undone: &mut Undone, change: Change, at: Timestamp) {
         let at = at.max(undone.session.summary().updated_at);
         if change.is_human() {
@@ -292,26 +295,26 @@ impl Task {
         }
     }
 
-    /// The id and time of a prompt that is said now.
+    /// The id and time of a prompt that is sent now.
     pub(super) fn new_stamp(&self, id: Option<MessageId>) -> Stamp {
         let id = id.unwrap_or_else(|| MessageId::from_random((self.shared.around.random)()));
         Stamp { id, at: self.stamp() }
     }
 
-    /// When what is decided now was said. After a clock was set back it is later than all that was stored before, so that
-    /// a reader that asks for what is later than the last message misses nothing.
+    /// The time of what is decided now. If the clock was set back, it is later than everything that
+    /// was stored before, so that a reader that asks for messages after the last one misses none.
     fn stamp(&self) -> Timestamp {
         let (now, last) = (self.shared.now(), self.session.summary().updated_at);
         if now < last { Timestamp::from_millis(last.as_millis() + 1) } else { now }
     }
 
-    /// Stores what was decided, and publishes it. On failure nothing has changed.
+    /// Commits what was decided, and publishes it. On failure nothing has changed.
     pub(super) async fn commit(&mut self, undone: Undone) -> Result<Vec<Effect>> {
         self.store(&undone).await?;
         Ok(self.done(undone))
     }
 
-    /// Stores what was decided, if that can be done in reasonable time; the agent waits meanwhile.
+    /// Commits what was decided, with retries; the agent is blocked meanwhile.
     async fn commit_at_last(&mut self, undone: Undone) -> Vec<Effect> {
         let (mut tries, begun) = (0, Instant::now());
         while let Err(error) = self.store(&undone).await {
@@ -323,7 +326,8 @@ impl Task {
                 false => tries >= TRIES,
             };
             if is_final || is_over || self.shared.registry.is_stopping() {
-                // The store and this session disagree now; the supervisor starts another task from the store.
+                // The store and the session in memory differ now; the supervisor starts another
+                // task from the store.
                 self.broken = Some(error);
                 return Vec::new();
             }
@@ -361,7 +365,7 @@ impl Task {
     }
 
     fn publish(&mut self, before: &Summary, changes: &[Change], updates: Updates) {
-        // Looking at a session does not keep it from being completed when it is idle.
+        // Marking a session as seen does not reset its idle timeout.
         if !updates.is_empty() {
             self.touched = Instant::now();
         }
@@ -374,7 +378,8 @@ impl Task {
         changes.iter().for_each(|change| self.quota.count(change));
         let is_asking = changes.iter().any(is_about_request);
         let activity = self.live.borrow().activity;
-        // Before watchers are sent anything, so that one that then looks at the session sees no less than it was sent.
+        // Before watchers receive the updates, so that a watcher that then reads the session sees
+        // at least these.
         self.show();
         let mut after = before.rev;
         for update in updates {
@@ -384,7 +389,7 @@ impl Task {
             after = rev;
         }
         let now = &self.stored.summary;
-        // Questions whose asker has gone are in the inbox as long as their session is active and not archived.
+        // Abandoned questions are in the inbox as long as their session is active and not archived.
         if is_asking || (before.status, before.archived) != (now.status, now.archived) {
             self.shared.inbox_changed.notify_one();
         }
@@ -420,7 +425,7 @@ impl Task {
         Some(RunningTurn { id: self.open.get(seq)?.id, seq })
     }
 
-    /// Where a prompt is that was accepted.
+    /// Where an accepted prompt is: running, or at which place of the queue.
     pub(super) fn prompted(&self, id: MessageId) -> Prompted {
         let seq = self.running().filter(|running| running.id == id).map(|running| running.seq);
         let queued = self.session.queue().position(|prompt| prompt.id == id);

@@ -40,7 +40,7 @@ impl Modes<'_> {
 }
 
 impl Choices {
-    /// The orders that make the choices true, given what the agent offers.
+    /// The orders that apply the choices, given what the agent offers.
     pub(crate) fn orders(
         &self,
         agent: &AgentName,
@@ -66,7 +66,7 @@ impl Choices {
     }
 }
 
-/// The orders that put a new process into the mode and onto the model of the one before.
+/// The orders that give a new process the mode and model of the previous one.
 pub(crate) fn again(before: &[SessionState], offers: &[SessionState]) -> Vec<Order> {
     let is_offered = |id: &str, choices: &[OfferedChoice]| choices.iter().any(|it| it.id == id);
     let mut orders = Vec::new();
@@ -86,7 +86,7 @@ pub(crate) fn again(before: &[SessionState], offers: &[SessionState]) -> Vec<Ord
     orders
 }
 
-/// The id of what is wanted by its id or, whatever its case, by its name.
+/// The id of the option with this id or, in any case, this name.
 fn chosen(
     agent: &AgentName,
     what: &'static str,

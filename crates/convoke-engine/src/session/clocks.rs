@@ -8,12 +8,12 @@ use tokio::time::Instant;
 
 use super::task::Task;
 
-/// How long an agent that speaks between turns may pause before its answer is closed, since agents report no end of it.
-/// What it says later is another message.
+/// How long an agent that speaks between turns may pause before its answer is closed, since agents
+/// report no end of it. Later text begins another message.
 const PAUSE_MAX: Duration = Duration::from_secs(3);
 
 impl Task {
-    /// When the session is completed, if nothing happens before.
+    /// When the session is completed unless there is activity before.
     pub(super) fn idle_at(&self) -> Option<Instant> {
         let summary = self.session.summary();
         let has_clock = self.stored.kind == SessionKind::Session
@@ -22,7 +22,8 @@ impl Task {
         has_clock.then(|| self.touched + self.shared.settings.idle_timeout)
     }
 
-    /// When the answer of an agent that speaks between turns is closed, if nothing happens before.
+    /// When the answer of an agent that speaks between turns is closed unless more text arrives
+    /// before.
     pub(super) fn close_at(&self) -> Option<Instant> {
         self.session.is_speaking_between_turns().then(|| self.touched + PAUSE_MAX)
     }

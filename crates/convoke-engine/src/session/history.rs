@@ -1,4 +1,5 @@
-//! Adds what another program wrote of the session's conversation, together with how far it was read.
+//! Adds messages that another program appended to the session's conversation, together with the
+//! cursor of the reader.
 
 use convoke_core::id::MessageId;
 use convoke_core::message::Seq;
@@ -9,24 +10,24 @@ use super::task::Task;
 use crate::error::Result;
 use crate::histories::{GrownItem, HistoryGrowth};
 
-/// The newest messages among which an item is looked for that may replace one. Agents replace what they wrote last.
+/// The newest messages that an item may replace. Agents replace only what they wrote last.
 const WINDOW: u32 = 20_000;
-/// How many of them are remembered before the oldest are forgotten, which takes a pass over all.
+/// How many ids are cached before the oldest are evicted, which takes a pass over all.
 const REMEMBERED_MAX: usize = 28_000;
 
 impl Task {
-    /// Adds items, and replaces those that are there; says how many changed.
+    /// Adds new items and replaces changed ones; returns how many changed.
     ///
-    /// While Convoke drives the session, its own agent writes the file: what it says is stored already, so that only the
-    /// place is recorded.
+    /// While Convoke drives the session, its own agent writes the file, and its messages are stored
+    /// already, so only the cursor is recorded.
     pub(super) async fn grow(&mut self, growth: HistoryGrowth) -> Result<u64> {
         let HistoryGrowth { items, mark, title, usage, active_at } = growth;
         if self.session.summary().status == Status::Active {
             self.shared.store.mark_history(mark).await?;
             return Ok(0);
         }
-        // Given back after the commit; if that fails, they are read again. Messages that began otherwise do not matter: their
-        // ids are no file's.
+        // Put back after the commit; if that fails, the ids are read again. Messages from other
+        // sources need no entry: no item of the file has their ids.
         let mut known = match self.grown.take() {
             Some(known) => known,
             None => self.shared.store.message_ids(self.id, WINDOW).await?.into_iter().collect(),

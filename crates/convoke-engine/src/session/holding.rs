@@ -16,12 +16,12 @@ use crate::error::Result;
 use crate::view::{Change, SessionChange};
 use crate::worktrees::{WorktreeError, set_up};
 
-/// Who keeps a session from working, if anyone does.
+/// The receiver of a hold: the session may not work until its sender is dropped.
 #[derive(Default)]
 pub(super) struct Hold(Option<oneshot::Receiver<()>>);
 
 impl Hold {
-    /// Whether the one who holds the session is still at it.
+    /// Whether the holder still has its sender.
     pub(super) fn is_on(&mut self) -> bool {
         let is_on = self.0.as_mut().is_some_and(|it| it.try_recv() == Err(TryRecvError::Empty));
         if !is_on {
@@ -64,7 +64,7 @@ impl Task {
         Ok(())
     }
 
-    /// Fails while the session's work tree is not to be touched, or is gone.
+    /// Fails while the session's work tree is held, and after it was removed.
     pub(super) fn check_worktree(&mut self) -> Result<()> {
         if self.hold.is_on() {
             return Err(WorktreeError::Busy.into());

@@ -20,12 +20,12 @@ pub(super) struct Leaving {
     holds_queue: bool,
 }
 
-/// What became of a session that was to leave.
+/// The result of handing a session over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     /// It belongs to another machine.
     Gone,
-    /// It is still here, with the error told to the one who wanted it to leave.
+    /// It is still here, and the caller was sent the error.
     Stays,
 }
 
@@ -63,12 +63,12 @@ impl Task {
         }
     }
 
-    /// Whether nothing keeps the session any more.
+    /// Whether the session can be handed over now: no turn is running.
     pub(super) fn is_ready_to_leave(&self) -> bool {
         self.leaving.is_some() && self.session.running().is_none()
     }
 
-    /// Gives the session to the other machine, with what goes along.
+    /// Hands the session over to the other machine, with what is transferred.
     pub(super) async fn leave(&mut self) -> Left {
         let Some(Leaving { departure, reply, holds_queue }) = self.leaving.take() else {
             return Left::Stays;
@@ -77,7 +77,7 @@ impl Task {
         let left = if outcome.is_ok() { Left::Gone } else { Left::Stays };
         if left == Left::Stays {
             if let Err(error) = self.shared.store.abandon_moves(Some(self.id)).await {
-                // The next start of the daemon forgets it.
+                // The next start of the daemon abandons it.
                 tracing::warn!(session.id = %self.id, "a move is not forgotten: {error}");
             }
             if holds_queue {
@@ -91,7 +91,7 @@ impl Task {
     async fn give_away(&mut self, departure: &Departure, holds_queue: bool) -> Result<()> {
         self.stop_process().await;
         if self.session.pending().len() > 0 {
-            // Their askers are stopped; an answer becomes the next turn.
+            // Their askers are stopped with the process; a later answer becomes the next turn.
             self.carry(Command::Recover(Cut::Moved)).await?;
             self.askers.clear();
         }
@@ -135,7 +135,7 @@ impl Task {
         let before = self.view();
         self.carry_arrival(commands).await?;
         let now = self.view();
-        // Lists have it as the session of another machine.
+        // Lists still show it as a session of another machine.
         self.shared.tell(Change::SessionChanged(Box::new(SessionChange { before, now })));
         Ok(())
     }

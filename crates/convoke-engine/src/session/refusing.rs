@@ -10,12 +10,13 @@ use super::start::explain;
 use crate::error::Error;
 use crate::sessions::Sessions;
 
-/// What an error means for the session that it ends.
+/// The interruption that an error means for its session.
 pub(super) fn cut_by(error: &Error) -> Cut {
     if error.may_pass() { Cut::Unstored { error: explain(error) } } else { Cut::Broken }
 }
 
-/// Fails all requests, because the session belongs to another machine: nothing was done, and it can be asked there.
+/// Fails all requests, because the session belongs to another machine. None was handled here, so
+/// the callers can send them there.
 pub(super) fn turn_away(shared: &Sessions, id: SessionId, mut requests: mpsc::Receiver<Request>) {
     loop {
         while let Ok(request) = requests.try_recv() {

@@ -185,7 +185,8 @@ impl Registry {
         self.age.load(Ordering::Acquire)
     }
 
-    /// Has the watchers of a session of another node read what is new; those that have got to `rev` know it all.
+    /// Makes the watchers of a session of another node read the store, except those that have
+    /// reached `rev`.
     pub(crate) fn announce(&self, id: SessionId, rev: Option<Rev>) {
         if let Some(entry) = self.entries().sessions.get(&id) {
             // Without watchers there is no receiver.
@@ -202,7 +203,7 @@ impl Registry {
         entries.sessions.iter().filter(|(_, entry)| is_watched(entry)).map(|(id, _)| *id).collect()
     }
 
-    /// Has all watchers of sessions without a task read what is new.
+    /// Makes all watchers of sessions without a task read the store.
     pub(crate) fn announce_all(&self) {
         let entries = self.entries();
         for entry in entries.sessions.values().filter(|entry| entry.mailbox.is_none()) {

@@ -1,7 +1,7 @@
 //! Decides permissions by rules, and offers rules for those that the human decides.
 //!
-//! Rules are read when a permission is asked for. One that is made or revoked later does not touch a request that is
-//! pending: the human has it before their eyes, and settles it themselves.
+//! Rules are read when a permission is asked for. A rule that is made or revoked later does not
+//! change a pending request: the human sees it already, and settles it.
 
 use convoke_agents::evidence::resolve;
 use convoke_core::content::Content;
@@ -20,13 +20,13 @@ use crate::asking::blocking;
 use crate::error::{Error, Result, no_request};
 use crate::teams::Permissions;
 
-/// What agents call the server with our tools.
+/// The name under which agents know the server with Convoke's tools.
 const OWN_SERVER: &str = "convoke";
-/// Our tools that ask the human, or read what they answered.
+/// Convoke's tools that ask the human, or read the human's answers.
 const OWN_QUESTIONS: [&str; 2] = ["ask_user_questions", "get_answered_questions"];
 /// The parameters of these tools.
 const OWN_PARAMETERS: [&str; 3] = ["questions", "session_id", "blocking"];
-/// ACP's sorts of tools, which stand in for the name of a tool that an agent does not name.
+/// ACP's kinds of tools, used in place of the name when an agent names no tool.
 const SORTS: [&str; 10] = [
     "read",
     "edit",
@@ -45,7 +45,7 @@ const TRUSTED: &str = "the team's skipPermissions";
 /// What follows from rules when a permission is asked for.
 #[derive(Debug, Default)]
 pub(super) struct Ruled {
-    /// What is done in the human's place.
+    /// The commands that settle the request without the human.
     pub(super) commands: Vec<Command>,
     /// The rules that decided it.
     pub(super) used: Vec<RuleId>,
@@ -77,7 +77,7 @@ impl Task {
         Ok(answer)
     }
 
-    /// Settles a request as a human says.
+    /// Settles a request with the verdict of a human.
     pub(super) async fn settle(
         &mut self,
         id: RequestId,
@@ -99,12 +99,13 @@ impl Task {
     pub(super) async fn rule_on(&self, asked: &mut Asked) -> Ruled {
         let Asked::Permission(record) = asked else { return Ruled::default() };
         if is_own_question(record) {
-            // The human is asked once, by the question itself.
+            // The question itself asks the human, so its permission is not asked as well.
             return allowed(record, Vec::new(), Vec::new());
         }
         match self.rule_on_permission(record).await {
             Ok(ruled) => ruled,
-            // A rule that cannot be read may be a denial: the human is asked, also for a team that may do everything.
+            // A rule that cannot be read may be a denial, so the human is asked, even for a team
+            // that may do everything.
             Err(error) => {
                 tracing::warn!(session.id = %self.id, "cannot look for rules: {error}");
                 Ruled::default()
@@ -171,7 +172,7 @@ impl Task {
         }))
     }
 
-    /// Counts that rules decided a request. A store that fails costs a count and nothing else.
+    /// Counts that rules decided a request. A failed write only loses a count.
     pub(super) async fn count_uses(&self, rules: Vec<RuleId>) {
         if rules.is_empty() {
             return;
@@ -181,8 +182,8 @@ impl Task {
         }
     }
 
-    /// Removes a rule of an older version that held for every use of a tool. That is noted in the session, and so said
-    /// once.
+    /// Removes a rule of an older version that held for every use of a tool. A notice in the
+    /// session reports it once.
     async fn dropped(&self, record: &PermissionRecord) -> Result<Ruled> {
         let Some(tool) = &record.tool else { return Ok(Ruled::default()) };
         let (project, agent) = (self.stored.project_id, &self.stored.agent);
@@ -210,9 +211,10 @@ impl Task {
     }
 }
 
-/// Whether a permission is for a tool of Convoke's own that does nothing but ask the human, or read their answers. A
-/// command is never meant. The name is one that the agent's program gives it, and not its model. A title may be the
-/// model's words: it counts only where no name is given, and then only with arguments that no other tool takes.
+/// Whether a permission is for a tool of Convoke's own that only asks the human or reads the
+/// answers. It never applies to a command. The agent's program sets the name of a tool, but its
+/// model may word a title: a title counts only if there is no name, and only with arguments that no
+/// other tool takes.
 fn is_own_question(record: &PermissionRecord) -> bool {
     let args = match &record.evidence {
         Some(Evidence::Tool { server: Some(server), tool, .. }) => {
@@ -244,7 +246,7 @@ fn is_own_title(title: &str) -> bool {
 
 /// How agents name the tools of servers: `mcp__server__tool` most, and some in a way of their own.
 fn is_own_name(name: &str) -> bool {
-    // Kimi Code says it twice.
+    // Kimi Code writes the name twice.
     let name = match name.split_once(": Requesting approval to Approve ") {
         Some((first, second)) if first == second => first,
         Some(_) | None => name,
@@ -260,7 +262,7 @@ fn is_own_name(name: &str) -> bool {
     OWN_QUESTIONS.iter().any(|tool| own(tool))
 }
 
-/// The request is denied, and the agent learns why.
+/// Denies the request with the rule as the reason, and adds a notice.
 fn denied(record: &PermissionRecord, rule: &Rule, text: String, what: String) -> Ruled {
     let reason = Some(format!("Denied by a rule of the user's: {text}"));
     let event = RuleEvent::Denied { rule_id: rule.id, rule: text, what };
@@ -270,7 +272,7 @@ fn denied(record: &PermissionRecord, rule: &Rule, text: String, what: String) ->
     Ruled { commands: vec![notice, settle], used: vec![rule.id] }
 }
 
-/// The request is allowed this once, if the agent has an option for that.
+/// Allows the request once, if the agent has an option for that.
 fn allowed(record: &PermissionRecord, events: Vec<RuleEvent>, used: Vec<RuleId>) -> Ruled {
     let mut options = record.options.iter();
     let Some(once) = options.find(|option| option.kind == PermissionKind::AllowOnce) else {
@@ -332,7 +334,7 @@ mod tests {
         assert!(!is_own("other", with_args, &tool(serde_json::json!({"commands": ["ls"]}))));
         assert!(!is_own("other", own, &tool(serde_json::json!("ls"))));
         assert!(!is_own("other", own, &tool(serde_json::json!({"prompt": "rm", "questions": []}))));
-        // A name counts for more than a title, in both directions.
+        // A name takes precedence over a title, in both directions.
         assert!(!is_own("agent", own, &tool(questions.clone())));
         assert!(is_own("mcp_convoke.ask_user_questions", "?", &tool(questions)));
         let command = serde_json::json!({"kind": "command", "command": own, "omittedBytes": 0});

@@ -31,10 +31,10 @@ use crate::projects::inside_root;
 use crate::sessions::Sessions;
 use crate::view::AgentStatus;
 
-/// Recorded with an agent session that replaces one that is gone.
+/// The reason recorded with an agent session that replaces a lost one.
 pub(crate) const REMADE: &str = "remade";
-/// Recorded with an agent session whose record did not go along to this machine: one with the same id that is here from
-/// an earlier stay does not have all that was said.
+/// The reason recorded with an agent session whose record was not transferred to this machine: a
+/// record with the same id from an earlier stay here is incomplete.
 pub(crate) const LEFT_BEHIND: &str = "left behind";
 /// The most messages that are searched for a later prompt.
 const PROMPTS_LOOK: u32 = 1000;
@@ -115,7 +115,7 @@ pub(crate) async fn seat(
 ) -> Result<Seating, AgentError> {
     let is_forgotten = |error: &AgentError| matches!(error, AgentError::CannotResume { .. });
     let acquire = |start| acquire(processes, spec, start, reports.clone(), listener.clone());
-    // What the process before was set to; a session that is not stored yet has nothing.
+    // The settings of the previous process; a session that is not stored yet has none.
     let before = processes.store.session_state(spec.session).await.unwrap_or_default();
     let before: Vec<SessionState> = before.into_iter().map(|(_, state)| state).collect();
     let known = known(processes, spec).await;
@@ -155,9 +155,9 @@ pub(crate) async fn seat(
     Ok(Seating { seat, noted: Some(StartRecord { agent_session, why, reports }), transcript })
 }
 
-/// What is known of the agent's own session. One with a warm process is driven here and nowhere else.
+/// What is known of the agent's own session. One with a warm process is open in no other program.
 async fn known(processes: &Processes, spec: &ProcessSpec) -> Known {
-    // An agent that loses what it loads is given the transcript instead.
+    // An agent that cannot reliably load its session is given the transcript instead.
     let resume = processes.agent(spec.agent.as_str()).map_or(Resume::Native, |it| it.resume);
     let id = spec.agent_session.clone().filter(|_| resume == Resume::Native);
     let Some(id) = id else { return Known::Nothing };
@@ -234,7 +234,7 @@ async fn acquire(
                 return Err(AgentError::NoRoom { after });
             }
             Ok(()) = places.changed() => {
-                // The pool sends it whenever it looks at its queue.
+                // The pool sends the position whenever it checks its queue.
                 let place = *places.borrow_and_update();
                 let is_same = std::mem::replace(&mut told, place) == place;
                 if let Some((turn, news)) = listener.as_ref().filter(|_| !is_same) {
@@ -313,8 +313,8 @@ async fn worktree_of(own: OwnWorktree, project: PathBuf) -> Result<WorktreeOf, A
 }
 
 impl Processes {
-    /// Applies the team's configuration to its process. No agent is told to skip permissions: each asks, so that a rule
-    /// can deny, and the session's task answers.
+    /// Applies the start timeout of the team. Agents are never started with permissions skipped:
+    /// they ask, so that a rule can deny, and the session's task answers.
     fn as_configured(&self, spec: &ProcessSpec, launch: &mut Launch) {
         let settings = Arc::clone(&self.teams.borrow());
         launch.patience = settings.init_timeout;

@@ -94,7 +94,7 @@ pub(super) struct Task {
     pub(super) project: PathBuf,
     /// The newest messages of a conversation that another program writes, once that has grown.
     pub(super) grown: Option<HashMap<MessageId, Seq>>,
-    /// Why the task cannot go on.
+    /// Why the task must end.
     pub(super) broken: Option<Error>,
 }
 
@@ -137,7 +137,7 @@ pub(super) async fn run(
         let (idle_at, cancel_at) = (task.idle_at(), task.cancelling.map(|(_, until)| until));
         let (progress_at, close_at) = (task.progress.due(), task.close_at());
         tokio::select! {
-            // One that is about to leave answers nothing: what is asked meanwhile is asked of its new machine.
+            // A session that is about to move answers no requests; the new machine does.
             request = requests.recv(), if task.leaving.is_none() => match request {
                 None => break,
                 // Reports that have arrived are still stored.
@@ -358,7 +358,8 @@ impl Task {
         self.carry(Command::Prompt { prompt, stamp }).await
     }
 
-    /// A revision before everything that the prompt caused: that of the previous prompt, whose turn ended earlier.
+    /// A revision before all effects of the prompt: that of the previous prompt, whose turn ended
+    /// earlier.
     async fn rev_before(&self, prompt: &Message) -> Result<Rev> {
         let mut before = prompt.seq;
         let rev = loop {

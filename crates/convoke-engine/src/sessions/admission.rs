@@ -100,7 +100,8 @@ pub(super) async fn admit(
 
 /// Reserves room for one more active session; if there is none, completes a session that was idle for long.
 pub(super) async fn room(shared: &Arc<Sessions>) -> Result<Reservation> {
-    // One caller at a time, so that two cannot take the last place. The semaphore is never closed.
+    // One caller at a time, so that two cannot reserve the last place. The semaphore is never
+    // closed.
     let _turn = shared.admission.turn.acquire().await.map_err(|_| Error::Stopping)?;
     let max = shared.settings.sessions_max;
     loop {
@@ -131,7 +132,7 @@ async fn make_room(shared: &Arc<Sessions>) -> Result<Completed> {
         match completed.await {
             Ok(Completed::Yes) => return Ok(Completed::Yes),
             Ok(Completed::No) => {}
-            // A failed session does not prevent trying the others.
+            // If one session fails, the others are tried.
             Err(error) => tracing::warn!(session.id = %candidate.id, "makes no room: {error}"),
         }
     }

@@ -22,7 +22,7 @@ use crate::session::{Begin, Place, Reports};
 use crate::view::{AgentStatus, Change, SessionView};
 use crate::worktrees::make;
 
-/// Active sessions of a project that are looked at; there is a limit of active ones, 5 by default.
+/// Active sessions of a project that are checked; the limit of active sessions is 5 by default.
 const LOOKED_AT: u32 = 100;
 
 pub(super) async fn create(shared: &Arc<Sessions>, new: NewSession) -> Result<SessionView> {
@@ -35,7 +35,7 @@ pub(super) async fn create(shared: &Arc<Sessions>, new: NewSession) -> Result<Se
     };
     inside_root(found.path.clone(), &shared.settings.workspace_root).await?;
     let room = admission::room(shared).await?;
-    // A spare process works in the project's folder.
+    // A spare process runs in the project's folder, not in a work tree.
     let spare = if worktree.is_none() { shared.spare.take(&agent, project) } else { None };
     let id = spare.unwrap_or_else(|| SessionId::from_random((shared.around.random)()));
     let made = match worktree {
@@ -116,7 +116,7 @@ async fn folder_shared(shared: &Sessions, project: &Project) -> Result<Option<Fi
     Ok(Some(FilesEvent::FolderShared { session: other.id, git }))
 }
 
-/// Tells a new agent which model and mode were chosen.
+/// Sets the chosen model and mode of a new agent.
 async fn choose(spec: &ProcessSpec, choices: &Choices, seat: &Seat) -> Result<()> {
     let offers = seat.started.as_ref().map_or(&[][..], |started| &started.offers);
     for order in choices.orders(&spec.agent, offers)? {
@@ -184,7 +184,8 @@ async fn begin(
         .worktree
         .as_ref()
         .and_then(|(_, project)| shared.settings.worktrees.set_up.get(project).cloned());
-    // Registered before the session is stored: a caller that finds it there must find this task, and start no other.
+    // Registered before the session is stored, so that a caller that finds the session uses this
+    // task and starts no other.
     let place = Place::reserve(shared, spec.session)?;
     let place = place.ok_or(Error::Broken { session: spec.session })?;
     let kept = async {

@@ -21,7 +21,7 @@ use crate::worktrees::{self, WantedWorktree, make};
 /// The page size of reads.
 const PAGE: u32 = 500;
 
-/// Where a fork leaves the conversation.
+/// The point of the conversation at which a fork begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForkAt {
     /// With all of it.
@@ -133,10 +133,10 @@ impl Sessions {
     }
 }
 
-/// So much of a title is repeated in that of the fork; a title has at most 200 characters.
+/// The characters of the original title in that of the fork; a title has at most 200 characters.
 const TITLE_CHARS: usize = 190;
 
-/// A turn that does not exist is refused.
+/// Refuses a turn that does not exist.
 fn check(turns: Vec<ImportTurn>, prompts: &[Seq], at: ForkAt) -> Result<Vec<ImportTurn>> {
     match at {
         ForkAt::After(turn) | ForkAt::Before(turn) if !prompts.contains(&turn) => {

@@ -38,7 +38,7 @@ impl Sessions {
 
     async fn recover_one(self: &Arc<Self>, session: SessionId) -> Result<()> {
         if self.store.arrival(session).await?.is_some() {
-            // What came along from another machine is written first.
+            // Its transferred files are written first.
             return Ok(());
         }
         match session::recover(self, session).await {
@@ -70,7 +70,7 @@ impl Sessions {
             active.extend(page.sessions.into_iter().map(|session| session.id));
             window.offset += PAGE;
         }
-        // What came along from another machine may take long to write, and is not waited for.
+        // Transferred files may take long to write, so their sessions are started without waiting.
         let arriving = self.store.arriving().await?;
         for session in active.into_iter().filter(|session| !arriving.contains(session)) {
             session::start_task(self, session).await?;

@@ -35,7 +35,7 @@ impl Chain {
         Self { teams: vec![asker], asks: Arc::default() }
     }
 
-    /// A chain that another node has followed up to here, if the limits of this one allow it.
+    /// A chain that continues on this node, if its limits allow it.
     pub(super) fn arrived(
         teams: Vec<Option<TeamName>>,
         asks: u64,
@@ -48,7 +48,7 @@ impl Chain {
         Ok(chain)
     }
 
-    /// Its teams, and the asks so far, for the node that follows it on.
+    /// Its teams and the asks so far, for the node on which it continues.
     pub(super) fn parts(&self) -> (Vec<Option<TeamName>>, u64) {
         (self.teams.clone(), self.asks.load(Ordering::SeqCst))
     }
@@ -138,7 +138,7 @@ impl ChainState {
         }
         let prompts = self.prompts.entry(session).or_default();
         match prompts.iter_mut().find(|(known, _)| *known == prompt) {
-            // The agent was faster, and has begun a chain with this prompt.
+            // The agent asked before the prompt was recorded, and has begun a chain with it.
             Some(_) if origin.is_none() => {}
             Some((_, known)) => *known = origin,
             None => prompts.push_back((prompt, origin)),

@@ -35,7 +35,7 @@ pub struct TeamQuestion {
     pub pair: QuestionPair,
     /// The teams of the chain of asks, the first asker first and the asked team last.
     chain: Vec<Option<TeamName>>,
-    /// Asks so far that follow from the first one.
+    /// Asks so far in this chain.
     asks: u64,
     /// What is asked.
     text: String,
@@ -82,7 +82,7 @@ pub struct PlacedQuestion {
     rev: Rev,
 }
 
-/// What nodes know of each other's teams.
+/// A team as its node announces it to the others.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SharedTeam {
@@ -154,10 +154,10 @@ impl Teams {
         }
     }
 
-    /// Refuses a name that no team has, on any node.
+    /// Fails if no node has a team of this name.
     pub async fn known(&self, name: &TeamName) -> Result<()> {
         match self.node_of(name).await {
-            // As one who asks, it does not matter which.
+            // A name of several teams is known, too.
             Ok(_) | Err(Error::SeveralTeams { .. }) => Ok(()),
             Err(error) => Err(error),
         }
@@ -221,8 +221,8 @@ impl Teams {
         Ok(statuses)
     }
 
-    /// Asks a team of another node, and waits for the answer as long as `ask.wait` says. `place` brings the question to that
-    /// node.
+    /// Asks a team of another node, and waits for the answer as long as `ask.wait` says. `place`
+    /// delivers the question to that node.
     pub async fn ask_elsewhere<E, F>(
         self: &Arc<Self>,
         ask: TeamAsk,
@@ -272,7 +272,8 @@ impl Teams {
                     // The caller may have stopped waiting.
                     ended_to.send(end).ok();
                 }
-                // Nothing has to be counted here, so that nothing is read for a caller who is gone.
+                // The other node counts the question, so reading stops when the caller has
+                // disconnected.
                 () = heard_to.closed() => {}
             }
         });

@@ -155,7 +155,7 @@ impl Teams {
         let running = self.processes.pool.keys().await;
         let own = self.store.node();
         let standing = |mut pair: StoredPair| {
-            // What another node runs, only that node knows.
+            // Only the other node knows the state of its processes.
             let is_own = pair.node == own;
             if is_own
                 && pair.status == PairStatus::Active

@@ -1,4 +1,5 @@
-//! Agents that wait for the answer of a team: none may wait for itself through others, on this node or on several.
+//! Agents that wait for the answer of a team. An agent may not wait for itself through others, on
+//! one node or several.
 
 use convoke_core::id::NodeId;
 use convoke_core::team::Pair;
@@ -16,7 +17,7 @@ pub(super) struct Waiting<'a> {
     _shared: Option<SharedWait>,
 }
 
-/// The same as other nodes know it.
+/// The record of the wait in the database, for other nodes.
 #[derive(Debug)]
 struct SharedWait {
     store: Store,
@@ -27,7 +28,7 @@ impl Drop for SharedWait {
     fn drop(&mut self) {
         let (store, id) = (self.store.clone(), self.id);
         tokio::spawn(async move {
-            // Left for the next start of this node if the database is away.
+            // If the database cannot be reached, the next start of this node removes the record.
             if let Err(error) = store.end_wait(id).await {
                 tracing::warn!("the end of a wait for a team cannot be recorded: {error}");
             }
@@ -52,7 +53,7 @@ impl Teams {
         let here = self.sessions.chains.begin_wait(waiter, max)?;
         let shared = match (of, self.store.node(), node) {
             (Some(of), Some(own), Some(node)) => Some(self.share_wait(own, &of, node, pair).await?),
-            // Without other nodes, and for an agent that no other one can wait for.
+            // A wait within this node, or by an agent that no other agent can wait for.
             _ => None,
         };
         Ok(Some(Waiting { _here: here, _shared: shared }))

@@ -126,7 +126,7 @@ impl FinishWay {
     }
 }
 
-/// What git came to.
+/// The result of the git commands.
 #[derive(Debug)]
 pub(super) enum Done {
     Removed { commit: Option<ObjectId> },
@@ -185,12 +185,12 @@ impl Worktrees {
         }
     }
 
-    /// Does what git has to do.
+    /// Runs the git commands.
     pub(super) async fn carry_out(&self, place: &Place, order: &FinishOrder) -> Result<Done> {
         let path = place.path();
         if !path.exists() {
             return match order.way {
-                // Nothing is there to be saved, and the branch is as it was.
+                // There are no files to save, and the branch is unchanged.
                 FinishWay::Keep | FinishWay::Remove => Ok(Done::Removed { commit: None }),
                 FinishWay::Merge
                 | FinishWay::Squash
@@ -206,7 +206,7 @@ impl Worktrees {
         Ok(self.sessions.snapshots.run(move |git, limits| finisher.run(git, limits)).await?)
     }
 
-    /// Records that a work tree is removed, says so, and completes its session.
+    /// Records that a work tree is removed, adds the notice, and completes its session.
     pub(super) async fn settle(
         &self,
         place: &Place,

@@ -39,7 +39,7 @@ pub struct ListedWorktree {
 pub enum WorktreeStanding {
     /// It is.
     Ready,
-    /// Someone deleted its folder.
+    /// Its folder was deleted by hand.
     Missing,
     /// Convoke removed it, after a snapshot.
     Removed,

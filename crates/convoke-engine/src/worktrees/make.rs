@@ -1,4 +1,4 @@
-//! Makes the work tree of a new session, and takes it back when there is no session after all.
+//! Makes the work tree of a new session, and removes it again if the session cannot be created.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,10 +56,11 @@ impl Made {
     }
 }
 
-/// What a call of git came to: an error of git, or a refusal of ours.
+/// The result of a git call: an error of git, or a refusal by Convoke.
 type Refusable<T> = std::result::Result<std::result::Result<T, WorktreeError>, ChangesError>;
 
-/// Makes the work tree of a session that is not stored yet. Until `kept` is called, the next start takes it back.
+/// Makes the work tree of a session that is not stored yet. Until `kept` is called, the next start
+/// removes it.
 pub(crate) async fn make(
     shared: &Arc<Sessions>,
     project: &Project,
@@ -87,7 +88,7 @@ pub(crate) async fn make(
     }
 }
 
-/// The session is stored with its work tree.
+/// Removes the journal entry, since the session is stored with its work tree.
 pub(crate) fn kept(shared: &Sessions, session: SessionId) {
     Note::remove(&shared.around.home, session);
 }
@@ -225,7 +226,7 @@ impl Maker {
         }
     }
 
-    /// Brings the files to what they were after a turn of the session that this one comes from.
+    /// Restores the files to their state after a turn of the forked session.
     fn bring_files(
         &self,
         git: &Git,

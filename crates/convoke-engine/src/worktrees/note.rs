@@ -1,4 +1,4 @@
-//! Notes of what is being done with a work tree, one file a session in `run/worktrees/` of the home.
+//! The journal of operations on work trees: one file per session in `run/worktrees/` of the home.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,20 +10,20 @@ use serde::{Deserialize, Serialize};
 use super::WorktreeError;
 use super::finish::FinishOrder;
 
-/// What is being done.
+/// An operation in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "doing", rename_all = "snake_case")]
 pub(super) enum Note {
-    /// It is made, for a session that is not stored yet.
+    /// A work tree is made for a session that is not stored yet.
     Make {
         /// The project.
         project: ProjectId,
-        /// What it is to be.
+        /// The work tree as it will be.
         worktree: OwnWorktree,
         /// The commit at which its branch begins, if the branch is new.
         start: Option<String>,
     },
-    /// It is finished or removed.
+    /// A work tree is finished or removed.
     Finish(FinishOrder),
 }
 
@@ -45,19 +45,19 @@ impl Note {
         convoke_files::atomic::write(&path, &bytes).map_err(|error| fail(io::Error::other(error)))
     }
 
-    /// Removes it: everything is done.
+    /// Removes it after the operation.
     pub(super) fn remove(home: &Path, session: SessionId) {
         let path = file(home, session);
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                // The next start looks at it again, and finds everything done.
+                // The next start finds it and has nothing left to do.
                 tracing::warn!("cannot remove {}: {error}", path.display());
             }
             Ok(()) | Err(_) => {}
         }
     }
 
-    /// All notes that a killed daemon left.
+    /// All entries that a killed daemon left.
     pub(super) fn all(home: &Path) -> Vec<(SessionId, Self)> {
         let entries = std::fs::read_dir(folder(home)).into_iter().flatten().flatten();
         let read = |path: PathBuf| {

@@ -1,4 +1,5 @@
-//! Completes or undoes what a killed daemon was doing with work trees, and says so.
+//! Completes or undoes the operations on work trees that a killed daemon left, and reports them in
+//! their sessions.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::changes::ChangesError;
 use crate::error::Result;
 use crate::session::start::explain;
 
-/// What was done at the start about a work tree.
+/// What recovery did with a work tree.
 #[derive(Debug)]
 pub(crate) struct RecoveredWorktree {
     session: SessionId,
@@ -46,7 +47,7 @@ impl Worktrees {
         recovered
     }
 
-    /// Says in the conversations what `recover` did, and completes sessions whose work trees are finished.
+    /// Adds notices about what `recover` did, and completes sessions whose work trees are finished.
     pub(crate) async fn tell_recovered(&self, recovered: Vec<RecoveredWorktree>) {
         for RecoveredWorktree { session, what, completed } in recovered {
             tracing::warn!(session.id = %session, "{what}");
@@ -66,7 +67,7 @@ impl Worktrees {
         }
     }
 
-    /// A session that was stored gets its work tree; without one, there is no use for it.
+    /// Records the work tree of a session that was stored; removes one whose session was not.
     async fn recover_making(
         &self,
         session: SessionId,
@@ -92,7 +93,8 @@ impl Worktrees {
         Ok(())
     }
 
-    /// Does it again, from the beginning or from where it was; what git refuses now is as if it had not been begun.
+    /// Repeats the operation, which may be partly done; if git refuses it now, the operation is
+    /// undone.
     async fn recover_finishing(
         &self,
         session: SessionId,

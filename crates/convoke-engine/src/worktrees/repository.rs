@@ -62,7 +62,8 @@ impl Repository {
         Ok(Self { launcher: Launcher { prefix, env: env.collect() }, filters })
     }
 
-    /// The repository as the user's own git has it: with keys and network, and without programs of its configuration.
+    /// The repository as the user's own git sees it: with keys and network, and without the
+    /// programs that its configuration names.
     pub(super) fn of_user(sessions: &Sessions) -> Self {
         let is_ours = |name: &OsStr| name.to_string_lossy().starts_with("CONVOKE_");
         let env = sessions.around.environment.iter().filter(|(name, _)| !is_ours(name));

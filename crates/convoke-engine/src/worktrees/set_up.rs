@@ -17,7 +17,7 @@ const OUTPUT_BYTES_MAX: usize = 32 << 10;
 /// Runs a line of shell where the agent of a session works.
 pub(crate) async fn run(sessions: &Sessions, spec: &ProcessSpec, line: &str) -> Result<Ran> {
     let not_started = |source| Error::NotStarted { agent: spec.agent.clone(), source };
-    // The same launch as the agent's, so that the same rules hold; nothing of a conversation is started.
+    // The same launch as the agent's, so that the same confinement applies; no agent is started.
     let start = Start::New { id: spec.session.to_string() };
     let launch = start::launch(&sessions.processes, spec, start).await.map_err(not_started)?;
     let ran = commands::run(&launch, line, TIME_MAX, OUTPUT_BYTES_MAX).await;

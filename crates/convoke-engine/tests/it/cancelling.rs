@@ -94,7 +94,7 @@ async fn s8_a_turn_whose_process_is_still_starting_is_cancelled_at_once() {
     assert_eq!((view.activity, view.stored.summary.status), (Activity::Idle, Status::Active));
     scene.log.until_end_of(two).await;
     assert_eq!(scene.log.turn_of(two), "cancelled");
-    // The process that comes all the same remembers nothing, and whoever is next tells it.
+    // The process that starts anyway has no memory, so the next prompt includes the transcript.
     let three = scene.prompt("three").await;
     fs::write(&gate, "").unwrap();
     scene.log.until_end_of(three).await;
@@ -121,7 +121,7 @@ async fn s8_a_process_that_comes_after_its_turn_was_cancelled_is_not_taken_for_o
     scene.prompt("two").await;
     scene.engine.sessions().cancel_turn(scene.session, QueueChoice::Send).await.unwrap();
     fs::write(&gate, "").unwrap();
-    // It is there, and nobody has asked for it again.
+    // It has started, and no later prompt has requested it.
     scene.log.until("resumed: replay").await;
     let three = scene.prompt("three").await;
     scene.log.until_end_of(three).await;

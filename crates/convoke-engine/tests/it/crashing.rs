@@ -13,7 +13,7 @@ use crate::log::Log;
 use crate::prompting::gate;
 use crate::world::{AGENT, Scene, World, agent};
 
-/// An agent that cannot take up its own sessions.
+/// An agent that cannot resume its own sessions.
 fn forgetful() -> Script {
     Script::new().capabilities(json!({}))
 }

@@ -223,7 +223,7 @@ async fn s10_however_many_were_active_all_have_their_clock_again() {
     let engine = world.open().await;
     let mut changes = engine.follow();
     while engine.figures().await.unwrap().active_sessions > 0 {
-        // Whoever missed some of them looks again all the same.
+        // A lagged receiver counts again as well.
         tokio::time::timeout(PATIENCE, changes.recv()).await.expect("some stay active").ok();
     }
     engine.stop().await;

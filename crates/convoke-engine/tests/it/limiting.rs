@@ -161,7 +161,7 @@ async fn s9_a_session_that_was_idle_for_long_makes_room() {
 
     leap(Duration::from_secs(4 * 60)).await;
     assert_full(create(&engine, scene.project).await, 3);
-    // Whoever was used since is spared.
+    // A session that was used since is not completed.
     scene.turn("hello").await;
     leap(Duration::from_secs(2 * 60)).await;
     let fourth = create(&engine, scene.project).await.unwrap();

@@ -163,7 +163,7 @@ async fn a_mode_is_set_while_the_process_starts_and_nobody_waits_for_it_in_vain(
     assert_eq!(scene.log.count("agent: hello"), 1);
     assert_eq!(scene.log.count("resumed: native"), 1);
 
-    // A process that does not come is told to those who wait for it.
+    // Callers that wait for a process get the error if it does not start.
     std::fs::remove_file(&gate).unwrap();
     kill(scene.processes()[0]);
     scene.log.until("exited: signal 9").await;

@@ -42,7 +42,7 @@ async fn t10_a_turn_waits_for_a_process_and_says_so() {
         ["user: me too → end_turn", "waiting: 1", "resumed: native", "agent: me too"]
     );
     assert_eq!(scene.processes().len(), 1);
-    // The first one was stopped to make room, now and when the others began, and is taken up again.
+    // The first process was evicted, now and when the others started, and the session is resumed.
     scene.turn("hello").await;
     assert_eq!(scene.log.count("resumed: native"), 2);
     engine.stop().await;
@@ -86,7 +86,7 @@ async fn t10_an_idle_process_is_stopped_and_the_session_does_not_notice() {
         story[2..],
         ["user: still there? → end_turn", "resumed: native", "agent: still there?"]
     );
-    // Its end and the next start are told to those who follow, and a turn with a warm process starts nothing.
+    // Subscribers see its exit and the next start, and a turn with a warm process starts none.
     let started = |changes: &mut tokio::sync::broadcast::Receiver<Change>| {
         let mut statuses = Vec::new();
         while let Ok(change) = changes.try_recv() {
@@ -147,7 +147,7 @@ async fn s8_a_spare_process_that_cannot_start_is_nobodys_trouble() {
     let project = engine.projects().add(&world.workspace(), None).await.unwrap().id;
     engine.sessions().create(project, None).await.unwrap();
     until("2 processes were started", async || world.starts() >= 2).await;
-    // It dies, and whoever wanted it gets another one.
+    // It is killed, and the session that takes it gets another one.
     for pid in world.processes() {
         crate::crashing::kill(pid);
     }

@@ -86,7 +86,7 @@ async fn q10_a_rejection_carries_its_reason_and_a_time_out_is_none() {
     let mut asked = ask(&scene).await;
     assert_eq!(asked.wait().await.unwrap(), Outcome::TimedOut);
     scene.log.until("question: timed_out").await;
-    // Nobody waits for it any more, and it can be answered.
+    // The asker no longer waits, but the question can still be answered.
     let items = scene.engine.inbox().list().await.unwrap();
     assert_eq!(items.len(), 1);
     assert_eq!(items[0].request.status(), Status::TimedOut);

@@ -220,7 +220,7 @@ async fn s1_a_daemon_that_is_killed_again_and_again_ends_every_turn_once() {
     let world = World::with(&working());
     let other = Other::start(&world);
     let session = other.kill();
-    // Interrupted while it takes up what was interrupted: the second prompt hangs as well.
+    // Interrupted again during the recovery: the second prompt hangs as well.
     world.change_script(AGENT, &Script::new().turn([Step::say("working on two"), Step::Hang]));
     let mut scene = world.begin_again(session).await;
     scene.log.until("agent: working on two").await;
@@ -276,7 +276,7 @@ async fn s1_a_stop_in_the_middle_takes_less_than_five_seconds_and_loses_nothing(
     let begun = Instant::now();
     engine.stop().await;
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
-    // Nobody waits for a daemon that is gone.
+    // Waiting callers get an outcome when the daemon stops.
     assert_eq!(waiting.await.unwrap().unwrap(), Outcome::Abandoned);
     loop {
         match watcher.next().await {
@@ -315,7 +315,7 @@ async fn s1_a_stop_ends_agents_that_will_not_end() {
     let begun = Instant::now();
     let session = other.stop();
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
-    // They were killed, and nobody tells when the kernel is done with them.
+    // They were killed, and the kernel does not notify when it has removed them.
     let gone = async {
         while left.iter().any(|pid| is_alive(*pid)) {
             tokio::task::yield_now().await;

@@ -21,7 +21,7 @@ use crate::world::{AGENT, World, leap};
 
 /// What a predecessor is asked for.
 const SUMMARISE: &str = "Write only the summary.";
-/// What a successor is told.
+/// The first prompt of a successor.
 const TAKE_OVER: &str = "You take the place of a predecessor";
 
 /// Waits until a pair stands as wished.

@@ -151,7 +151,7 @@ async fn t4_a_session_whose_file_is_gone_gets_a_new_id_and_is_told_what_was_said
     assert_eq!(made.session_id, first.session_id.unwrap(), "the session itself stays");
     assert!(teams.claude_file("a", &id).exists());
     let second = teams.ask("a", "who am I?").await;
-    // The scripted agent echoes all that it is told.
+    // The scripted agent echoes its prompts.
     assert!(second.response.contains("my name is Ann"), "{}", second.response);
     assert!(second.response.ends_with("who am I?"));
     let mut log = Log::of(&teams.engine, made.session_id).await;

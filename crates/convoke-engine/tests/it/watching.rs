@@ -1,4 +1,5 @@
-//! Readers that come, go, fall behind and never read: all see the same log, and nobody waits for them.
+//! Watchers that connect, disconnect, fall behind and never read: all see the same log, and no
+//! session waits for them.
 
 use std::fs;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -387,7 +388,7 @@ async fn s2_messages_that_cannot_be_read_hide_none_of_the_others() {
     let newest =
         engine.sessions().messages_before(session, last.next(), 100).await.unwrap().messages;
     assert_eq!(newest.last().unwrap().seq, last);
-    // What is left of the conversation is told to an agent that does not remember it.
+    // The rest of the conversation is given to an agent that does not remember it.
     engine.sessions().prompt(session, "and now?".to_owned()).await.unwrap();
     let said = loop {
         let next = watcher.next().await.unwrap();

@@ -268,8 +268,8 @@ impl Scene {
         self.engine.sessions().get(self.session).await.unwrap()
     }
 
-    /// Waits until the session's task is through with what can be read in the log: whoever reads the log itself may be a
-    /// moment ahead of what the task shows.
+    /// Waits until the session's task has handled everything in the log: a reader of the log may be
+    /// ahead of what the task shows.
     pub(crate) async fn settle(&self) {
         let view = self.engine.sessions().get(self.session).await.unwrap();
         // Neither changes anything, but both go through the task.

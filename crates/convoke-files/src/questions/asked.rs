@@ -38,9 +38,9 @@ impl Questions {
         Ok((request, self.outcome_now(id, None)?))
     }
 
-    /// Waits for an answer to questions that another process asked, also when it has left.
+    /// Waits for an answer to questions that another process asked, even if that has exited.
     ///
-    /// When `timeout` passes first, questions that no other process waits for have timed out.
+    /// If `timeout` passes first, questions that no other process waits for have timed out.
     pub async fn wait_again(
         &self,
         id: RequestId,
@@ -91,9 +91,9 @@ impl Asked {
         &self.questions
     }
 
-    /// Waits for what becomes of it. When `timeout` passes first, it has timed out.
+    /// Waits for the outcome. If `timeout` passes first, it has timed out.
     ///
-    /// With `call_id`, answers that carry another one are waited past.
+    /// With `call_id`, answers with another one are ignored.
     pub async fn wait(
         &mut self,
         call_id: Option<&str>,

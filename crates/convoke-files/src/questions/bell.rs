@@ -1,7 +1,7 @@
 //! Waking waiters that have no inotify watch.
 //!
-//! Such a waiter keeps a named pipe in the session's folder, and every process of ours that settles the session, or
-//! sees that another program did, writes a byte into it.
+//! Such a waiter keeps a named pipe in the session's folder, and every Convoke process that settles
+//! the session, or sees that another program did, writes a byte into it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};

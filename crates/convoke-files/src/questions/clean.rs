@@ -12,7 +12,7 @@ use super::{Damage, Questions, REQUEST, Status};
 use crate::lock::Lock;
 use crate::{Error, Result};
 
-/// What a cleaning did.
+/// The result of a cleaning.
 #[derive(Debug, Default)]
 pub struct Cleaned {
     /// Sessions that were deleted.

@@ -20,7 +20,7 @@ use crate::{Error, Result, atomic, read};
 pub struct NewSet {
     /// What is asked.
     pub questions: Vec<Question>,
-    /// The call that asks, where it has an id.
+    /// The id of the call that asks, if it has one.
     pub call_id: Option<String>,
     /// Where the asker works.
     pub working_directory: Option<String>,
@@ -38,7 +38,7 @@ impl Questions {
     pub fn create(&self, id: RequestId, new: NewSet, now: Timestamp) -> Result<()> {
         check_questions(&new.questions, self.settings.limits)?;
         self.make_dir()?;
-        // Askers count and ask one after the other, or two of them would take the last place.
+        // Askers count and ask under a lock, or two of them would take the last place.
         let _turn = take_turn(&self.dir)?;
         let mut pending = self.pending()?;
         let max = self.settings.sessions_max;

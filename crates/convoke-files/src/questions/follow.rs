@@ -30,8 +30,8 @@ impl Follower {
         self.watcher.changed().await;
     }
 
-    /// Lists the sessions, and watches all that may still change. Makes the folder where it is missing. Blocks on the
-    /// disk.
+    /// Lists the sessions, and watches all that may still change. Creates a missing folder. Blocks
+    /// on the disk.
     pub fn list(&mut self) -> Result<Listing> {
         self.questions.make_dir()?;
         // Each time, since the folder may have been deleted and made again.
@@ -52,7 +52,7 @@ impl Follower {
             }
             let new: Vec<RequestId> = open.difference(&self.watched).copied().collect();
             self.watched = open;
-            // What happened in a new one before it was watched is seen by listing once more.
+            // Listed once more, since a new session may have changed before it was watched.
             if new.is_empty() {
                 return Ok(listing);
             }

@@ -102,7 +102,7 @@ impl Status {
     pub const ALL: [Self; 5] =
         [Self::Pending, Self::Completed, Self::Rejected, Self::TimedOut, Self::Abandoned];
 
-    /// The word that the files use.
+    /// The name in the files.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",

@@ -92,7 +92,7 @@ impl Questions {
         listing
     }
 
-    /// What a list shows of one session; `None` where it is not there, or not yet.
+    /// The entry of one session; `None` if it does not exist yet.
     pub fn entry(&self, id: RequestId) -> Result<Option<Entry>> {
         let folder = self.folder(id);
         let Some(file) = read::json::<StatusFile>(&folder.join(STATUS))? else { return Ok(None) };

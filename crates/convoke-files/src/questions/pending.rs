@@ -1,8 +1,8 @@
-//! Which sessions wait for an answer, known without reading all others.
+//! Finds pending sessions without reading all others.
 //!
-//! The file `.pending` beside the sessions names those that were pending when the last one was asked, together with
-//! what the folder looked like then. It is a cache: where it is missing, damaged or older than the folder, every
-//! session is read once.
+//! The file `.pending` beside the sessions names those that were pending when the last one was
+//! asked, together with the state of the folder then. It is a cache: if it is missing, damaged or
+//! older than the folder, every session is read once.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -71,7 +71,7 @@ impl Questions {
         Ok(Pending { questions: self, file, ids })
     }
 
-    /// Whether a session waits for its answer; most have one, which is seen without reading a file.
+    /// Whether a session is pending; most are answered, which shows without reading a file.
     fn is_pending(&self, id: RequestId) -> bool {
         !self.folder(id).join(ANSWERS).exists()
             && self
@@ -89,13 +89,14 @@ impl Pending<'_> {
         self.ids.len()
     }
 
-    /// Remembers one more, and what the folder looks like with it.
+    /// Adds a session, with the new state of the folder.
     pub(super) fn add(&mut self, id: RequestId) {
         self.ids.push(id);
         let written = Stamp::of(&self.questions.dir).and_then(|folder| {
             let cache = Cache { folder, ids: std::mem::take(&mut self.ids) };
             let bytes = serde_json::to_vec(&cache)?;
-            // In place, since a rename would change the folder. A torn file is no JSON, and is then not used.
+            // Written in place, since a rename would change the folder. A torn file is no JSON, and
+            // is ignored.
             self.file.set_len(0)?;
             self.file.rewind()?;
             self.file.write_all(&bytes)

@@ -63,7 +63,7 @@ impl Questions {
         }
     }
 
-    /// Completes what a killed writer began, and sets aside what is damaged.
+    /// Completes the change of a killed writer, and sets damaged files aside.
     pub(super) fn repair(&self, id: RequestId) -> Result<StatusFile> {
         let folder = self.existing(id)?;
         let _lock = Lock::acquire(&lock_path(&folder))?;
@@ -141,7 +141,7 @@ impl Questions {
     }
 }
 
-/// A file that was changed so recently may not be whole yet: some programs write it in place.
+/// A file that was changed this recently may be incomplete: some programs write it in place.
 const WRITING_MAX: Duration = Duration::from_secs(2);
 
 /// Whether answers that cannot be read may be about to be.
@@ -176,7 +176,7 @@ fn parts(verdict: Verdict) -> (Command<()>, Option<Vec<Answer>>, Option<String>)
 fn set_aside(path: &Path, error: &Error) -> Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let aside = (0u32..).map(|count| path.with_file_name(format!("{name}.bad{count}")));
-    // Names are tried in turn, so that an earlier one is never replaced.
+    // Names are tried one after another, so that an earlier file is never replaced.
     let Some(aside) = aside.into_iter().find(|path| !path.exists()) else { return Ok(()) };
     tracing::warn!("{} set aside as {}: {error}", path.display(), aside.display());
     let fail = |source| Error::Write { path: path.to_owned(), step: "setting it aside", source };

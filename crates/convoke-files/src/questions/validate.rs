@@ -8,7 +8,7 @@ use super::{ANSWERS, AnswersFile, Questions, REQUEST, RequestFile, STATUS, Statu
 use crate::{Error, Result, read};
 
 impl Questions {
-    /// What is wrong with a session, in sentences; nothing when it is whole. Changes nothing.
+    /// The problems of a session, in sentences; empty if there are none. Changes nothing.
     pub fn validate(&self, id: RequestId) -> Result<Vec<String>> {
         let mut issues = Vec::new();
         if let Err(Error::NotFound { .. }) = self.existing(id) {

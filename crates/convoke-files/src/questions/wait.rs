@@ -31,10 +31,10 @@ pub enum Outcome {
     Abandoned,
 }
 
-/// How far a session must be for a wait to end.
+/// The state of a session at which a wait ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
-    /// Anything but pending: what an asker waits for.
+    /// Any state but pending, for an asker.
     NotPending,
     /// Answered or rejected: the outcomes that a waiter on an abandoned session waits for.
     Settled,
@@ -54,9 +54,11 @@ impl Until {
 const REREAD: Duration = Duration::from_millis(250);
 
 impl Questions {
-    /// Waits until a session is as far as `until` says; `None` when `timeout` passed first, which settles nothing.
+    /// Waits until a session reaches the state `until`; `None` if `timeout` passed first, which
+    /// settles nothing.
     ///
-    /// With `call_id`, answers that carry another one are waited past. The session is not cleaned meanwhile.
+    /// With `call_id`, answers with another one are ignored. The session is not cleaned up
+    /// meanwhile.
     pub async fn wait(
         &self,
         id: RequestId,
@@ -81,7 +83,8 @@ impl Questions {
                 let change = tokio::select! {
                     change = watcher.changed() => change,
                     () = rung(bell.as_ref()) => Change::Reported,
-                    // A program that writes answers in place may be killed halfway, which changes nothing more.
+                    // A program that writes answers in place may be killed halfway, and then no
+                    // further event follows.
                     () = tokio::time::sleep(REREAD), if is_being_written(&folder) => Change::Reported,
                     () = at(deadline) => return Ok(None),
                 };
@@ -149,7 +152,7 @@ fn changed_at(folder: &Path) -> Option<SystemTime> {
     fs::metadata(folder).and_then(|folder| folder.modified()).ok()
 }
 
-/// Whether files may have come, gone or been replaced since a folder was looked at.
+/// Whether files may have been created, removed or replaced since a folder was read.
 fn is_touched(folder: &Path, looked_at: Option<SystemTime>) -> bool {
     let now = changed_at(folder);
     // Two changes within one tick of the file system's clock look like one.

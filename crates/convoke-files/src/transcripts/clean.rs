@@ -15,7 +15,7 @@ use super::{BAD_ENDING, Damage, Error, Id, Result, Transcripts};
 use crate::atomic::{TEMP_SUFFIX, sync_folder};
 use crate::lock::Lock;
 
-/// What a cleaning did.
+/// The result of a cleaning.
 #[derive(Debug, Default)]
 pub struct Cleaned {
     /// Transcripts that were deleted.
@@ -122,7 +122,7 @@ fn is_old(time: Timestamp, age: Duration, now: Timestamp) -> bool {
     now.millis_since(time) > i64::try_from(age.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// When a transcript was made; one that does not say is as old as its last change.
+/// When a transcript was created; without metadata, the time of the file's last change.
 fn first_time(path: &Path) -> Result<Timestamp> {
     if let Ok(Some(mut lines)) = Lines::open(path)
         && let Ok(Some(line)) = lines.next()
@@ -133,7 +133,8 @@ fn first_time(path: &Path) -> Result<Timestamp> {
     changed(path)
 }
 
-/// When anything was last said or done in a transcript. What cannot be read in it may be as new as its last change.
+/// The time of the last entry of a transcript. If lines cannot be read, the time of the file's last
+/// change.
 fn last_time(path: &Path) -> Result<Timestamp> {
     let mut last = None;
     if let Ok(Some(mut lines)) = Lines::open(path) {

@@ -1,6 +1,7 @@
-//! What can go wrong with transcripts, beyond what can go wrong with any file.
+//! Errors of transcripts.
 //!
-//! Separate from the crate's errors, because the code for questions has nothing to do with transcripts.
+//! Separate from the crate's errors, because the code for questions has nothing to do with
+//! transcripts.
 
 use std::path::PathBuf;
 
@@ -32,7 +33,7 @@ pub enum Error {
         /// What it could mean.
         candidates: Vec<Id>,
     },
-    /// A new transcript cannot take the place of an old one.
+    /// A new transcript must not replace an existing one.
     #[error("there is a session {id} already")]
     Exists {
         /// Which one.
@@ -56,7 +57,7 @@ pub enum Error {
         /// How many there are.
         count: u64,
     },
-    /// The file was deleted under the hands of its writer.
+    /// The file was deleted while it was open for writing.
     #[error("{} was deleted while the session was open", path.display())]
     Deleted {
         /// The file.

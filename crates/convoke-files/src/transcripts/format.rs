@@ -10,7 +10,7 @@ use std::str::FromStr;
 use convoke_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What the metadata says of its agent when it says nothing.
+/// The agent of a transcript whose metadata names none.
 pub const UNKNOWN_AGENT: &str = "unknown";
 
 /// One line of a known type.
@@ -19,7 +19,7 @@ pub const UNKNOWN_AGENT: &str = "unknown";
 pub enum Record {
     /// The first line.
     Metadata(Metadata),
-    /// Something that was said.
+    /// A turn.
     Turn(Turn),
     /// The status of the session changes.
     Status {
@@ -51,7 +51,7 @@ pub enum Record {
     },
 }
 
-/// What a transcript is about.
+/// The first line of a transcript.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Metadata {
     /// The name of the transcript when it was made.
@@ -60,16 +60,16 @@ pub struct Metadata {
     pub agent: String,
     /// When it was made.
     pub created_at: Timestamp,
-    /// How it stood when it was made.
+    /// Its status when it was created.
     pub status: Status,
 }
 
-/// Something that was said.
+/// A turn of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Turn {
     /// The author.
     pub role: Role,
-    /// What.
+    /// The text.
     pub content: String,
     /// When it was saved.
     pub timestamp: Timestamp,
@@ -104,7 +104,7 @@ pub enum Status {
 pub struct AgentSession {
     /// The agent, as asked for.
     pub agent: String,
-    /// What it calls the session.
+    /// The agent's own id of the session.
     pub agent_session_id: String,
     /// Since when.
     pub timestamp: Timestamp,
@@ -125,13 +125,14 @@ impl Record {
     }
 }
 
-/// How many tokens a text may be: about one for four characters, and never none for something.
+/// Estimates the tokens of a text: about one per four characters, and at least one if it is not
+/// empty.
 pub fn estimate(text: &str) -> u64 {
     (text.chars().count() as u64).div_ceil(4)
 }
 
 impl Role {
-    /// The word that files use.
+    /// The name in the files.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -144,7 +145,7 @@ impl Status {
     /// Every status.
     pub const ALL: [Self; 3] = [Self::Active, Self::Completed, Self::Interrupted];
 
-    /// The word that files use.
+    /// The name in the files.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -169,12 +170,12 @@ impl FromStr for Status {
     }
 }
 
-/// What a line turned out to be.
+/// A parsed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Parsed {
     /// A line of a known type.
     Known(Record),
-    /// A line of a type that is kept and passed over, or an empty one.
+    /// A line of an unknown type, which is kept and skipped, or an empty one.
     Other,
     /// A line that ends too early: its writer was cut off.
     Cut(String),
@@ -208,7 +209,7 @@ struct Kind<'a> {
     kind: Cow<'a, str>,
 }
 
-/// The types that are ours to judge.
+/// The types that this program validates.
 const KNOWN: [&str; 7] =
     ["metadata", "turn", "status", "agent", "agent_session", "cleared", "imported"];
 
@@ -220,7 +221,7 @@ pub(super) fn parse(line: &[u8]) -> Parsed {
         Some(0) if line.iter().all(|byte| *byte == 0) => {
             return Parsed::Cut("only zero bytes".to_owned());
         }
-        // A list with the right things in it would be taken for an object.
+        // serde would accept a list of the fields in place of an object.
         Some(b'[') => return Parsed::Bad("a list instead of an object".to_owned()),
         Some(_) => {}
     }
@@ -244,7 +245,7 @@ fn worded(error: &serde_json::Error) -> String {
 }
 
 impl Fields<'_> {
-    /// The record of a known type, or what it lacks.
+    /// The record of a known type, or an error that names a missing field.
     fn record(self) -> Result<Option<Record>, String> {
         let Self { kind, timestamp, .. } = &self;
         let time = || timestamp.ok_or_else(|| lacks(kind, "timestamp"));

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::Error;
 
-/// The longest name; with all that is put behind it, a file's name stays below what file systems take.
+/// The longest name; with all suffixes, a file's name stays below the limit of file systems.
 const BYTES_MAX: usize = 128;
 
 /// The name of a transcript: letters, digits, `-`, `_` and `.`, beginning with a letter, a digit or `_`.

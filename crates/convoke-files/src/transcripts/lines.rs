@@ -1,4 +1,4 @@
-//! A transcript line by line, without ever holding more of it than one line.
+//! Reads a transcript line by line, with at most one line in memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -13,7 +13,7 @@ use super::recall::BadLine;
 use super::writer::LINE_BYTES_MAX;
 use super::{Error, Result};
 
-/// How much is read at once; more than this makes nothing faster.
+/// The size of one read; larger ones are not faster.
 const CHUNK_BYTES: usize = 256 << 10;
 
 /// Iterates over the lines of a file.
@@ -41,7 +41,7 @@ impl Line<'_> {
         self.bytes.ends_with(b"\n")
     }
 
-    /// What it says.
+    /// Parses it.
     pub(super) fn parse(&self) -> Parsed {
         parse(self.bytes.strip_suffix(b"\n").unwrap_or(self.bytes))
     }
@@ -77,7 +77,7 @@ impl Lines {
     }
 }
 
-/// The turns of a transcript, first to last. Lines that cannot be read are passed over.
+/// The turns of a transcript, first to last. Lines that cannot be parsed are skipped.
 pub struct Turns(Lines);
 
 impl Turns {
@@ -112,10 +112,10 @@ impl Iterator for Turns {
     }
 }
 
-/// Everything that the lines of a transcript say, first to last, damaged ones included.
+/// All lines of a transcript, first to last, including damaged ones.
 pub struct Records(Lines);
 
-/// What a line turned out to say.
+/// A line of a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
     /// Something that is understood.

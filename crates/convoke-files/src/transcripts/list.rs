@@ -18,13 +18,13 @@ use crate::lock;
 
 /// Transcripts below this number are read faster by one thread than by several.
 const THREAD_MIN: usize = 64;
-/// How much of a file is read at once: all of most.
+/// The size of one read: most files fit.
 const CHUNK_BYTES: usize = 64 << 10;
-/// The start of a turn's line, as we write it and as others do. Only turns are so numerous that parsing all of them
-/// would be slow.
+/// The start of a turn's line, as Convoke and other programs write it. Only turns are so numerous
+/// that parsing all of them would be slow.
 const TURNS: [&[u8]; 2] = [b"{\"type\":\"turn\",", b"{\"type\": \"turn\","];
 
-/// What a list shows of a transcript.
+/// The entry of a transcript in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The transcript.
@@ -154,12 +154,12 @@ struct Glance {
     agent: Option<String>,
     status: Option<Status>,
     turn_count: u64,
-    /// Lines that have been seen.
+    /// Lines so far.
     line_count: u64,
 }
 
 impl Glance {
-    /// Looks at a file, chunk by chunk.
+    /// Reads a file in chunks.
     fn over(&mut self, path: &Path, buffer: &mut Vec<u8>) -> io::Result<()> {
         let mut file = plain_file(path)?;
         buffer.resize(buffer.len().max(CHUNK_BYTES), 0);

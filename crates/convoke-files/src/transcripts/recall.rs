@@ -12,7 +12,7 @@ use super::format::{AgentSession, Metadata, Parsed, Record, Role, Turn, estimate
 use super::lines::{Line, Lines};
 use super::{Error, Result};
 
-/// What is remembered of a transcript.
+/// The part of a conversation that is given to an agent, within a token limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recall {
     /// The first line.
@@ -40,7 +40,7 @@ pub struct Window {
     left_out: u64,
 }
 
-/// Turns at the beginning that are always kept: they say what the conversation is about.
+/// Turns at the beginning that are always kept: they state the subject of the conversation.
 const FIRST: usize = 2;
 
 impl Window {
@@ -87,10 +87,11 @@ impl Window {
         self.first.iter().map(quoted).chain(note).chain(self.last().map(quoted)).collect()
     }
 
-    /// Adds a turn at the end, and leaves out what there is no room for.
+    /// Adds a turn at the end, and drops older turns that exceed the limit.
     pub fn push(&mut self, mut turn: Turn) {
         if self.first.len() < FIRST {
-            // Both together may take half of it, so that there is always room for the last.
+            // Both together may take half of the limit, so that there is always room for the last
+            // turn.
             self.first_tokens += shorten(&mut turn.content, self.tokens_max / 4);
             return self.first.push(turn);
         }
@@ -155,7 +156,7 @@ pub(super) enum Tail {
     Whole,
     /// With a line that lacks nothing but its line break.
     Unended,
-    /// After a line whose writer was killed.
+    /// Its writer was killed while it wrote the last line.
     Torn {
         /// Where it begins.
         offset: u64,
@@ -223,7 +224,7 @@ impl Survey {
         }
     }
 
-    /// What it comes to, unless there is damage.
+    /// The recall, unless lines are damaged.
     pub(super) fn recall(self, path: &Path) -> Result<Recall> {
         let (Some(metadata), 0) = (self.metadata, self.bad_count) else {
             let (path, count) = (path.to_owned(), self.bad_count);

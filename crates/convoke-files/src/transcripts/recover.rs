@@ -1,4 +1,4 @@
-//! Mending a damaged transcript: what can be read stays, what cannot is set aside. Nothing is thrown away.
+//! Repairs a damaged transcript: readable lines stay, the others are set aside. Nothing is deleted.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -15,7 +15,7 @@ use super::writer::unwritable;
 use super::{BAD_ENDING, Id, Result, Transcripts, not_found};
 use crate::atomic;
 
-/// What a recovery did.
+/// The result of a recovery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recovered {
     /// Lines that stayed.
@@ -60,7 +60,7 @@ impl Transcripts {
                 }
             }
         }
-        // What is set aside is safe before it is taken out.
+        // The lines that are set aside are synced before they are removed.
         sync(bad.as_ref(), &bad_path)?;
         let temp = good.into_inner().map_err(|error| fail("writing")(error.into_error()))?;
         temp.as_file().sync_all().map_err(fail("syncing"))?;
@@ -102,7 +102,7 @@ fn sync(bad: Option<&File>, path: &Path) -> Result<()> {
     synced.map_err(|source| unwritable(path, "syncing", source))
 }
 
-/// Metadata for a transcript that has lost its own, from what else is known.
+/// Metadata for a transcript that has lost its own, from its file and its turns.
 fn stand_in(survey: &Survey, id: &Id, path: &Path) -> Metadata {
     Metadata {
         session_id: id.to_string(),

@@ -68,7 +68,7 @@ mod linux {
     use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
     use tokio::net::unix::pipe::Receiver;
 
-    /// What is asked for.
+    /// The requested events.
     const EVENTS: WatchFlags = WatchFlags::CLOSE_WRITE
         .union(WatchFlags::MOVED_FROM)
         .union(WatchFlags::MOVED_TO)
@@ -93,7 +93,7 @@ mod linux {
             Ok(())
         }
 
-        /// Waits for an event, and passes over all that are there.
+        /// Waits for an event, and drops all that are queued.
         pub(super) async fn changed(&self) {
             let mut has_changed = false;
             while !has_changed {
@@ -107,12 +107,12 @@ mod linux {
             }
         }
 
-        /// Takes some of the events that are there.
+        /// Reads some of the queued events.
         fn has_events(&self) -> bool {
             self.0.try_read(&mut [0; EVENT_BYTES]).is_ok_and(|bytes| bytes > 0)
         }
 
-        /// The bytes of the events that are there, whether the runtime has noticed them or not.
+        /// Reads the queued events, whether the runtime has noticed them or not.
         #[cfg(test)]
         pub(super) fn read(&self, events: &mut [u8]) -> usize {
             rustix::io::read(&self.0, events).unwrap_or(0)

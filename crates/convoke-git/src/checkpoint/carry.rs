@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use super::{Checkpoint, Checkpoints, Name, Place};
 use crate::{Error, Limits, ObjectId, Result};
 
-/// A checkpoint by its commit, as it is written down between two machines.
+/// A checkpoint by its commit, in a form that is sent between machines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {
     /// What it was made for.
@@ -17,7 +17,8 @@ pub struct Carried {
 }
 
 impl Checkpoints {
-    /// Writes checkpoints with everything that they hold into a file; answers whether that took no more than `bytes_max`.
+    /// Writes checkpoints with all their objects into a file; returns whether that took no more
+    /// than `bytes_max`.
     pub fn pack(
         &self,
         carried: &[Carried],
@@ -47,8 +48,8 @@ impl Checkpoints {
         }
     }
 
-    /// Takes checkpoints from such a file, and keeps them under the names of a session. What is kept under these names is
-    /// replaced; an incomplete pack is refused.
+    /// Reads checkpoints from such a file, and stores them under the names of a session. Existing
+    /// checkpoints with these names are replaced; an incomplete pack is refused.
     pub fn unpack(
         &self,
         session: &str,
@@ -59,7 +60,7 @@ impl Checkpoints {
         let command = self.bare("index-pack").args(["--stdin", "--strict", "--threads=1"]);
         command.input_file(from).run(limits)?;
         for it in carried {
-            // All that it holds is there.
+            // Fails if an object is missing.
             let command = self.bare("rev-list").args(["--objects", "--quiet"]);
             command.arg(it.commit.as_str()).run(limits)?;
             self.point(&Name::new(session, it.place)?.to_ref(), &it.commit, limits)?;
@@ -80,14 +81,14 @@ impl Checkpoints {
 }
 
 impl Carried {
-    /// As one word.
+    /// The text form.
     pub fn to_word(&self) -> Result<String> {
         let reference = Name::new("x", self.place)?.to_ref();
         let place = reference.rsplit('/').next().unwrap_or_default().to_owned();
         Ok(format!("{place}={}", self.commit))
     }
 
-    /// Reads the word.
+    /// Parses the text form.
     pub fn parse(word: &str) -> Option<Self> {
         let (place, commit) = word.split_once('=')?;
         let name = Name::from_ref(&format!("refs/convoke/x/{place}"))?;

@@ -1,14 +1,15 @@
-//! Reads an index of ours, in the format of gitformat-index(5): its entries, and the trees that git has cached in it.
+//! Reads Convoke's index, in the format of gitformat-index(5): its entries, and the trees that git
+//! has cached in it.
 
 use std::collections::HashMap;
 
-/// What stands before the path of an entry: ten numbers, the id and the flags.
+/// The bytes before the path of an entry: ten numbers, the id and the flags.
 const ENTRY_BYTES: usize = 62;
 
-/// Where the mode stands in an entry.
+/// The offset of the mode in an entry.
 const MODE_AT: usize = 24;
 
-/// Where the id stands in an entry, and its length.
+/// The offset of the id in an entry, and its length.
 const ID_AT: usize = 40;
 const ID_BYTES: usize = 20;
 
@@ -40,7 +41,7 @@ pub(super) struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// `None` for any index that is not as we have git write it: git shall read that one itself.
+    /// `None` for any index in another form than Convoke has git write; git then reads it itself.
     pub(super) fn parse(bytes: &'a [u8]) -> Option<Self> {
         let mut rest = bytes.strip_prefix(b"DIRC\0\0\0\x02")?;
         let count = number(&mut rest)?;
@@ -54,7 +55,7 @@ impl<'a> Index<'a> {
             let name = take(&mut rest, 4)?;
             let length = usize::try_from(number(&mut rest)?).ok()?;
             let mut extension = take(&mut rest, length)?;
-            // Git may pass over an extension that begins with a capital letter, and over no other.
+            // Git allows to skip an extension that begins with a capital letter, and no other.
             match name {
                 b"TREE" => root = cached_tree(&mut extension)?.1,
                 [b'A'..=b'Z', ..] => {}
@@ -72,7 +73,7 @@ fn entry<'a>(rest: &mut &'a [u8]) -> Option<Entry<'a>> {
     let flags = u16::from_be_bytes(fixed.get(ID_AT + ID_BYTES..)?.try_into().ok()?);
     let path = rest.get(ENTRY_BYTES..)?;
     let path = path.get(..path.iter().position(|byte| *byte == 0)?)?;
-    // One to eight zero bytes make the length of an entry a multiple of eight.
+    // Entries are padded with one to eight zero bytes to a multiple of eight.
     take(rest, (ENTRY_BYTES + path.len()) / 8 * 8 + 8)?;
     let is_usual = flags & UNUSUAL_FLAGS == 0 && !path.is_empty();
     is_usual.then_some(Entry { mode, id, path })
@@ -104,7 +105,7 @@ fn take<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
     Some(taken)
 }
 
-/// What stands before a byte, which is passed over.
+/// The bytes before a delimiter, which is skipped.
 fn until<'a>(rest: &mut &'a [u8], end: u8) -> Option<&'a [u8]> {
     let at = rest.iter().position(|byte| *byte == end)?;
     let found = take(rest, at)?;

@@ -8,7 +8,7 @@ use super::name::REFS;
 use super::{Checkpoint, Checkpoints, LeftOut, Name, id_of, lock};
 use crate::{Error, Limits, ObjectId, Result};
 
-/// Where the refs lie that keep what the indexes hold; no session can be called like this folder.
+/// The folder of the refs that protect the objects of the indexes; no session has this name.
 const INDEX_REFS: &str = "refs/convoke-index";
 
 impl Checkpoints {
@@ -27,7 +27,7 @@ impl Checkpoints {
         Ok(self.read_names(session)?.into_iter().collect())
     }
 
-    /// The names of all checkpoints that a commit is kept under, in order.
+    /// The names of all checkpoints of a commit, in order.
     pub fn names_of(&self, commit: &ObjectId, limits: &Limits) -> Result<Vec<Name>> {
         let found = self.read_refs(&format!("{REFS}/"), limits)?;
         let found = found.into_iter().filter(|(_, kept, _)| kept == commit);
@@ -48,7 +48,7 @@ impl Checkpoints {
         Ok(names.len())
     }
 
-    /// Forgets this work tree, which was removed; checkpoints of it stay.
+    /// Removes the index of this work tree, which was deleted; its checkpoints stay.
     pub fn forget_work_tree(self, limits: &Limits) -> Result<()> {
         let _lock = self.lock(limits)?;
         let kept = format!("{INDEX_REFS}/{}", self.key());
@@ -61,9 +61,11 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// Packs what is kept, and deletes what no checkpoint needs and is older than `unused`.
+    /// Packs the repository, and deletes objects that no checkpoint needs and that are older than
+    /// `unused`.
     ///
-    /// Checkpoints can be made at the same time; a snapshot without a name must be younger than `unused` to be safe.
+    /// Checkpoints can be made concurrently; a snapshot without a name must be younger than
+    /// `unused` to be safe.
     pub fn collect(&self, unused: Duration, limits: &Limits) -> Result<()> {
         let folder = self.repository.join("convoke");
         let entries = fs::read_dir(&folder).map_err(|source| Error::io("read", &folder, source))?;
@@ -77,7 +79,8 @@ impl Checkpoints {
         self.bare("gc").args(["--quiet", &prune]).run(limits).map(drop)
     }
 
-    /// Keeps what an index holds: git knows only the one at its usual place, and would delete the content of others.
+    /// Protects the objects of an index: git knows only the index at its usual path, and would
+    /// delete the objects of others.
     fn keep_index(&self, index: &Path, limits: &Limits) -> Result<()> {
         let held = lock::take(&index.with_extension("lock"), limits)?;
         lock::remove_stale(index)?;
@@ -91,7 +94,8 @@ impl Checkpoints {
         lock::remove(&copy)?;
         let tree = match written {
             Ok(tree) => tree,
-            // Damaged: the next snapshot makes a new one from the files, and nothing in this one is needed.
+            // Damaged: the next snapshot creates a new one from the files, and needs nothing of
+            // this one.
             Err(Error::Failed { .. }) => return Ok(()),
             Err(error) => return Err(error),
         };

@@ -16,7 +16,7 @@ pub struct LeftOut {
 /// Why something was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LeftOutReason {
-    /// It is larger than what is captured.
+    /// It is larger than the limit.
     TooLarge {
         /// Its size.
         bytes: u64,
@@ -70,7 +70,7 @@ pub(crate) fn encode(path: &Path) -> String {
     text
 }
 
-/// The path that `encode` was given.
+/// Decodes a path that `encode` encoded.
 pub(crate) fn decode(text: &str) -> Option<PathBuf> {
     let mut parts = text.split('%');
     let mut bytes = parts.next()?.as_bytes().to_vec();

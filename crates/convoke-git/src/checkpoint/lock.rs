@@ -13,9 +13,10 @@ use crate::{Error, Limits, Result};
 /// How long to wait between two tries; the system cannot wait for a lock and a deadline at once.
 const RETRY: Duration = Duration::from_millis(5);
 
-/// Takes the lock, waiting for other processes and threads until the time is over.
+/// Takes the lock, waiting for other processes and threads until the timeout.
 ///
-/// Git processes share it (`Command::holding`), so it also waits for those that a killed process left running.
+/// Git processes inherit it (`Command::holding`), so it also waits for those that a killed process
+/// left running.
 pub(crate) fn take(path: &Path, limits: &Limits) -> Result<File> {
     let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
     let file = opened.map_err(|source| Error::io("open", path, source))?;
@@ -50,8 +51,9 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Removes the locks that a killed git left in one of our repositories before a moment: those of refs, of the files
-/// beside them, and of what describes all objects. The caller is the only program that uses it, since before that moment.
+/// Removes the locks in one of Convoke's repositories that a killed git left before a given time:
+/// those of refs, of the files beside them, and of the object index. The caller must have been the
+/// only user of the repository since then.
 pub fn remove_stale_locks(repository: &Path, before: SystemTime) -> Result<()> {
     let mut folders = vec![repository.to_owned(), repository.join("refs")];
     // Below `refs`, folders have folders; a repository has thousands of them at most.

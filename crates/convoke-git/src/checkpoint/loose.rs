@@ -1,5 +1,5 @@
-//! Objects and refs read and written as files, in the formats of gitrepository-layout(5): a checkpoint needs three
-//! processes fewer, and a diff five. What is packed is left to git.
+//! Reads and writes objects and refs as files, in the formats of gitrepository-layout(5): a
+//! checkpoint needs three processes fewer, and a diff five. Packed objects are left to git.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -15,7 +15,7 @@ use super::name::folder_of;
 use super::{Checkpoint, Checkpoints, LeftOut, Name, id_of, packs};
 use crate::{Error, Limits, ObjectId, Result};
 
-/// A longer commit, whose message names files that were left out, is left to git.
+/// A longer commit, whose message lists files that were left out, is left to git.
 const COMMIT_BYTES_MAX: usize = 1 << 20;
 
 /// As fast as it gets: a commit is a few hundred bytes, and a tree consists of hashes.
@@ -43,7 +43,7 @@ impl Checkpoints {
         self.store("commit", text.as_bytes())
     }
 
-    /// Stores an object in a file of its own, unless it is there.
+    /// Stores a loose object, unless it exists.
     pub(super) fn store(&self, kind: &str, content: &[u8]) -> Result<ObjectId> {
         let mut object = format!("{kind} {}\0", content.len()).into_bytes();
         object.extend_from_slice(content);
@@ -56,7 +56,7 @@ impl Checkpoints {
         Ok(id)
     }
 
-    /// Makes a ref lead to a commit that is stored.
+    /// Points a ref to a stored commit.
     pub(super) fn point(&self, to: &str, commit: &ObjectId, limits: &Limits) -> Result<()> {
         // Git reports a commit that is lost, and waits for another process that has the ref locked.
         if self.is_stored(commit) && self.write_ref(to, commit).is_ok() {
@@ -134,7 +134,7 @@ impl Checkpoints {
     }
 }
 
-/// Writes an object, unless it is there; it is seen whole or not at all.
+/// Writes an object atomically, unless it exists.
 fn write_once(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if path.is_file() {
         return Ok(());

@@ -15,7 +15,7 @@ pub struct Name {
     place: Place,
 }
 
-/// What a checkpoint was made for.
+/// The purpose of a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// Before a turn.
@@ -40,7 +40,7 @@ impl Name {
         &self.session
     }
 
-    /// What it was made for.
+    /// Its purpose.
     pub fn place(&self) -> Place {
         self.place
     }
@@ -55,7 +55,7 @@ impl Name {
         format!("{REFS}/{}/{last}", self.session)
     }
 
-    /// Reads a ref; one of another form is no checkpoint.
+    /// Parses a ref; `None` for one that is no checkpoint.
     pub(crate) fn from_ref(text: &str) -> Option<Self> {
         let (session, last) = text.strip_prefix(REFS)?.strip_prefix('/')?.split_once('/')?;
         let (number, kind) = last.split_once('-')?;

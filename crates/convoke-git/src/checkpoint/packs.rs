@@ -1,4 +1,4 @@
-//! Looks for an object in the indexes of packs, in the format of gitformat-pack(5).
+//! Looks up an object in the indexes of packs, in the format of gitformat-pack(5).
 
 use std::cmp::Ordering;
 use std::fs::{self, File};
@@ -9,7 +9,7 @@ use std::path::Path;
 /// How an index of version 2 begins; git has written no other since 2008.
 const HEADER: [u8; 8] = *b"\xfftOc\0\0\0\x02";
 
-/// Where the ids begin: after the header and, for each first byte, how many ids do not come after it.
+/// The offset of the ids: after the header and the fan-out table.
 const IDS_AT: u64 = 8 + 256 * 4;
 
 /// Whether one of a repository's packs holds an object.
@@ -17,7 +17,8 @@ pub(super) fn have(repository: &Path, id: &[u8; 20]) -> bool {
     let entries = fs::read_dir(repository.join("objects/pack"));
     let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
     let mut indexes = paths.filter(|path| path.extension().is_some_and(|it| it == "idx"));
-    // One that cannot be read holds nothing: git looks for the object then, and says what is wrong.
+    // A pack index that cannot be read counts as empty: git then looks for the object, and reports
+    // the error.
     indexes.any(|path| File::open(&path).and_then(|index| has(&index, id)).unwrap_or(false))
 }
 

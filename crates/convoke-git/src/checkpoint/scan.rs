@@ -1,7 +1,7 @@
-//! What differs between our index and the work tree.
+//! Finds the differences between Convoke's index and the work tree.
 //!
-//! Two processes look at once: one compares the files that the index knows, the other walks the folders for files that
-//! it does not know and that no rule ignores. Only what they name is looked at again.
+//! Two processes run concurrently: one compares the files in the index, the other walks the folders
+//! for new files that no rule ignores. Only the files that they name are checked again.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -17,19 +17,19 @@ use super::state::Identity;
 use super::{Checkpoints, LeftOut, LeftOutReason};
 use crate::{Error, Limits, Result};
 
-/// So many paths fit into one command line; for more, all names in the project's index are read.
+/// The most paths in one command line; for more, all names in the project's index are read.
 const ARGUMENTS_MAX: usize = 256;
 
-/// What has to change in our index.
+/// The changes to be made in Convoke's index.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// Files whose content is to be captured.
     pub(super) add: Vec<PathBuf>,
-    /// Files of the index that are gone or left out.
+    /// Files of the index that were deleted or are left out.
     pub(super) remove: Vec<PathBuf>,
-    /// What is not captured although no rule ignores it.
+    /// Files that are not captured although no rule ignores them.
     pub(super) left_out: BTreeSet<LeftOut>,
-    /// The project's own index as it was looked at.
+    /// The version of the project's own index that was read.
     pub(super) tracked: Option<Identity>,
 }
 
@@ -41,7 +41,8 @@ enum Known {
 }
 
 impl Checkpoints {
-    /// Compares index and work tree; `tracked` is the version of the project's index that was looked at the last time.
+    /// Compares index and work tree; `tracked` is the version of the project's index that was read
+    /// the last time.
     pub(super) fn scan(&self, tracked: Option<&Identity>, limits: &Limits) -> Result<Scan> {
         let project = GitFolder::find(&self.top);
         self.copy_excludes(project.as_ref())?;
@@ -68,7 +69,7 @@ impl Checkpoints {
         Ok(scan)
     }
 
-    /// Files of the index that are gone or may differ, each with git's letter.
+    /// Files of the index that were deleted or may differ, each with git's status letter.
     fn changed(&self, limits: &Limits) -> Result<Vec<(PathBuf, u8)>> {
         if !self.file("index").exists() {
             return Ok(Vec::new());
@@ -108,7 +109,8 @@ impl Checkpoints {
                     return scan.add.push(path);
                 }
             }
-            // Gone in the meantime, or replaced by a folder, a pipe or a device, which no tree can hold.
+            // Deleted meanwhile, or replaced by a folder, a pipe or a device, which no tree can
+            // hold.
             Some(_) | None => {
                 if known == Known::Yes {
                     scan.remove.push(path);
@@ -207,7 +209,7 @@ pub(crate) fn input_of<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Vec<
     input
 }
 
-/// Git refuses paths with such a part, which could make a repository of a folder.
+/// Git refuses paths with such a component, which could turn a folder into a repository.
 pub(crate) fn has_reserved_name(path: &Path) -> bool {
     path.iter().any(|part: &OsStr| part.as_bytes().eq_ignore_ascii_case(b".git"))
 }

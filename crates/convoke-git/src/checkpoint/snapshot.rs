@@ -9,7 +9,7 @@ use super::state::{Identity, State};
 use super::{Checkpoints, LeftOut, LeftOutReason, Name, id_of, key, lock};
 use crate::{Error, Limits, ObjectId, Result};
 
-/// The files of a work tree at one moment; not kept under a name, so `collect` removes it after a while.
+/// A snapshot of the files of a work tree. It has no name, so `collect` removes it after a while.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     /// All captured files.
@@ -18,7 +18,7 @@ pub struct Snapshot {
     pub left_out: Vec<LeftOut>,
 }
 
-/// A snapshot that is kept under a name.
+/// A snapshot with a name, under which it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
     /// Its name.
@@ -43,7 +43,7 @@ impl Checkpoints {
         let lock = self.lock(limits)?;
         let snapshot = self.snapshot_locked(&lock, limits)?;
         match self.keep(name, snapshot, limits) {
-            // The files are as they were, and what was stored of them is lost.
+            // The files are unchanged, but their stored objects are lost.
             Err(Error::Failed { .. }) => {
                 self.forget_index();
                 let snapshot = self.capture(&lock, limits)?;
@@ -53,7 +53,8 @@ impl Checkpoints {
         }
     }
 
-    /// Waits for other processes that use our index, and removes what a killed one left.
+    /// Waits for other processes that use Convoke's index, and removes the leftovers of a killed
+    /// one.
     pub(crate) fn lock(&self, limits: &Limits) -> Result<File> {
         let lock = lock::take(&self.file("lock"), limits)?;
         lock::remove_stale(&self.file("index"))?;
@@ -63,7 +64,8 @@ impl Checkpoints {
     /// Captures the files; the caller holds the lock.
     pub(crate) fn snapshot_locked(&self, lock: &File, limits: &Limits) -> Result<Snapshot> {
         match self.capture(lock, limits) {
-            // A damaged index, or one whose objects were lost with the power: everything is captured anew.
+            // The index is damaged, or its objects were lost in a power cut: everything is captured
+            // again.
             Err(Error::Failed { .. }) => {
                 self.forget_index();
                 self.capture(lock, limits)
@@ -74,7 +76,7 @@ impl Checkpoints {
 
     fn forget_index(&self) {
         for file in [self.file("index"), self.file("index.lock"), self.file("state")] {
-            // What cannot be removed makes the second try fail, with its reason.
+            // If a file cannot be removed, the second attempt fails with the reason.
             fs::remove_file(file).ok();
         }
     }
@@ -167,7 +169,7 @@ impl Checkpoints {
         }
     }
 
-    /// Makes a ref for a snapshot, with a commit of its own unless the last one holds the same.
+    /// Creates a ref for a snapshot, with a new commit unless the last one has the same contents.
     pub(crate) fn keep(
         &self,
         name: &Name,

@@ -1,4 +1,5 @@
-//! What is remembered of the last snapshot of a work tree, so that an unchanged one costs no new objects.
+//! The cached state of the last snapshot of a work tree, so that an unchanged one costs no new
+//! objects.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -28,9 +29,9 @@ pub(super) struct State {
     pub(super) tree: Option<ObjectId>,
     /// The commit of the last checkpoint.
     pub(super) commit: Option<ObjectId>,
-    /// A digest of what that commit holds, its message included.
+    /// A digest of that commit's contents, including its message.
     pub(super) holds: Option<String>,
-    /// The project's own index whose tracked files were looked at.
+    /// The version of the project's own index whose tracked files were read.
     pub(super) tracked: Option<Identity>,
 }
 
@@ -66,7 +67,7 @@ impl State {
     }
 }
 
-/// Replaces a file of ours whole or not at all; not durable, since it can be made again.
+/// Replaces a file atomically; not durable, since it can be created again.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let fail = |source| Error::io("write", path, source);
     let mut temporary = path.as_os_str().to_owned();

@@ -13,7 +13,7 @@ use crate::ObjectId;
 /// A larger index is left to git.
 const INDEX_BYTES_MAX: u64 = 64 << 20;
 
-/// So many trees are written here, with so many names in all.
+/// The limit of trees that are written directly, and of their names in all.
 const TREES_MAX: usize = 16;
 const NAMES_MAX: usize = 4_096;
 
@@ -21,7 +21,7 @@ const NAMES_MAX: usize = 4_096;
 const FOLDER: u32 = 0o40_000;
 const REPOSITORY: u32 = 0o160_000;
 
-/// An object's id as the bytes that stand in trees and indexes.
+/// An object's id in the binary form of trees and indexes.
 type Id = [u8; 20];
 
 /// Collects the trees that are missing.

@@ -63,7 +63,8 @@ impl Checkpoints {
         }
     }
 
-    /// Drops what only seems to differ: submodules, which we capture as files, and files outside of a sparse checkout.
+    /// Drops paths that only seem to differ: submodules, which are captured as files, and files
+    /// outside of a sparse checkout.
     pub(super) fn drop_uncaptured(
         &self,
         from: Origin<'_>,
@@ -102,7 +103,7 @@ impl Checkpoints {
         let command = self.command("ls-files").env("GIT_INDEX_FILE", folder.own.join("index"));
         let output =
             self.borrowing(command, from).args(["-z", "-t", "--cached"]).run_any(limits)?;
-        // `S path` for what is skipped.
+        // `S path` for a skipped file.
         let skipped = paths_of(&output.stdout).into_iter().filter_map(|line| {
             let path = line.as_os_str().as_bytes().strip_prefix(b"S ")?.to_vec();
             Some(scan_path(&path).components().collect())

@@ -32,7 +32,7 @@ impl Checkpoints {
 
     /// Finds what differs at one path, which is text; `None` when nothing does.
     ///
-    /// Only a new file makes git look at the others, one of which may be where it was before.
+    /// Only for a new file git compares the others, one of which may be its former path.
     pub fn change(
         &self,
         from: &ObjectId,

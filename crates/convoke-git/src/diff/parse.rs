@@ -14,7 +14,7 @@ pub(super) struct ListParser {
     /// Fields of a record that is not complete yet.
     record: Vec<Vec<u8>>,
     changes: Vec<Change>,
-    /// How many of the changes have got their counts.
+    /// The number of changes whose lines are counted.
     counted: usize,
 }
 
@@ -24,7 +24,7 @@ impl ListParser {
         Self { max, unread, record, changes: Vec::new(), counted: 0 }
     }
 
-    /// Takes some output; breaks when there are more files than asked for.
+    /// Parses some output; breaks if there are more files than the limit.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<ControlFlow<()>> {
         self.unread.extend_from_slice(bytes);
         let unread = std::mem::take(&mut self.unread);
@@ -50,7 +50,7 @@ impl ListParser {
         Err(unexpected("half a record"))
     }
 
-    /// What was read when the rest was not wanted.
+    /// The changes so far, if the rest is not needed.
     pub(super) fn stopped(self) -> Vec<Change> {
         self.changes
     }
@@ -140,13 +140,13 @@ pub(crate) fn file_mode(text: &str) -> Result<Option<FileMode>> {
 pub(super) struct PatchParser {
     unread: Vec<u8>,
     diff: FileDiff,
-    /// Lines of the last hunk that are still to come.
+    /// Lines of the last hunk that are not read yet.
     old_left: u64,
     new_left: u64,
 }
 
 impl PatchParser {
-    /// Takes some output.
+    /// Parses some output.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.unread.extend_from_slice(bytes);
         let unread = std::mem::take(&mut self.unread);

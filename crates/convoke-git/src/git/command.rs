@@ -1,4 +1,4 @@
-//! One command of git: its arguments, an environment without surprises, and what to do with its output.
+//! One git command: its arguments, a controlled environment, and the handling of its output.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -12,7 +12,8 @@ use crate::{Error, Limits, Result};
 /// What a command may write to stdout unless it says otherwise; a longer output is an error.
 const OUTPUT_MAX: usize = 256 << 20;
 
-/// Settings for every command: nothing that runs other programs, asks a human, or depends on the user's taste.
+/// Settings for every command: nothing that runs other programs, prompts a human, or depends on the
+/// user's preferences.
 const CONFIG: [&str; 24] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -49,7 +50,7 @@ const ENVIRONMENT: [(&str, &str); 10] = [
     ("GIT_EDITOR", ":"),
     ("GIT_SEQUENCE_EDITOR", ":"),
     ("GIT_SSH_COMMAND", "false"),
-    // A partial clone fetches missing objects by itself; no protocol and no fetching keeps it from the network.
+    // A partial clone fetches missing objects by itself; this keeps it from the network.
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_LITERAL_PATHSPECS", "1"),
@@ -60,7 +61,7 @@ const ENVIRONMENT: [(&str, &str); 10] = [
 pub(crate) enum Input<'a> {
     Nothing,
     Bytes(&'a [u8]),
-    /// From where it stands to its end.
+    /// From its current position to its end.
     File(&'a File),
 }
 
@@ -138,16 +139,17 @@ impl<'a> Command<'a> {
         self
     }
 
-    /// Lets it read a file.
+    /// Sets a file as its input.
     pub(crate) fn input_file(mut self, file: &'a File) -> Self {
         self.input = Input::File(file);
         self
     }
 
-    /// Lets the process hold a lock as long as it lives, even when this process is killed before it.
+    /// Lets the process hold a lock as long as it runs, even if this process is killed before it.
     ///
-    /// A lock belongs to an open file, which a child shares when it has it as stdin or stdout. It gets it as
-    /// stdin, or, when it reads from there, as stdout, since no command that reads paths writes any output.
+    /// A lock belongs to an open file description, which a child shares if it inherits the file. It
+    /// gets the file as stdin, or, if it reads from stdin, as stdout, since no command that reads
+    /// paths writes any output.
     pub(crate) fn holding(mut self, lock: &'a File) -> Self {
         self.lock = Some(lock);
         self
@@ -211,7 +213,7 @@ impl<'a> Command<'a> {
         let mut words: Vec<OsString> = Vec::new();
         if let Some(launcher) = self.launcher.filter(|launcher| !launcher.prefix.is_empty()) {
             words.extend(launcher.prefix.iter().cloned());
-            // A sandbox may clear the environment, so the variables come as arguments, too.
+            // A sandbox may clear the environment, so the variables are passed as arguments, too.
             words.push("env".into());
             words.extend(self.variables().into_iter().map(|(mut name, value)| {
                 name.push("=");

@@ -17,7 +17,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use super::Input;
 use crate::{Error, Limits, Result};
 
-/// What is kept of stderr; what comes after it is read and dropped.
+/// How much of stderr is kept; the rest is read and dropped.
 const STDERR_MAX: usize = 8 << 10;
 
 /// How often a cancelled call is noticed while the process is silent.
@@ -26,9 +26,9 @@ const CANCEL_CHECK: Duration = Duration::from_millis(100);
 /// How a process ended.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    /// By itself, or by a signal of someone else (no code).
+    /// It exited, or was killed by a signal (no code).
     Exited { code: Option<i32>, stderr: Vec<u8> },
-    /// The reader of its output had enough.
+    /// The reader of its output has stopped early.
     Stopped,
 }
 
@@ -84,7 +84,7 @@ impl<'a> Running<'a> {
     fn new(mut child: Child, words: &'a str) -> Result<Self> {
         let (stdin, stdout, stderr) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        // Kernels before 5.3 have no such descriptor; the ends of the pipes tell enough then.
+        // Kernels before 5.3 have no such descriptor; then the ends of the pipes suffice.
         let exited = pid(&child).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         let running = Self {
             child,
@@ -134,7 +134,7 @@ impl<'a> Running<'a> {
             }
             self.receive_complaint();
             let is_silent = self.stdout.is_none() && self.stderr.is_none();
-            // A descendant may keep the pipes open; after the exit only what is in them already counts.
+            // A descendant may keep the pipes open; after the exit only buffered output is read.
             if has_exited || (is_silent && self.exited.is_none()) {
                 if has_exited {
                     // Descendants; before the wait, since the group's number may belong to others after it.
@@ -178,7 +178,7 @@ impl<'a> Running<'a> {
             match stdin.write(unsent) {
                 Ok(sent) => *unsent = unsent.get(sent..).unwrap_or_default(),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                // It ended without reading everything; its exit code tells why.
+                // It exited without reading everything; its exit code shows why.
                 Err(_) => *unsent = &[],
             }
         }
@@ -224,7 +224,7 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         if !self.is_reaped {
             self.kill();
-            // Nothing is known of it afterwards, and it must not stay a zombie.
+            // Its exit status is not needed, but it must be reaped.
             self.child.wait().ok();
         }
     }

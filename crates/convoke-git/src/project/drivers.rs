@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use super::{Filters, Project};
 use crate::{Limits, Result};
 
-/// What is set for each filter: nothing to run, and no failure because of that.
+/// The settings for each filter: no command, and no failure without one.
 const FILTER: [&[u8]; 4] = [b".clean=", b".smudge=", b".process=", b".required=false"];
 
 /// The built-in merge, for drivers that would run a program.

@@ -1,4 +1,4 @@
-//! What a header shows of a repository: branch, base, changes, and what is in progress.
+//! The state of a repository for a header: branch, base, changes, and the operation in progress.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub struct Facts {
     pub upstream: Option<Upstream>,
     /// Where its branch left the default branch.
     pub base: Option<Base>,
-    /// What waits for its end.
+    /// The operation in progress.
     pub operation: Option<Operation>,
     /// Uncommitted changes.
     pub dirt: Dirt,
@@ -51,9 +51,9 @@ pub enum Head {
 pub struct Upstream {
     /// Its name, such as `origin/main`.
     pub name: String,
-    /// Commits that it lacks; unknown when it is gone.
+    /// Commits that it lacks; unknown if it was deleted.
     pub ahead: u64,
-    /// Commits that it has besides.
+    /// Commits that only it has.
     pub behind: u64,
 }
 
@@ -86,7 +86,7 @@ impl Dirt {
     }
 }
 
-/// What `git status` says.
+/// The output of `git status`.
 #[derive(Debug, Default)]
 struct StatusReport {
     branch: String,

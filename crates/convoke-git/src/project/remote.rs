@@ -1,6 +1,6 @@
-//! Where a repository comes from, in a form in which all addresses of one repository are equal.
+//! The remote of a repository, normalised so that all addresses of one repository are equal.
 //!
-//! The configuration is read as data: no git is started, and nothing that it includes is looked at.
+//! The configuration is read as data: git is not started, and includes are ignored.
 
 use std::path::Path;
 
@@ -62,7 +62,7 @@ fn normalized(address: &str) -> Option<String> {
             let (host, path) = rest.split_once('/')?;
             (without_default_port(scheme, without_user(host)), path)
         }
-        // As scp has it; a slash before the colon makes it a path.
+        // In scp's syntax; a slash before the colon makes it a path.
         None => {
             let (host, path) = address.split_once(':').filter(|(host, _)| !host.contains('/'))?;
             (without_user(host).to_owned(), path)

@@ -12,8 +12,9 @@ use crate::diff::{FileMode, FileVersion};
 use crate::root::{Execution, Obstacle, Root};
 use crate::{Error, Limits, ObjectId, Result};
 
-/// So many files are synced before they replace others. A sync takes milliseconds, so more of them are left to the
-/// system; a power cut may then cost what was written last, and the checkpoint before the restore has it.
+/// The number of files that are synced before they replace others. A sync takes milliseconds, so
+/// further ones are left to the system; a power cut may then lose the last writes, which the
+/// checkpoint before the restore still has.
 const SYNCED_MAX: usize = 64;
 
 /// What was done.
@@ -29,7 +30,7 @@ pub(super) struct Applied {
 pub(super) enum Interrupted {
     /// Before any file changed.
     Before(Error),
-    /// With some files changed; the journal has the rest.
+    /// With some files changed; the journal has the remaining steps.
     During(Error),
 }
 
@@ -47,7 +48,7 @@ impl Checkpoints {
         let folder = folder.map_err(|obstacle| self.fail(&name, obstacle));
         let folder = folder.map_err(Interrupted::Before)?;
         if let Err(error) = self.stage(&folder, steps, limits) {
-            // What cannot be removed is in the way of nothing but a restore of the same checkpoint.
+            // A folder that cannot be removed only blocks a restore of the same checkpoint.
             root.remove_folder(&name).ok();
             return Err(Interrupted::Before(error));
         }
@@ -82,7 +83,8 @@ impl Checkpoints {
         }
     }
 
-    /// Removes, then renames into place; a path that something is in the way of does not stop the others.
+    /// Removes files, then renames the new ones into place; a blocked path does not stop the
+    /// others.
     fn rename(&self, root: &Root, folder: &Root, steps: &[Step]) -> Result<Applied> {
         let mut applied = Applied::default();
         for step in steps.iter().filter(|step| step.new.is_none()) {

@@ -2,12 +2,13 @@
 
 use crate::diff::{Hunk, Line, LineKind};
 
-/// The file's bytes with the old lines of the hunk in place of the new ones; `None` when these are not there.
+/// The file's bytes with the old lines of the hunk in place of the new ones; `None` if these are
+/// not found.
 pub(super) fn revert(current: &[u8], hunk: &Hunk) -> Option<Vec<u8>> {
     let lines: Vec<&[u8]> = current.split_inclusive(|byte| *byte == b'\n').collect();
     let count = usize::try_from(hunk.new_lines).ok()?;
     let start = usize::try_from(hunk.new_start).ok()?;
-    // Without lines, the start is the line above the place.
+    // Without lines, the start is the line before the position.
     let start = if count == 0 { start } else { start.checked_sub(1)? };
     let end = start.checked_add(count)?;
     let there = lines.get(start..end)?;

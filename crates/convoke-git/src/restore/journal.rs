@@ -1,4 +1,4 @@
-//! The journal of a restore: what is to be written and removed, on disk before the first file changes.
+//! The journal of a restore: the files to write and remove, on disk before the first file changes.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use crate::checkpoint::{decode, encode};
 use crate::diff::{FileMode, FileVersion, file_mode};
 use crate::{Error, ObjectId, Result};
 
-/// The first word of a journal; another one is from another version of this program.
+/// The first word of a journal; any other is from another version of this program.
 const HEAD: &str = "restore-1";
 
 /// The last line; without it, the journal was not complete when the process was killed, and nothing had changed.
@@ -24,7 +24,7 @@ pub(super) fn write(path: &Path, undo: &ObjectId, steps: &[Step]) -> Result<()> 
     }
     text.push_str(END);
     let fail = |source| {
-        // What was written of it cannot be used.
+        // An incomplete journal cannot be used.
         fs::remove_file(path).ok();
         Error::io("write", path, source)
     };
@@ -43,7 +43,7 @@ pub(super) fn read(path: &Path) -> Result<Option<(ObjectId, Vec<Step>)>> {
     Ok(parse(&text))
 }
 
-/// Deletes the journal: what it says is done.
+/// Deletes the journal after its steps are done.
 pub(super) fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -10,9 +10,10 @@ use crate::diff::{FileVersion, file_mode};
 use crate::{Error, Limits, ObjectId, Result};
 
 impl Checkpoints {
-    /// Finishes a restore that was interrupted; `None` when there was none. Called once when the program starts.
+    /// Finishes a restore that was interrupted; `None` if there was none. Called once when the
+    /// program starts.
     ///
-    /// Files that someone changed after the interruption are left alone.
+    /// Files that were changed after the interruption are left alone.
     pub fn recover(&self, limits: &Limits) -> Result<Option<Recovered>> {
         let lock = self.lock(limits)?;
         self.recover_locked(&lock, limits)
@@ -47,7 +48,7 @@ impl Checkpoints {
         Ok(Some(Recovered { undo, finished, left }))
     }
 
-    /// The steps that are still to be carried out, and the files that someone else has changed.
+    /// The remaining steps, and the files that another program has changed.
     fn open_steps(
         &self,
         steps: Vec<Step>,
@@ -68,7 +69,7 @@ impl Checkpoints {
         Ok((open, left))
     }
 
-    /// What the last snapshot holds of some paths.
+    /// The versions of some paths in the last snapshot.
     pub(super) fn versions(
         &self,
         wanted: &HashSet<&Path>,

@@ -22,7 +22,7 @@ pub(super) enum Durability {
 pub(super) struct Stage<'a> {
     folder: &'a Root,
     durability: Durability,
-    /// What is still to come, with the names of the files.
+    /// The remaining files, with their numbers.
     wanted: VecDeque<(usize, &'a FileVersion)>,
     header: Vec<u8>,
     content: Option<Content>,
@@ -116,7 +116,7 @@ impl<'a> Stage<'a> {
             return Err(unexpected(&header));
         };
         let name = index.to_string();
-        // The umask takes away what new files of the user do not have.
+        // The umask removes permissions that the user's new files do not have.
         let make = |mode| self.folder.make_file(&name, mode).map(Sink::File).map_err(obstructed);
         let sink = match version.mode {
             FileMode::Link => Sink::Link(Vec::new()),

@@ -1,4 +1,5 @@
-//! What an agent that is confined to a linked work tree needs of the repository, so that it can commit to its branch.
+//! The parts of a repository that an agent confined to a linked work tree needs to commit to its
+//! branch.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,14 +13,14 @@ const LEADING: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
 /// Entries of a folder of branches that are protected; a repository with more protects these.
 const ENTRIES_MAX: usize = 500;
 
-/// Folders of a repository that an agent may write, and what in them it may not.
+/// Folders of a repository that an agent may write, and the protected paths in them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Access {
     /// The objects, the folder of its own branch, and the work tree's own folder.
     pub writable: Vec<PathBuf>,
-    /// Other branches, and what leads git elsewhere.
+    /// Other branches, and files that redirect git.
     pub protected: Vec<PathBuf>,
-    /// What git reads besides.
+    /// Further paths that git reads.
     pub readable: Vec<PathBuf>,
 }
 
@@ -31,7 +32,8 @@ pub fn repository_of(work_tree: &Path) -> Result<PathBuf> {
 }
 
 impl Access {
-    /// What the linked work tree at `path` with this branch needs. Makes the folders that git would make.
+    /// The access for the linked work tree at `path` with this branch. Creates the folders that git
+    /// would create.
     pub fn of(path: &Path, branch: &str) -> Result<Self> {
         let unknown = || Error::NotARepository { path: path.to_owned() };
         let folder = GitFolder::find(path).ok_or_else(unknown)?;
@@ -43,7 +45,8 @@ impl Access {
         let (own, common) = (canonical(&folder.own)?, canonical(&folder.common)?);
         let mut access = Self { readable: vec![common.clone()], ..Self::default() };
         access.writable.extend([common.join("objects"), own.clone()]);
-        // Made by us, so that it is there to be protected: git reads it where the repository asks for it.
+        // Created here, so that it can be protected: git reads it if the repository's configuration
+        // says so.
         let settings = own.join("config.worktree");
         if fs::symlink_metadata(&settings).is_err() {
             fs::write(&settings, b"").map_err(|source| Error::io("write", &settings, source))?;

@@ -1,4 +1,4 @@
-//! Making a work tree, and clearing away one whose making was interrupted.
+//! Adds a work tree, and removes one whose creation was interrupted.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,7 +10,7 @@ use crate::project::Project;
 use crate::{Error, Limits, ObjectId, Result};
 
 impl Project {
-    /// Makes a work tree with a branch; after a failure there is neither of them.
+    /// Adds a work tree with a branch; after a failure neither exists.
     pub fn add_worktree(&self, new: &NewWorktree, limits: &Limits) -> Result<Worktree> {
         let (name, start) = match &new.branch {
             Branch::New { name, from } => {
@@ -25,7 +25,7 @@ impl Project {
         let existing = self.resolve(&format!("refs/heads/{name}"), limits)?;
         let is_new = match (&start, &existing) {
             (Some(_), None) => true,
-            // What an interrupted call of this function leaves.
+            // An interrupted call of this function leaves this state.
             (Some(start), Some(existing)) if start == existing => false,
             (Some(_), Some(_)) => return Err(Error::BranchExists { branch: name.clone() }),
             (None, Some(_)) => false,
@@ -54,7 +54,7 @@ impl Project {
         found.ok_or_else(|| Error::NotFound { what: format!("the work tree {}", path.display()) })
     }
 
-    /// Removes work trees below `root` whose making was interrupted, and returns their paths.
+    /// Removes work trees below `root` whose creation was interrupted, and returns their paths.
     pub fn recover_worktrees(&self, root: &Path, limits: &Limits) -> Result<Vec<PathBuf>> {
         let canonical = fs::canonicalize(root);
         let root = canonical.map_err(|source| Error::io("open", root, source))?;
@@ -74,12 +74,13 @@ impl Project {
         Ok(removed)
     }
 
-    /// Waits until no git process makes a work tree at a path: one that outlived its caller may still be running.
+    /// Waits until no git process adds a work tree at a path: one that outlived its caller may
+    /// still be running.
     pub fn wait_for_worktree(&self, path: &Path, limits: &Limits) -> Result<()> {
         Lock::take(path, limits).map(drop)
     }
 
-    /// Forgets work trees whose folders are gone; branches and commits stay.
+    /// Prunes work trees whose folders were deleted; branches and commits stay.
     pub fn prune_worktrees(&self, limits: &Limits) -> Result<()> {
         self.command("worktree").args(["prune", "--expire=now"]).run(limits).map(drop)
     }
@@ -93,7 +94,7 @@ impl Project {
         if command.run_any(limits)?.code == Some(0) { Ok(()) } else { Err(refused()) }
     }
 
-    /// Makes room at a path where a work tree was deleted by hand, or is half made.
+    /// Clears a path at which a work tree was deleted by hand, or is incomplete.
     fn clear(&self, path: &Path, limits: &Limits) -> Result<()> {
         let found = self.worktrees(limits)?.into_iter().find(|worktree| worktree.path == *path);
         match found.map(|worktree| worktree.state) {
@@ -112,7 +113,8 @@ impl Project {
         self.prune_worktrees(limits)
     }
 
-    /// Best effort: the error that led here is the one to tell, and `recover_worktrees` does the same later.
+    /// Best effort: the first error is the one that is reported, and `recover_worktrees` does the
+    /// same later.
     fn undo_add(&self, path: &Path, made: Option<(&String, &ObjectId)>) {
         // The caller's own time may be over.
         let limits = Limits::new(std::time::Duration::from_secs(30));
@@ -129,7 +131,7 @@ impl Project {
     }
 }
 
-/// Keeps others from a path while a work tree is made there; a hidden file beside it.
+/// Locks a path while a work tree is added there, with a hidden file beside it.
 struct Lock {
     file: File,
     path: PathBuf,
@@ -153,7 +155,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // One that waits for this very file gets it a moment later, and finds the work tree made.
+        // A process that waits for this file gets the lock next, and finds the work tree complete.
         fs::remove_file(&self.path).ok();
     }
 }

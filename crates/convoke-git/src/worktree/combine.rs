@@ -10,18 +10,18 @@ use crate::git::Command;
 use crate::project::Project;
 use crate::{Error, Limits, ObjectId, Result};
 
-/// What came out of it.
+/// The result of combining.
 #[derive(Debug)]
 pub(super) enum Combined {
     /// A commit on top of the base; the work tree has its files.
     Commit(ObjectId),
     /// No difference to the base.
     Nothing,
-    /// The work tree is in the middle of it.
+    /// The work tree has conflicts and stays in this state.
     Conflicts(Vec<Conflict>),
 }
 
-/// Settings of the user that would change what a rebase does.
+/// Settings of the user that would affect a rebase.
 const REBASE: [&str; 5] = [
     "rebase.updateRefs=false",
     "rebase.autoSquash=false",
@@ -30,7 +30,7 @@ const REBASE: [&str; 5] = [
     "rebase.missingCommitsCheck=ignore",
 ];
 
-/// A branch, its base, and what is to be said about them.
+/// A branch, its base, and the commit message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pair<'a> {
     pub(super) old: &'a ObjectId,
@@ -49,7 +49,8 @@ impl Project {
         }
     }
 
-    /// Merges without a commit, and makes the commit itself: plumbing neither signs nor runs hooks.
+    /// Merges without a commit, and creates the commit itself: plumbing neither signs nor runs
+    /// hooks.
     fn merge(&self, pair: Pair<'_>, parents: &[&ObjectId], limits: &Limits) -> Result<Combined> {
         self.detach(pair.old, pair.lock, limits)?;
         let command = self.command("merge").args(["-q", "--no-ff", "--no-commit", "--no-stat"]);

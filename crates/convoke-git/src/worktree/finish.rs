@@ -10,17 +10,19 @@ use crate::checkpoint::{Checkpoints, Name, lock};
 use crate::project::Project;
 use crate::{Error, Limits, ObjectId, Result};
 
-/// Where the commits of finished branches are kept, in the project's repository.
+/// The refs of the commits of finished branches, in the project's repository.
 const KEPT: &str = "refs/convoke/finished";
 
-/// How long putting a work tree right may take after a failure, since the caller's own time may be over.
+/// How long the recovery of a work tree after a failure may take, since the caller's own timeout
+/// may be over.
 const ABORT_TIME: Duration = Duration::from_secs(120);
 
 impl Project {
-    /// Combines this work tree's branch with its base, and moves the base there if nobody else has moved it.
+    /// Combines this work tree's branch with its base, and moves the base to the result if no other
+    /// program has moved it.
     ///
-    /// `main` is any other work tree of the repository; the one in which the base is checked out is opened with its
-    /// launcher. In the end this work tree has its branch checked out as before.
+    /// `main` is any other work tree of the repository; the one in which the base is checked out is
+    /// opened with its launcher. In the end this work tree has its branch checked out as before.
     pub fn finish(
         &self,
         main: &Self,
@@ -54,8 +56,8 @@ impl Project {
         outcome
     }
 
-    /// Puts a work tree right in which `finish` was interrupted; whether there was something to do. `saved` keeps the
-    /// files as they were found.
+    /// Recovers a work tree in which `finish` was interrupted; returns whether there was something
+    /// to do. `saved` keeps the files as they were found.
     pub fn recover_finish(
         &self,
         checkpoints: &Checkpoints,
@@ -109,7 +111,7 @@ impl Project {
         Ok(Outcome::Finished(Finished { old: old.clone(), new, tip: tip.clone() }))
     }
 
-    /// Moves the base if it is still what it was: with its files where it is checked out, else alone.
+    /// Moves the base if it is unchanged: with its files if it is checked out, else only the ref.
     fn move_base(&self, base: &str, old: &ObjectId, new: &ObjectId, limits: &Limits) -> Result<()> {
         let moved = match self.checkout(base, limits)? {
             Some(checkout) => {
@@ -157,7 +159,8 @@ impl Project {
         lock::take(&checkpoints.file("finish-lock"), limits)
     }
 
-    /// Ends what is in progress and checks the branch out again. The caller holds the lock, so no git of ours runs here.
+    /// Aborts the operation in progress and checks the branch out again. The caller holds the lock,
+    /// so no git process of Convoke's runs here.
     fn recover_noted(&self, note: &Path, lock: &File) -> Result<()> {
         let limits = Limits::new(ABORT_TIME);
         let text = journal::read(note)?;

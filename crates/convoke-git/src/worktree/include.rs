@@ -14,10 +14,10 @@ use crate::{Error, Limits, Result};
 /// The file with the patterns, in the root of the project.
 const FILE: &str = ".worktreeinclude";
 
-/// So many files are copied; the rest is named.
+/// The most files that are copied; the others are listed.
 const FILES_MAX: usize = 100_000;
 
-/// So many bytes are copied altogether; files that do not fit are named.
+/// The most bytes that are copied in all; files that do not fit are listed.
 const BYTES_MAX: u64 = 2 << 30;
 
 impl Project {

@@ -1,4 +1,4 @@
-//! What is to be put right when the removal or finishing of a work tree is interrupted.
+//! The journal of a removal or a finish of a work tree, for recovery.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -6,11 +6,11 @@ use std::path::Path;
 
 use crate::{Error, Result};
 
-/// Writes a short note and syncs it; it is there before the first change.
+/// Writes a short note and syncs it, before the first change.
 pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     let fail = |source| Error::io("write", path, source);
     let mut file = File::create(path).map_err(fail)?;
-    // The last line makes half a note void.
+    // Without the last line a note is incomplete, and ignored.
     let written = file.write_all(format!("{text}\nend").as_bytes());
     written.and_then(|()| file.sync_all()).map_err(fail)
 }

@@ -8,14 +8,14 @@ use crate::git::Version;
 use crate::project::Project;
 use crate::{Limits, ObjectId, Result};
 
-/// Why git locks a work tree while it makes it; one that was killed leaves it.
+/// The reason with which git locks a work tree while it is added; a killed git leaves it.
 pub(super) const INITIALIZING: &[u8] = b"initializing";
 
 impl Project {
     /// Lists all work trees, the main one first.
     pub fn worktrees(&self, limits: &Limits) -> Result<Vec<Worktree>> {
         let mut command = self.command("worktree").args(["list", "--porcelain"]);
-        // Before that, a path with a newline cannot be told from two lines.
+        // Older versions cannot distinguish a path with a newline from two lines.
         let has_zeros = self.git().version() >= Version { major: 2, minor: 36 };
         if has_zeros {
             command = command.arg("-z");

@@ -8,7 +8,7 @@ use crate::git::{Ended, run_program};
 use crate::project::Project;
 use crate::{Error, Limits, ObjectId, Result};
 
-/// What `gh` may write; an address is short.
+/// The limit of `gh`'s output; an address is short.
 const OUTPUT_MAX: usize = 64 << 10;
 
 /// A pull request to be made.
@@ -25,8 +25,8 @@ pub struct NewPullRequest<'a> {
 }
 
 impl Project {
-    /// Pushes a branch to a remote, without asking anybody for a password. The project's launcher must let git reach the
-    /// network and the user's keys.
+    /// Pushes a branch to a remote, without prompting for a password. The project's launcher must
+    /// give git access to the network and the user's keys.
     pub fn push(&self, remote: &str, branch: &str, limits: &Limits) -> Result<()> {
         self.check_branch_name(branch, limits)?;
         if remote.starts_with('-') {
@@ -48,7 +48,7 @@ impl Project {
         Ok(command.run_any(limits)?.code == Some(0))
     }
 
-    /// Has `gh` make a pull request, and gives its address.
+    /// Creates a pull request with `gh`, and returns its address.
     pub fn create_pull_request(
         &self,
         gh: &Path,
@@ -88,7 +88,7 @@ impl Project {
         address.map(str::to_owned).ok_or_else(unexpected)
     }
 
-    /// The newest commit that was kept of a branch which was deleted or finished.
+    /// The newest kept commit of a branch that was deleted or finished.
     pub fn kept_commit(&self, branch: &str, limits: &Limits) -> Result<Option<ObjectId>> {
         self.check_branch_name(branch, limits)?;
         let command = self.command("for-each-ref").args(["--sort=-committerdate", "--count=1"]);

@@ -1,4 +1,4 @@
-//! Removing a work tree or a branch; what it held is kept under a ref first.
+//! Removes a work tree or a branch; its contents are kept under a ref first.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,8 @@ use crate::checkpoint::{Checkpoint, Checkpoints, Name};
 use crate::project::Project;
 use crate::{Error, Limits, ObjectId, Result};
 
-/// Where the commits of removed branches and work trees without a branch are kept, in the project's repository.
+/// The refs of the commits of removed branches, and of work trees without a branch, in the
+/// project's repository.
 const KEPT: &str = "refs/convoke/removed";
 
 impl Project {
@@ -45,7 +46,7 @@ impl Project {
         let command = self.command("worktree").args(["remove", "--force", "--"]).arg(&path);
         match command.run(limits) {
             Ok(_) => {}
-            // What an interrupted removal has left of it is no work tree to git; everything in it is saved.
+            // The rest of an interrupted removal is no work tree to git; everything in it is saved.
             Err(Error::Failed { .. }) => {
                 remove_folder(&path)?;
                 self.prune_worktrees(limits)?;
@@ -56,7 +57,8 @@ impl Project {
         Ok(Removed { saved, branch: worktree.branch.zip(worktree.commit) })
     }
 
-    /// Deletes a branch if it still has this commit, which is kept under `refs/convoke/removed/BRANCH/COMMIT`.
+    /// Deletes a branch if it still has this commit, which is kept under
+    /// `refs/convoke/removed/BRANCH/COMMIT`.
     pub fn delete_branch(&self, branch: &str, commit: &ObjectId, limits: &Limits) -> Result<()> {
         self.check_branch_name(branch, limits)?;
         if let Some(path) = self.checkout_of(branch, limits)? {

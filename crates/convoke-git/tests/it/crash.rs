@@ -15,7 +15,7 @@ use crate::worktrees::{add, new_branch, removal};
 /// How long a test waits for something that happens soon.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Enough files that writing them takes a moment.
+/// Enough files that writing them takes a noticeable time.
 const MANY: usize = 300;
 
 /// The program that does one thing to a project.

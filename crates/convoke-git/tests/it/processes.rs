@@ -33,7 +33,7 @@ fn hanging(scene: &Scene) -> (Git, PathBuf) {
 }
 
 fn is_alive(pid: &str) -> bool {
-    // A zombie is dead; it waits for whoever adopted it.
+    // A zombie is dead; it waits to be reaped by its new parent.
     let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     !status.is_empty() && !status.contains(") Z ")
 }

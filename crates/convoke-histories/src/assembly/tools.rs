@@ -1,4 +1,4 @@
-//! Tool calls and their results, which stand on different lines and may be read at different times.
+//! Tool calls and their results, which are on different lines and may be read at different times.
 
 use convoke_core::bounds::{MESSAGE_BYTES_MAX, WORDS_BYTES_MAX, clip, fit, fit_args};
 use convoke_core::content::{Content, Diff, Tool, ToolResult, ToolStatus};
@@ -27,15 +27,15 @@ pub(crate) struct Call<'a> {
     pub at: Option<Timestamp>,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub text: String,
     /// Why it failed, if it did.
     pub error: Option<String>,
-    /// The changes it made, where the line says more than the arguments do.
+    /// The changes that it made, if the line has more than the arguments.
     pub diffs: Vec<Diff>,
-    /// What stood in the file before, for a call that wrote a whole one.
+    /// The previous text of the file, for a call that wrote a whole one.
     pub before: Option<String>,
     pub at: Option<Timestamp>,
 }
@@ -155,12 +155,12 @@ fn unnamed(id: &str) -> Tool {
     }
 }
 
-/// Whether a result may make the message too long. Arguments take at most a quarter of what a message may.
+/// Whether a result may make the message too long. Arguments take at most a quarter of the limit.
 fn is_long(tool: &Tool) -> bool {
     let Some(result) = &tool.result else { return false };
     let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let diffs = result.diffs.iter().map(|it| it.new_text.len() + text(&it.old_text)).sum::<usize>();
-    // Escapes make a text at most six times as long.
+    // Escaping makes a text at most six times as long.
     text(&result.text) + text(&result.error) + diffs > (MESSAGE_BYTES_MAX / 4 * 3 - SLACK) / 6
 }
 

@@ -1,4 +1,4 @@
-//! Lines in the user's name: prompts, results of tools, and much that the user never said.
+//! Lines in the user's role: prompts, results of tools, and much that the user did not write.
 
 use convoke_core::time::Timestamp;
 use serde::Deserialize;
@@ -59,7 +59,7 @@ pub(super) fn hear(assembly: &mut Assembly, head: &Head<'_>) -> serde_json::Resu
     Ok(())
 }
 
-/// What was attached for the model; only a prompt that waited for the agent was said by the user.
+/// Attachments for the model; only a queued prompt is from the user.
 pub(super) fn attached(assembly: &mut Assembly, head: &Head<'_>) -> serde_json::Result<()> {
     #[derive(Deserialize)]
     struct Kind<'a> {
@@ -77,7 +77,7 @@ pub(super) fn attached(assembly: &mut Assembly, head: &Head<'_>) -> serde_json::
     Ok(())
 }
 
-/// A prompt, without what the user did not type.
+/// Adds a prompt, without the parts that the user did not type.
 fn say(assembly: &mut Assembly, head: &Head<'_>, key: &str, text: &str) {
     let text = without(text, &BLOCKS);
     let text = text.trim();
@@ -96,7 +96,7 @@ fn say(assembly: &mut Assembly, head: &Head<'_>, key: &str, text: &str) {
     assembly.prompt(key, &typed(text), head.at());
 }
 
-/// What was typed, of a command that is written with marks around its parts.
+/// The typed text of a command, without the tags around its parts.
 fn typed(text: &str) -> String {
     if let Some(command) = between(text, "bash-input") {
         return format!("!{}", command.trim());
@@ -107,7 +107,7 @@ fn typed(text: &str) -> String {
     format!("{slash}{} {}", name.trim(), args.trim()).trim().to_owned()
 }
 
-/// What stood in the file before a call changed it.
+/// The previous text of a file that a call changed.
 fn details(head: &Head<'_>) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-//! What the model was sent and said.
+//! Items of the model's context.
 
 use convoke_core::time::Timestamp;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ pub(super) fn hear(assembly: &mut Assembly, item: &Value, at: Option<Timestamp>)
         "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
             assembly.settle(word(item, "call_id"), outcome(field(item, "output"), at));
         }
-        // What the agent says between agents, pictures and searches for tools, and what has no words.
+        // Messages between agents, images, searches for tools, and items without text.
         _ => {}
     }
 }
@@ -87,7 +87,7 @@ pub(super) fn failure(text: String, code: i64, at: Option<Timestamp>) -> Outcome
     Outcome { text, error: Some(format!("exit code {code}")), at, ..Outcome::default() }
 }
 
-/// `Exit code: 1`, `Wall time: …`, `Output:` and what was printed.
+/// Parses `Exit code: 1`, `Wall time: …`, `Output:` and the output.
 fn of_heading(text: &str) -> (String, Option<i64>) {
     let Some((heading, printed)) = text.split_once("Output:\n") else {
         return (text.to_owned(), None);

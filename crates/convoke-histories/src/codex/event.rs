@@ -1,4 +1,4 @@
-//! What the user interface was told.
+//! Events for the user interface.
 
 use convoke_core::content::Diff;
 use convoke_core::time::Timestamp;
@@ -43,7 +43,7 @@ pub(super) fn hear(
             let key = assembly.line_key();
             assembly.advice(&key, "info", "The turn was interrupted", at);
         }
-        // The rest repeats what the model said, or is of the moment.
+        // The other events repeat items of the context, or are transient.
         _ => {}
     }
     Ok(())
@@ -111,7 +111,7 @@ fn call_id(event: &Value) -> &str {
 }
 
 fn diff(path: &str, change: &Value) -> Diff {
-    // Older versions have the kind as the key of the rest.
+    // Older versions use the kind as the key of the other fields.
     let (kind, change) = match change.as_object().and_then(|it| it.iter().next()) {
         Some((kind, inner)) if inner.is_object() => (kind.as_str(), inner),
         Some(_) | None => (word(change, "type"), change),

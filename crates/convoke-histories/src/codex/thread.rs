@@ -1,4 +1,4 @@
-//! Titles of sessions, from the database that Codex keeps beside its files.
+//! Titles of sessions, from the database beside Codex's files.
 
 use std::collections::HashMap;
 

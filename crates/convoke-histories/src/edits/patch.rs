@@ -21,7 +21,7 @@ pub(crate) fn diffs(patch: &str) -> Vec<Diff> {
 pub(crate) fn from_unified(path: &str, diff: &str) -> Diff {
     let mut file = File { path: path.to_owned(), kind: Kind::Update, ..File::default() };
     for line in diff.lines() {
-        // The names of the files stand before the first hunk.
+        // The names of the files come before the first hunk.
         if !file.began && !line.starts_with("@@") {
             continue;
         }
@@ -70,7 +70,7 @@ impl File {
             return;
         }
         if line.starts_with("@@") {
-            // Between hunks lies what the patch does not show.
+            // The patch does not show the text between hunks.
             if !self.old.is_empty() || !self.new.is_empty() {
                 self.old.push("⋯".to_owned());
                 self.new.push("⋯".to_owned());

@@ -1,5 +1,5 @@
-//! Files whose lines name the line before them: what was taken back is still in the file, and not on the chain from its
-//! last line to its first.
+//! Files whose lines name the previous line: lines that were rewound are still in the file, but not
+//! on the chain from its last line to its first.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -11,7 +11,7 @@ use crate::assembly::digest;
 use crate::lines::{LineText, Lines};
 use crate::raw::Words;
 
-/// Lines of the longest file whose chain is followed; all lines of a longer one are read.
+/// The longest file whose chain is followed, in lines; all lines of a longer one are read.
 const LINES_MAX: u64 = 400_000;
 
 /// The numbers of lines that are not on the chain.

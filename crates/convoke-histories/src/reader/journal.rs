@@ -1,6 +1,6 @@
-//! Conversations in generations: a file names the newest one, its entries stand in chunks that generations share, and
-//! what was said since is in a journal. Chunks are named after their content, so that those which were read are known
-//! by their names.
+//! Conversations in generations: a file names the newest one, its entries are in chunks that
+//! generations share, and later changes are in a journal. Chunks are named by their content, so
+//! that chunks that were read are recognised by name.
 
 use std::fs::File;
 use std::io;
@@ -21,7 +21,7 @@ use crate::json::{field, list, path, text};
 use crate::store::{Beside, History, read_small};
 use crate::vibe::unified::{self, Mark};
 
-/// What was read of a conversation in generations.
+/// The position up to which a conversation in generations was read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct JournalCursor {
     generation: String,
@@ -36,7 +36,7 @@ pub(super) struct JournalCursor {
 #[derive(Debug)]
 struct Generation {
     name: String,
-    /// The names of its chunks; none if its entries stand in its own file.
+    /// The names of its chunks; `None` if its entries are in its own file.
     chunks: Option<Vec<String>>,
     journal: String,
     snapshot: Value,
@@ -122,7 +122,7 @@ impl JournalSource {
         Ok((source, assembly))
     }
 
-    /// Reads what a cursor has not seen; `None` if what it has seen is not there any more.
+    /// Reads what follows a cursor; `None` if the conversation was rewritten.
     pub(super) fn resume(
         beside: &mut Beside<'_>,
         history: &History,
@@ -189,8 +189,8 @@ impl JournalSource {
         Ok(Self { file, folder, allowed, generation, chunk, done, names, journal, in_journal })
     }
 
-    /// Whether the prompts that were read from chunks which may change are in those that came of them. Prompts after a
-    /// point to which the conversation went back need not be.
+    /// Whether the prompts that were read from changeable chunks are in the chunks that replaced
+    /// them. Prompts after a point to which the conversation was rewound need not be.
     fn is_still_there(&self, mut expected: Vec<u64>) -> Result<bool> {
         expected.reverse();
         for entry in self.inline() {
@@ -219,7 +219,7 @@ impl JournalSource {
         Ok(Some(Elements::of_list(file)))
     }
 
-    /// The next element; what is damaged ends its chunk.
+    /// The next element; damage ends its chunk.
     fn next(&self, elements: &mut Elements<File>) -> Result<Option<Element>> {
         match elements.next() {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(None),
@@ -261,7 +261,7 @@ impl JournalSource {
         Ok(Step::Read)
     }
 
-    /// All chunks but the last stay as they are when the conversation goes on.
+    /// All chunks but the last stay unchanged when the conversation continues.
     fn end_chunk(&mut self, assembly: &mut Assembly) {
         self.chunk = None;
         let place = usize::try_from(self.done).unwrap_or(usize::MAX);
@@ -305,8 +305,8 @@ impl JournalSource {
     }
 }
 
-/// Compares an entry with the prompts that are expected, the next one last; says whether the conversation is the same
-/// as soon as that is certain.
+/// Compares an entry with the expected prompts, the next one last; returns whether the conversation
+/// is the same as soon as that is certain.
 fn meet(expected: &mut Vec<u64>, mark: Mark) -> Option<bool> {
     match (mark, expected.last()) {
         (_, None) => Some(true),
@@ -320,7 +320,7 @@ fn meet(expected: &mut Vec<u64>, mark: Mark) -> Option<bool> {
     }
 }
 
-/// What became of a conversation since a cursor was taken.
+/// How a conversation has changed since a cursor was taken.
 #[derive(Debug)]
 pub(super) enum Resumed {
     Unchanged,

@@ -26,7 +26,7 @@ pub(super) enum Source {
     Rows(Box<RowSource>),
 }
 
-/// What a step did.
+/// The result of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Read,
@@ -40,7 +40,7 @@ pub(super) struct LineSource {
     file: File,
     lines: Lines<File>,
     parse: Parse,
-    /// Lines that were taken back.
+    /// Lines that were rewound.
     dead: chain::Dead,
     /// Where the last line begins that another program may still be writing, and its number.
     unfinished: Option<(u64, u64)>,
@@ -119,7 +119,8 @@ fn broken(line: &Line<'_>, why: String) -> BrokenLine {
     BrokenLine { line: line.number, offset: line.offset, bytes: line.bytes, why }
 }
 
-/// Reads a line. Bytes that are not UTF-8 are replaced; zeros that a crash left before a line are passed over.
+/// Parses a line. Bytes that are not UTF-8 are replaced; zeros that a crash left before a line are
+/// skipped.
 pub(super) fn read(assembly: &mut Assembly, parse: Parse, text: &[u8]) -> serde_json::Result<()> {
     let start = text.iter().position(|byte| *byte != 0 && !byte.is_ascii_whitespace());
     let Some(text) = start.and_then(|start| text.get(start..)) else { return Ok(()) };
@@ -142,8 +143,8 @@ pub(super) struct DocumentSource {
     parse: Parse,
     ids: Read,
     stamp: Stamp,
-    /// Messages that were read before. They are parsed, for what they say about those that follow, and not handed out:
-    /// some of them may be in messages of Convoke's own.
+    /// Messages that were read before. They are parsed, since later messages depend on them, but
+    /// not returned: some of them may be in Convoke's own messages.
     known: u64,
     is_damaged: bool,
 }
@@ -153,7 +154,7 @@ impl DocumentSource {
         Self { elements: Elements::new(file), parse, ids, stamp, known: 0, is_damaged: false }
     }
 
-    /// Passes over the first messages.
+    /// Skips the first messages.
     pub(super) const fn after(&mut self, known: u64) {
         self.known = known;
     }
@@ -190,7 +191,7 @@ impl DocumentSource {
     }
 }
 
-/// Reads a message of a document, or a field of it.
+/// Parses a message of a document, or a field of it.
 pub(super) fn read_element(assembly: &mut Assembly, parse: Parse, element: Element) {
     assembly.begin_line(element.number, element.offset, element.bytes);
     let Element { number: line, offset, bytes, json, is_message } = element;
@@ -207,7 +208,7 @@ pub(super) fn read_element(assembly: &mut Assembly, parse: Parse, element: Eleme
     }
 }
 
-/// Names what follows the last message that could be read.
+/// Records the part after the last readable message as broken.
 pub(super) fn broken_off(assembly: &mut Assembly, error: &io::Error) {
     let (line, offset) = (assembly.line + 1, assembly.offset);
     assembly.broken(BrokenLine { line, offset, bytes: 0, why: error.to_string() });
@@ -216,7 +217,8 @@ pub(super) fn broken_off(assembly: &mut Assembly, error: &io::Error) {
 /// The hash of no ids.
 const EMPTY: u64 = 0;
 
-/// How many messages of a document were read, with hashes of their ids and of all that the last one says.
+/// The number of messages of a document that were read, with hashes of their ids and of the last
+/// one's content.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Read {
     messages: u64,
@@ -224,7 +226,8 @@ pub(super) struct Read {
     last: u64,
 }
 
-/// Hashes of the ids of a document's first messages: of one, of two, and so on; and of what the last of them says.
+/// Hashes of the ids of a document's first messages: of one, of two, and so on; and of the content
+/// of the last of them.
 #[derive(Debug)]
 pub(super) struct Ids(Vec<(u64, u64)>);
 
@@ -257,14 +260,14 @@ impl Ids {
         Ok(Self(hashes))
     }
 
-    /// What there is to read.
+    /// The number of messages, with their hashes.
     pub(super) fn all(&self) -> Read {
         let (ids, last) = self.0.last().copied().unwrap_or((EMPTY, EMPTY));
         Read { messages: self.0.len() as u64, ids, last }
     }
 
-    /// How many of the first messages are as they were read; `None` if others are in their place. Only the last one may
-    /// have been written anew.
+    /// How many of the first messages are unchanged; `None` if others are in their place. Only the
+    /// last one may have been rewritten.
     pub(super) fn known(&self, messages: u64, ids: u64, last: u64) -> Option<u64> {
         let Some(place) = messages.checked_sub(1) else { return Some(0) };
         let (now, said) = self.0.get(usize::try_from(place).ok()?)?;
@@ -276,7 +279,7 @@ impl Ids {
 #[derive(Debug)]
 pub(super) struct RowSource {
     database: Database,
-    /// What the files were when the database was opened.
+    /// The metadata of the files when the database was opened.
     condition: Condition,
     root: std::path::PathBuf,
     name: String,
@@ -325,7 +328,7 @@ impl RowSource {
         Ok(Step::End)
     }
 
-    /// What was read without a lock counts only if the database did not change.
+    /// A read without locks is only valid if the database has not changed.
     fn check(&self) -> Result<()> {
         if self.database.is_locked_for_reading() {
             return Ok(());

@@ -1,6 +1,6 @@
-//! Vibe 3: `logs/session/unified/ID`, with the conversation in chunks that a generation names, and a journal of what
-//! changed since. `CURRENT` names the generation. Records of the journal that concern the model are passed over: what
-//! people saw is in those of the projection.
+//! Vibe 3: `logs/session/unified/ID`, with the conversation in the chunks of a generation, and a
+//! journal of later changes. `CURRENT` names the generation. Journal records for the model are
+//! skipped: those of the projection have what people saw.
 
 mod effect;
 
@@ -22,14 +22,15 @@ pub(crate) const POINTER: &str = "/CURRENT";
 /// that it continues.
 const INHERITED: &str = "imported-";
 
-/// What is remembered of what was read.
+/// The parser's state between readings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Notes {
     /// Hashes of the ids of prompts in the chunk that may still change, and in the journal.
     prompts: Vec<u64>,
     /// The same of all entries.
     seen: Vec<u64>,
-    /// Those of the generation before. What its last chunk and its journal say is in the chunks of this one again.
+    /// Those of the previous generation. Its last chunk and its journal are repeated in the chunks
+    /// of this one.
     before: Vec<u64>,
     /// Whether entries that were copied from the session of Vibe 2 are left out, since they were read from its file.
     #[serde(default)]
@@ -37,7 +38,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Leaves out what was copied from the session of Vibe 2.
+    /// Leaves out entries that were copied from the session of Vibe 2.
     pub(crate) const fn leave_out_copied(&mut self) {
         self.is_rest = true;
     }
@@ -60,10 +61,10 @@ impl Notes {
     }
 }
 
-/// What a chunk's entry means for the question whether the conversation is still the same.
+/// The role of a chunk's entry in checking whether the conversation is the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// The user said something.
+    /// A prompt of the user.
     Prompt(u64),
     /// The conversation went back to before this prompt.
     Rewind(u64),
@@ -71,7 +72,7 @@ pub(crate) enum Mark {
     Other,
 }
 
-/// What is said about the session in `meta.json`.
+/// Reads the metadata of the session in `meta.json`.
 pub(crate) fn begin(assembly: &mut Assembly, file: &str, beside: &mut Beside<'_>) {
     let folder = file.trim_end_matches("CURRENT");
     let meta = beside.json(&format!("{folder}meta.json"));
@@ -83,12 +84,13 @@ pub(crate) fn begin(assembly: &mut Assembly, file: &str, beside: &mut Beside<'_>
     assembly.seen_at(time(field(&meta, "end_time")));
     let identity = &mut assembly.state.identity;
     if identity.forked_from.is_none() {
-        // Whether it is a subagent or a fork is said by its first entry.
+        // The first entry shows whether it is a subagent or a fork.
         identity.parent = text(&meta, "parent_session_id");
     }
 }
 
-/// The part of `runtime-state.json` that names the session from which this one was copied. Nothing else of it is read.
+/// The part of `runtime-state.json` that names the session from which this one was copied. Nothing
+/// else of it is parsed.
 #[derive(Debug, Default, Deserialize)]
 struct Runtime {
     #[serde(default)]
@@ -118,7 +120,8 @@ fn title(assembly: &mut Assembly, title: &str, source: &str) {
     assembly.title(title, titled);
 }
 
-/// The state of a session without its entries: in a generation, and in the journal whenever something of it changes.
+/// Parses the state of a session without its entries: in a generation, and in the journal whenever
+/// it changes.
 pub(crate) fn envelope(assembly: &mut Assembly, snapshot: &Value) {
     let session = field(snapshot, "session");
     title(assembly, word(session, "title"), word(session, "titleSource"));
@@ -186,7 +189,7 @@ fn apply(assembly: &mut Assembly, change: &Value, bytes: &[u8]) {
         "append_entry" | "replace_entry" => show(assembly, field(change, "entry")),
         "set_history_entries" => replace_all(assembly, list(change, "entries")),
         "set_envelope" => envelope(assembly, field(change, "state")),
-        // What was seen stays; most of what is removed is appended again further on.
+        // Entries that were shown stay; most removed ones are appended again later.
         "remove_entry" => {}
         kind => assembly.unknown(kind, bytes),
     }
@@ -198,8 +201,8 @@ fn replace_all(assembly: &mut Assembly, entries: &[Value]) {
     }
 }
 
-/// Reads one entry of a chunk, unless it was read before: agents that Convoke drives say what is in its own messages
-/// already, and only the place up to which that was read is known.
+/// Parses one entry of a chunk, unless it was read before: messages of agents that Convoke drives
+/// are stored already, and only the position up to which they were read is known.
 pub(crate) fn entry(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result<()> {
     let entry: Value = serde_json::from_slice(bytes)?;
     let id = word(&entry, "id");
@@ -212,7 +215,7 @@ pub(crate) fn entry(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result
     Ok(())
 }
 
-/// What an entry means for the question whether the conversation is still the same.
+/// The role of an entry in checking whether the conversation is the same.
 pub(crate) fn mark(entry: &Value) -> Mark {
     let hash = |id: &Value| digest(id.as_str().unwrap_or_default().as_bytes());
     match (word(entry, "type"), word(entry, "role"), word(entry, "kind")) {
@@ -251,7 +254,7 @@ fn show(assembly: &mut Assembly, entry: &Value) {
         "message" => message(assembly, &key, entry, at),
         "reasoning" => {
             let text = match word(entry, "text") {
-                // The provider did not say what was thought.
+                // The provider did not return the thought.
                 "" | "[redacted]" => plain(field(entry, "summary")),
                 text => text.to_owned(),
             };
@@ -264,13 +267,13 @@ fn show(assembly: &mut Assembly, entry: &Value) {
             "info" => {}
             level => assembly.advice(&key, level, word(entry, "message"), at),
         },
-        // A permission or a question; what came of it is in the call.
+        // A permission or a question; its outcome is in the call.
         "callback" => {}
         kind => assembly.unknown(kind, entry.to_string().as_bytes()),
     }
 }
 
-/// Whether an entry is one of the session that this one was forked from, or continues.
+/// Whether an entry is from the session that this one was forked from, or continues.
 fn is_inherited(assembly: &mut Assembly, key: &str) -> bool {
     let is_rest = assembly.state.vibe.is_rest;
     let identity = &mut assembly.state.identity;
@@ -290,7 +293,7 @@ fn message(assembly: &mut Assembly, key: &str, entry: &Value, at: Option<Timesta
     let content = plain(field(entry, "content"));
     match word(entry, "role") {
         "user" => {
-            // What the user typed, where the model was given more than that.
+            // The text that the user typed, if the model was given more.
             let typed = list(field(entry, "userDisplayContent"), "content").iter();
             let typed: Vec<&str> = typed.map(|block| word(block, "text")).collect();
             let typed = typed.concat();

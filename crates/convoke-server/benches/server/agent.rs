@@ -1,4 +1,4 @@
-//! An agent that does as it is told: says a word, tells the time, or says much in a given time.
+//! An agent for benchmarks: answers with a word or with the time, or streams at a given rate.
 
 use std::io::{self, BufRead as _, Write};
 use std::thread;
@@ -12,7 +12,7 @@ pub(crate) const PIECE: &str = "0123456789";
 /// Updates that are written at once when there are many in a second.
 const BURST: usize = 100;
 
-/// Serves the agent's side of ACP until nobody writes any more.
+/// Serves the agent's side of ACP until the input ends.
 pub(crate) fn serve() -> Result<()> {
     let mut output = io::stdout().lock();
     let mut sessions = 0;

@@ -126,7 +126,7 @@ impl Daemon {
         text(&self.call("POST", "/api/sessions", &body).await?, "id")
     }
 
-    /// What it has in memory once nobody wants anything of it.
+    /// Its resident memory while it is idle.
     pub(crate) async fn idle_bytes(&self) -> Result<f64> {
         tokio::time::sleep(UNTIL_IDLE).await;
         Ok(process::resident_bytes(self.child.id())? as f64)

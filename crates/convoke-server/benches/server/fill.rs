@@ -87,7 +87,7 @@ fn say(session_id: SessionId, summary: &mut Summary, random: &mut Random) -> Mes
     }
 }
 
-/// So many milliseconds after a moment in 2026.
+/// This many milliseconds after a fixed time in 2026.
 fn moment(millis: usize) -> Timestamp {
     Timestamp::from_millis(1_794_736_800_000 + i64::try_from(millis).unwrap_or_default())
 }

@@ -1,8 +1,9 @@
 //! Browser sessions: each is a pair of a cookie and a second secret, and both are needed.
 //!
-//! Browsers send cookies to every port of a host, so any other server on this machine receives ours. The second
-//! secret is in the page's local storage, which is separate for each origin including its port. A file in the home
-//! stores digests of both, so that browsers stay signed in when the daemon restarts.
+//! Browsers send cookies to every port of a host, so any other server on this machine receives
+//! them. The second secret is in the page's local storage, which is separate for each origin
+//! including its port. A file in the home stores digests of both, so that browsers stay signed in
+//! when the daemon restarts.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

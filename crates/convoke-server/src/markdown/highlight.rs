@@ -7,11 +7,12 @@ use convoke_api::highlight::{Class, split};
 
 use super::escape::push_text;
 
-/// Writes code in the colours of its language; as it is when the language is not known.
+/// Writes code with spans of its language's classes; unchanged if the language is unknown.
 pub(super) fn paint(html: &mut String, language: &str, code: &str) {
     let mut open = Class::Plain;
     split(language, code, |class, text| {
-        // Blanks look the same in every colour; neighbours of the same class share an element.
+        // White space looks the same in every colour; neighbours of the same class share an
+        // element.
         if !text.trim_ascii().is_empty() {
             show(html, &mut open, class);
         }

@@ -1,6 +1,6 @@
 //! The language that the first line of a code block names.
 
-/// Longest name of a language; what is longer names none.
+/// The longest name of a language; anything longer is ignored.
 const NAME_MAX: usize = 40;
 
 /// The language in the words after a fence, as it was written: `rust,ignore` and `ts title="a"` name `rust` and `ts`.

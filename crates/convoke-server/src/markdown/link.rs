@@ -10,8 +10,8 @@ const SHOWN_MAX: usize = 300;
 
 /// Whether an address may become a link.
 ///
-/// Browsers skip blanks and control characters before and in the scheme, so neither is allowed. An address without a
-/// scheme would be relative to our own page.
+/// Browsers skip white space and control characters before and in the scheme, so neither is
+/// allowed. An address without a scheme would be relative to Convoke's own page.
 pub(super) fn is_followed(address: &str) -> bool {
     FOLLOWED.iter().any(|start| begins_with(address, start))
 }

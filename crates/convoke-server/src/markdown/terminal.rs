@@ -1,7 +1,8 @@
 //! Output for terminals as HTML: colours and weights become classes of the style sheet.
 //!
-//! The content security policy forbids inline styles, so a colour of 256 or of all becomes the nearest of the sixteen
-//! that the style sheet has for both themes. No element crosses a line break: the page may cut at any line.
+//! The content security policy forbids inline styles, so 256-colour and true-colour values become
+//! the nearest of the sixteen colours that the style sheet defines for both themes. No element
+//! crosses a line break: the page may cut at any line.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +15,7 @@ use super::{HTML_BYTES_FREE, HTML_GROWTH_MAX};
 /// The levels of the colour cube in the palette of 256.
 const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-/// Renders what a program printed. `None` if that is plain text, which needs no markup.
+/// Renders terminal output. `None` if it is plain text, which needs no markup.
 pub(crate) fn render(text: &str) -> Option<String> {
     if !text.contains(['\u{1b}', '\u{9b}', '\r', '\u{8}']) {
         return None;
@@ -63,7 +64,7 @@ fn classes(style: Style) -> String {
     classes.join(" ")
 }
 
-/// The number of a colour, or of the one nearest to it, among the sixteen.
+/// The index of a colour, or of the nearest one, among the sixteen.
 fn sixteen(colour: Colour) -> u8 {
     match colour {
         Colour::Rgb(red, green, blue) => nearest(red, green, blue),
@@ -80,7 +81,7 @@ fn sixteen(colour: Colour) -> u8 {
     }
 }
 
-/// The nearest of the sixteen by hue; greys by how light they are.
+/// The nearest of the sixteen by hue; greys by lightness.
 fn nearest(red: u8, green: u8, blue: u8) -> u8 {
     let most = red.max(green).max(blue);
     let least = red.min(green).min(blue);

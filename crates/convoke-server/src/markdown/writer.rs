@@ -141,7 +141,7 @@ impl Writer {
                 };
                 self.link(&address, &title);
             }
-            // Loading an image would tell its server who reads this, and when.
+            // Loading an image would reveal to its server who reads the message, and when.
             Tag::Image { dest_url, title, .. } => self.link(&dest_url, &title),
             // Extensions that are not enabled.
             Tag::FootnoteDefinition(_)

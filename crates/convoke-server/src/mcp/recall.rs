@@ -11,7 +11,7 @@ use convoke_engine::{Asker, Engine, Error, Recall, SearchOrder, SearchQuery};
 
 use super::backend::CallError;
 
-/// Hits and messages where the caller names no number.
+/// The default number of hits and messages.
 const HITS: u32 = 10;
 const MESSAGES: u32 = 20;
 
@@ -56,7 +56,8 @@ pub(super) async fn read(
     let project = scope(engine, asker).await?;
     let session = engine.sessions().named(&read.session_id).await?.stored;
     if project.is_some_and(|project| project != session.project_id) {
-        // As if it were not there: a title or a path would say something already.
+        // The same error as for a missing session, since a title or a path would already reveal
+        // something.
         return Err(Error::UnknownSession { text: read.session_id }.into());
     }
     let limit = read.limit.unwrap_or(MESSAGES).clamp(1, MESSAGES_MAX);

@@ -1,4 +1,4 @@
-//! What the asker of another node answers its own client.
+//! Turns the response of another node into the response for the own client.
 
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::view;
 
-/// What is answered for a prompt that waits for a node which is away.
+/// The response for a prompt that is queued for a node that is away.
 pub(super) async fn queued(app: &App, asked: &Asked, node: String) -> Result<Answered, Failure> {
     let fields = asked.fields();
     let message_id = fields.get("messageId").and_then(Value::as_str);
@@ -36,7 +36,7 @@ pub(super) async fn queued(app: &App, asked: &Asked, node: String) -> Result<Ans
                 ServerFrame::SessionSent { session_id, uid, message_id, seq, queued, waits_for };
             Answered::Frames { frames: vec![sent] }
         }
-        // It does not wait.
+        // Questions are never queued.
         Asked::Question { .. } => return Err(Failure::internal("a question waits for a node")),
     })
 }

@@ -1,4 +1,4 @@
-//! What is done after a command of another node was carried out.
+//! Completes a command of another node after it was executed.
 
 use convoke_api::bodies::Problem;
 use convoke_engine::{Error, Incoming, Kind};
@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::{Answered, Asked, RETRY_AFTER};
 use crate::app::App;
 
-/// Stores the answer to another node, again and again while the database is away: its asker waits for it.
+/// Stores the response for another node; retries while the database is away, since the sender waits
+/// for it.
 pub(super) async fn finish(app: &App, incoming: &Incoming, answered: &Answered) {
     let answered = serde_json::to_string(answered).unwrap_or_default();
     while let Err(error) = incoming.finish(answered.clone()).await {
@@ -18,14 +19,14 @@ pub(super) async fn finish(app: &App, incoming: &Incoming, answered: &Answered) 
     }
 }
 
-/// Whether something is tried again that the database was needed for.
+/// Whether a failed write is retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Retry {
     Yes,
     No,
 }
 
-/// Waits for a while if the database may be back then, and the daemon is not stopping.
+/// Waits before a retry, if the database may recover and the daemon is not stopping.
 async fn wait_to_retry(app: &App, error: &Error) -> Retry {
     if error.kind() != Kind::Unavailable {
         return Retry::No;
@@ -36,7 +37,8 @@ async fn wait_to_retry(app: &App, error: &Error) -> Retry {
     }
 }
 
-/// Tells in the session's log that a prompt was refused whose sender does not wait for the answer.
+/// Adds a notice to the session's log that a prompt was refused, because its sender does not wait
+/// for the response.
 pub(super) async fn tell_refused(app: &App, asked: &Asked, answered: &Answered) {
     let problem = match answered {
         Answered::Response { status, body, .. } if *status >= 400 => {

@@ -5,16 +5,16 @@ use convoke_engine::Error;
 
 use crate::app::App;
 
-/// The node that something is asked of.
+/// The node that executes a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner {
     pub(super) node: NodeId,
-    /// The session that it is about: what is asked goes with it if it moves.
+    /// The session that it is about: the command follows it if it moves.
     pub(super) session: Option<SessionId>,
 }
 
 impl Owner {
-    /// A node that is asked about something else than a session.
+    /// A node for a request that is not about a session.
     pub(super) const fn node(node: NodeId) -> Self {
         Self { node, session: None }
     }
@@ -24,7 +24,7 @@ pub(super) async fn of_session(app: &App, text: &str) -> Result<Option<Owner>, E
     let text = percent_encoding::percent_decode_str(text).decode_utf8_lossy();
     match app.engine.sessions().find(&text).await {
         Ok(id) => owner_of(app, id).await,
-        // The route itself says what is wrong.
+        // The route reports the error.
         Err(_) => Ok(None),
     }
 }

@@ -19,11 +19,11 @@ use crate::actor::with_body;
 use crate::app::App;
 use crate::failure::{Failure, MovedAway};
 
-/// How often a request follows a session that moves while it is looked for.
+/// How often a request follows a session that moves while its node is looked up.
 const MOVES_MAX: u32 = 5;
 
-/// Answers a request here. If its session moves away meanwhile, which refuses it before anything is done, it is answered on
-/// the node that the session has moved to.
+/// Answers a request here. If its session has moved away meanwhile, the session's task has refused
+/// it before doing anything, and it is forwarded to the new node.
 pub(super) async fn here_or_there(app: &Arc<App>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_about_session = path.starts_with("/api/sessions/") || path.starts_with("/api/inbox/");
@@ -44,13 +44,13 @@ pub(super) async fn here_or_there(app: &Arc<App>, request: Request, next: Next) 
             Err(failure) => failure.into_response(),
         },
         Ok(Target::Done(done)) => *done,
-        // It is back.
+        // The session has moved back.
         Ok(Target::Here(_)) => response,
         Err(failure) => failure.into_response(),
     }
 }
 
-/// A request, and as much of it again as another node needs.
+/// A request, and a copy with the parts that another node needs.
 async fn copied(request: Request) -> Result<(Request, Request), Failure> {
     let (request, body) = with_body(request).await?;
     let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
@@ -61,7 +61,7 @@ async fn copied(request: Request) -> Result<(Request, Request), Failure> {
     Ok((request, again))
 }
 
-/// Has another node carry out a command; if its session moves before it is asked, the node that it has moved to.
+/// Sends a command to another node; if the session has moved before that, to its new node.
 pub(super) async fn call(app: &App, owner: Owner, letter: &mut Letter) -> Result<Called, Failure> {
     let patience = letter.asked.patience();
     let (mut owner, mut tries) = (owner, 0);
@@ -94,7 +94,8 @@ pub(super) fn is_moved_away(answered: &Answered) -> bool {
     }
 }
 
-/// Hands a frame to the node that its session has moved to while it was carried out here, which did nothing of it.
+/// Forwards a frame to the node that its session has moved to. The session's task here has refused
+/// it before doing anything.
 pub(crate) async fn follow(
     app: &App,
     frame: &ClientFrame,

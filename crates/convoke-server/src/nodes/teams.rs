@@ -1,4 +1,4 @@
-//! Teams of other nodes are asked through the node that has their folder.
+//! Forwards requests for teams to the node that has their folder.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use super::{Answered, Asked, ask};
 use crate::app::App;
 use crate::failure::Failure;
 
-/// The other node that a request for a team, or for a conversation of teams, is for. What waits for an answer, and what the
-/// database alone can answer, is done here.
+/// The other node that a request for a team, or for a conversation of teams, is for. Asks that wait
+/// for an answer, and reads that only need the database, are handled here.
 pub(super) async fn node_of(app: &App, team: &str, what: &str) -> Result<Option<Owner>, Error> {
     let teams = app.engine.teams();
     let node = match (team, what) {
         ("sessions", pair) => match teams.find_pair(pair).await {
             Ok(pair) => Ok(pair.node.filter(|node| app.engine.nodes().own() != Some(*node))),
-            // The route itself says what is wrong.
+            // The route reports the error.
             Err(_) => Ok(None),
         },
         (team, "report" | "cancel" | "sleep" | "wake") => match team.parse::<TeamName>() {
@@ -55,7 +55,7 @@ pub(crate) async fn ask_elsewhere(
     app.engine.teams().ask_elsewhere(asked, node, placing).await
 }
 
-/// Has another node answer a request of REST, for an interface that is not REST.
+/// Sends a REST request to another node on behalf of an interface that is not REST.
 pub(crate) async fn request_elsewhere<T: DeserializeOwned>(
     app: &App,
     node: NodeId,

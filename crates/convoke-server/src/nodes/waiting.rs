@@ -1,4 +1,5 @@
-//! Prompts that wait for a node which is away: shown in the queue of their session on every node, and taken back there.
+//! Prompts that are queued for a node that is away: every node shows them in the queue of their
+//! session, and can withdraw them.
 
 use axum::http::Method;
 use convoke_api::bodies::{GivenAttachment, GivenComment};
@@ -14,14 +15,15 @@ use serde_json::Value;
 use super::{Asked, Letter};
 use crate::app::App;
 
-/// A prompt that waits for a node.
+/// A prompt that is queued for a node.
 struct Waiting {
-    /// The number of the command that brings it.
+    /// The number of the command that delivers it.
     command: u64,
     prompt: QueuedPrompt,
 }
 
-/// The state of a session as clients see it: the queue ends with what waits for the session's node.
+/// The state of a session as clients see it, with the prompts for the session's node at the end of
+/// the queue.
 pub(crate) async fn with_waiting(
     app: &App,
     session: SessionId,
@@ -46,7 +48,7 @@ pub(crate) async fn with_waiting(
     Ok(state)
 }
 
-/// Takes back a prompt that waits for the node of its session; `None` if it does not wait for one.
+/// Withdraws a prompt that is queued for the node of its session; `None` if it is not queued.
 pub(super) async fn withdraw(
     app: &App,
     session: SessionId,
@@ -56,7 +58,8 @@ pub(super) async fn withdraw(
     let Some(found) = waiting.into_iter().find(|it| it.prompt.id == prompt) else {
         return Ok(None);
     };
-    // Its node has begun with it in this moment: then it is asked, as with any other queued prompt.
+    // Its node has just begun to execute it, so the request is forwarded, as for any other queued
+    // prompt.
     if !app.engine.nodes().withdraw(found.command).await? {
         return Ok(None);
     }
@@ -71,7 +74,7 @@ pub(super) fn removed(method: &Method, path: &str) -> Option<MessageId> {
     prompt.filter(|_| is_it)?.parse().ok()
 }
 
-/// The prompts that wait for the node of a session; none for a session of this node.
+/// The prompts that are queued for the node of a session; none for a session of this node.
 async fn of_session(app: &App, session: SessionId) -> Result<Vec<Waiting>, Error> {
     let nodes = app.engine.nodes();
     let Some(node) = nodes.of_session(session).await? else { return Ok(Vec::new()) };
@@ -95,7 +98,8 @@ async fn of_session(app: &App, session: SessionId) -> Result<Vec<Waiting>, Error
     Ok(waiting)
 }
 
-/// Looks up what an attachment is, as it is done when the prompt is sent; one that cannot be read stays as it was given.
+/// Looks up an attachment, as for a prompt that is sent; one that cannot be read stays as it was
+/// given.
 async fn describe(app: &App, attachment: &mut Attachment) {
     let stored = app.engine.sessions().attachments();
     if let Ok(blob) = stored.get(&attachment.hash, &attachment.name).await {
@@ -104,7 +108,7 @@ async fn describe(app: &App, attachment: &mut Attachment) {
     }
 }
 
-/// A prompt as its sender worded it.
+/// Builds the queued prompt from the fields of its request.
 fn prompt(
     fields: &Value,
     by: Option<UserName>,
@@ -132,14 +136,14 @@ fn prompt(
     })
 }
 
-/// A list among the fields; empty if it is not there.
+/// A list among the fields; empty if it is absent.
 fn given<T: serde::de::DeserializeOwned>(fields: &Value, name: &str) -> Vec<T> {
     let value = fields.get(name).cloned().unwrap_or_default();
     serde_json::from_value(value).unwrap_or_default()
 }
 
 impl Asked {
-    /// The user who asks; the owner of the daemon without one.
+    /// The user who sent it; `None` for the owner of the daemon.
     fn by(&self) -> Option<&UserName> {
         match self {
             Self::Request { by, .. } | Self::Frame { by, .. } => by.as_ref(),

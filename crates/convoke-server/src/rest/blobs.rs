@@ -1,4 +1,5 @@
-//! Attachments: stored by their hash, and served so that a browser neither guesses what they are nor runs them.
+//! Attachments: stored by their hash, and served with headers that keep browsers from sniffing or
+//! executing them.
 
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
@@ -87,7 +88,7 @@ pub(super) async fn read(
     let mut response = Response::new(Body::from(blob.bytes));
     let headers = response.headers_mut();
     let media_type = match blob.media_type {
-        // A page of the user's is a text to read.
+        // HTML of users is served as text.
         "text/html" => "text/plain; charset=utf-8",
         "text/plain" => "text/plain; charset=utf-8",
         other => other,

@@ -63,7 +63,8 @@ pub(super) async fn link(
     Ok(json::answer(StatusCode::CREATED, &link))
 }
 
-/// Makes a link and a file that leads to it; the file is removed when the link expires, if not before.
+/// Makes a link and a file that redirects to it; the file is removed when the link is used or
+/// expires.
 pub(crate) async fn make_file(app: &Arc<App>) -> Result<PathBuf, convoke_files::Error> {
     let making = Arc::clone(app);
     let made = tokio::task::spawn_blocking(move || {
@@ -81,7 +82,7 @@ pub(crate) async fn make_file(app: &Arc<App>) -> Result<PathBuf, convoke_files::
     tokio::spawn(async move {
         tokio::select! {
             () = tokio::time::sleep(LINK_LIFE) => app.auth.links.expire(),
-            // The files go with the daemon.
+            // Dropping the links deletes their files.
             () = app.stop.cancelled() => {}
         }
     });

@@ -1,7 +1,7 @@
 //! A session's updates as server-sent events: what changed after a cursor, and then what changes.
 //!
-//! Nothing is queued here. A client that does not read stops its own stream, falls behind, and is sent the rest from the
-//! store when it reads on.
+//! Nothing is queued here. A client that does not read blocks its own stream; when it reads again,
+//! the watcher continues from the store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,7 +96,7 @@ pub(super) async fn follow(
 struct Following {
     watcher: Watcher,
     stop: CancellationToken,
-    /// What is sent first: that the client is connected, and how soon to reconnect.
+    /// The first event, with the reconnection delay.
     head: Option<String>,
     generation: String,
 }

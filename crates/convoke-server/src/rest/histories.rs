@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::json::{self, Json};
 use crate::view;
 
-/// Names of sources in a request; the description says so, too.
+/// Names of sources in a request; the route's description has the same limit.
 const SOURCES_MAX: usize = 20;
 
 /// List the conversations of other programs that can be imported

@@ -1,4 +1,4 @@
-//! Messages, page by page: however long a conversation is, no more than a page of it is in memory.
+//! Messages, page by page: only one page of a conversation is in memory at a time.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ use crate::query::{self, Query};
 
 /// Messages that are read and written at once.
 const PAGE: u32 = 250;
-/// Says what revisions belong to.
+/// The header with the generation of the revisions.
 const GENERATION: HeaderName = HeaderName::from_static("convoke-generation");
 
-/// Which messages are read.
+/// Selects messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part {
     session: SessionId,
@@ -35,25 +35,25 @@ pub(super) struct Part {
     left: Option<u64>,
 }
 
-/// In which order messages are read, and after what.
+/// The order in which messages are read, and the cursor.
 #[derive(Debug, Clone, Copy)]
 enum Order {
-    /// As people read them.
+    /// By seq.
     Place(Seq),
-    /// As they changed; only those before a place, if one is given.
+    /// By revision; only messages before a seq, if one is given.
     Revision(Rev, Option<Seq>),
-    /// Backwards, one page; written as people read them.
+    /// One page backwards from a seq; written in ascending order.
     Before(Seq),
 }
 
-/// Some messages, and what follows them.
+/// Some messages, and the cursor after them.
 struct Page {
     messages: Vec<Message>,
     rest: Option<Part>,
 }
 
 impl Part {
-    /// Those up to and with a place.
+    /// The messages up to a seq, inclusive.
     pub(super) fn upto(session: SessionId, last: Seq) -> Self {
         Self { session, order: Order::Place(Seq::START), left: Some(last.get()) }
     }
@@ -165,7 +165,8 @@ pub(super) async fn list(
     Ok(response)
 }
 
-/// Writes `head`, the messages with commas between them, and `tail`. What fits one page is sent as one piece.
+/// Writes `head`, the messages with commas between them, and `tail`. A single page is sent as one
+/// piece.
 pub(super) async fn stream(
     engine: &Engine,
     part: Part,
@@ -190,7 +191,7 @@ pub(super) async fn stream(
     Ok(json::written(StatusCode::OK, Body::from_stream(pieces)))
 }
 
-/// Where in an array messages are written.
+/// The position in the array.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Beginning,
@@ -202,7 +203,7 @@ enum Step {
     On(Reading),
 }
 
-/// Reads messages page by page, as the client takes them.
+/// Reads messages page by page, as the client reads the response.
 struct Reading {
     engine: Engine,
     part: Option<Part>,

@@ -101,7 +101,7 @@ pub(super) async fn go(
     Ok(json::ok(&MovedSession { session, moved, text }))
 }
 
-/// Where a session is to move, if the human may begin sessions there.
+/// The destination of a move, if the human may create sessions there.
 async fn destination(
     app: &App,
     actor: &Actor,
@@ -116,8 +116,9 @@ async fn destination(
     Ok(destination)
 }
 
-/// The node that moves a session: its own, unless that is away and the session is to be taken from it. What is asked for is
-/// checked here, where the role of the human is known, and goes on with the ids.
+/// The node that executes a move: the session's own, unless that is away and the session is to be
+/// taken from it. The order is checked here, where the role of the human is known, and forwarded
+/// with resolved ids.
 pub(crate) async fn mover(
     app: &Arc<App>,
     request: Request,
@@ -126,7 +127,7 @@ pub(crate) async fn mover(
     let Ok(id) = find_session(app, id).await else { return Ok((request, None)) };
     let Some(owner) = app.engine.nodes().of_session(id).await? else { return Ok((request, None)) };
     let (request, body) = with_body(request).await?;
-    // The route itself says what is wrong with it.
+    // The route reports the error.
     let Ok(mut body) = serde_json::from_value::<MoveSession>(body) else {
         return Ok((request, None));
     };

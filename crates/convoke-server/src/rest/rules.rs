@@ -72,7 +72,7 @@ pub(super) async fn add(State(app): Daemon, Json(new): Json<NewRule>) -> Result<
     Ok(json::answer(StatusCode::CREATED, &view::rule(rule)))
 }
 
-/// Makes a rule that a client wants.
+/// Adds a rule for a client.
 pub(crate) async fn make(app: &App, new: NewRule) -> Result<RuleView, Failure> {
     let project_id = match &new.repo_id {
         Some(text) => Some(app.engine.projects().find(text).await?),

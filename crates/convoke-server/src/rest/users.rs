@@ -331,7 +331,7 @@ pub(super) async fn audit(
     Ok(json::ok(&Audit { entries: entries.collect(), next }))
 }
 
-/// A stolen browser session must not become a credential that lasts.
+/// Refuses browsers: a stolen browser session must not become a permanent credential.
 fn refuse_browsers(caller: &Caller) -> Result<(), Failure> {
     let Caller::Human(Login::Browser(_)) = caller else { return Ok(()) };
     let detail = "a browser cannot make links and tokens";

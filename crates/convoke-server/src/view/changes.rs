@@ -83,7 +83,7 @@ fn left_out_file(left_out: &engine::LeftOut) -> LeftOutFile {
     LeftOutFile { path: shown(&left_out.path), reason, bytes }
 }
 
-/// A path as it is shown and named on the wire; bytes that are no text are replaced.
+/// A path as text for clients; bytes that are not UTF-8 are replaced.
 fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

@@ -12,18 +12,18 @@ use super::carry::{Client, Reply, carry};
 use crate::app::App;
 use crate::failure::Failure;
 
-/// Requests that may be in progress or waiting; then the socket is not read.
+/// Requests that may be in progress or queued; with more, the socket is not read.
 const REQUESTS_MAX: usize = 64;
 
-/// What came of something that a client said.
+/// The result of a client's frame.
 pub(super) type Answered = Envelope<Result<Reply, Failure>>;
 
-/// All that a client has said and not been answered.
+/// The frames of a client that are not answered yet.
 pub(super) struct Asking {
     app: Arc<App>,
     client: Client,
     running: FuturesUnordered<BoxFuture<'static, (Option<String>, Answered)>>,
-    /// Sessions that something is being done about, as the client names them.
+    /// Sessions with a request in progress, as the client names them.
     busy: HashSet<String>,
     waiting: VecDeque<Envelope<ClientFrame>>,
 }
@@ -39,18 +39,18 @@ impl Asking {
         }
     }
 
-    /// Whether there is room for more.
+    /// Whether another frame may be accepted.
     pub(super) fn has_room(&self) -> bool {
         self.running.len() + self.waiting.len() < REQUESTS_MAX
     }
 
-    /// Takes something that the client said.
+    /// Accepts a frame of the client.
     pub(super) fn take(&mut self, said: Envelope<ClientFrame>) {
         self.waiting.push_back(said);
         self.start();
     }
 
-    /// The next answer; waits for ever when there is nothing to be answered.
+    /// The next result; pending for ever if no request is in progress.
     pub(super) async fn next(&mut self) -> Answered {
         let Some((about, answered)) = self.running.next().await else {
             return std::future::pending().await;
@@ -62,7 +62,7 @@ impl Asking {
         answered
     }
 
-    /// Begins with everything that need not wait.
+    /// Starts every queued request that no other request of its session precedes.
     fn start(&mut self) {
         let mut later = VecDeque::new();
         let mut passed = HashSet::new();
@@ -89,7 +89,7 @@ impl Asking {
     }
 }
 
-/// The session that something is about.
+/// The session that a frame is about.
 fn session_of(frame: &ClientFrame) -> Option<&str> {
     use ClientFrame as F;
     match frame {

@@ -1,4 +1,4 @@
-//! Carrying out what a client says.
+//! Executes the frames of a client.
 
 mod projects;
 
@@ -32,28 +32,28 @@ use crate::search::{self, Wanted};
 use crate::view::{self, Naming};
 use projects::{file_complete, folder_complete, project_add, project_list, project_remove};
 
-/// Entries that a history or a page has, by default.
+/// The default number of entries in a history or a page.
 const ENTRIES: u32 = 200;
-/// Entries that a history or a page has at most, but for those that are open.
+/// The maximum number of entries in a history or a page, besides open ones.
 const ENTRIES_MAX: u32 = 1000;
 
-/// Hits that one frame has at most.
+/// The maximum number of hits in one frame.
 const HITS_MAX: u32 = 100;
 
-/// Who is at the other end of a socket.
+/// The human at the other end of a socket.
 #[derive(Clone)]
 pub(super) struct Client {
     pub(super) login: Login,
     pub(super) peer: IpAddr,
 }
 
-/// What comes of what a client says.
+/// The result of a frame.
 pub(super) enum Reply {
-    /// These answers.
+    /// These responses.
     Say(Vec<ServerFrame>),
-    /// The session is followed from now on; these answers come first.
+    /// The session is followed from now on, after these responses.
     Follow(Box<Subscription>, Vec<ServerFrame>),
-    /// The session is followed no longer.
+    /// The session is no longer followed.
     Leave(SessionId, Box<ServerFrame>),
 }
 
@@ -65,7 +65,7 @@ impl From<ServerFrame> for Reply {
 
 type Replied = Result<Reply, Failure>;
 
-/// Carries out what a client of another node says.
+/// Executes a frame of another node's client.
 pub(crate) async fn carry_frame(
     app: Arc<App>,
     frame: ClientFrame,
@@ -79,7 +79,7 @@ pub(crate) async fn carry_frame(
     }
 }
 
-/// Carries out what a client says, here or on the node that it is for, if its role allows it.
+/// Executes a frame here or on the node that it is for, if the client's role allows it.
 pub(super) async fn carry(
     app: Arc<App>,
     frame: ClientFrame,
@@ -113,7 +113,7 @@ fn signed_out() -> Failure {
     Failure::new(StatusCode::UNAUTHORIZED, code::UNAUTHORIZED, detail)
 }
 
-/// Carries out what a client says.
+/// Executes a frame here.
 #[expect(clippy::too_many_lines, reason = "one arm per frame; each arm is a single call")]
 async fn carry_here(
     app: Arc<App>,
@@ -159,7 +159,7 @@ async fn carry_here(
         F::SessionOpen { session_id, after, generation, at, render, limit } => {
             let (render, enough) = (Render::asked(render), enough(limit));
             let options = OpenOptions { after, generation, at, render, enough, request_id };
-            // A contract: the words of the original.
+            // A contract: the text of the original program.
             open(app, &session_id, options).await.map_err(|failure| {
                 let hint = failure.message().0.to_owned();
                 failure.with_detail("Could not load session").hint(hint)
@@ -299,7 +299,7 @@ fn changed(session: SessionView) -> Reply {
 
 async fn agent_list(app: &App) -> Reply {
     let engine = app.engine.clone();
-    // Looks through the folders of the search path.
+    // This reads the folders of the search path.
     let listed = tokio::task::spawn_blocking(move || engine.agents()).await.unwrap_or_default();
     let agents = listed.into_iter().map(view::agent).map(AgentItem::from).collect();
     ServerFrame::AgentList { agents }.into()
@@ -357,7 +357,7 @@ async fn find(app: &App, query: String, limit: Option<u32>, before: Option<u64>)
     Ok(ServerFrame::SearchHits { query, hits, next, incomplete }.into())
 }
 
-/// How a session is to be opened.
+/// How a session is opened.
 struct OpenOptions {
     after: Option<Rev>,
     generation: Option<String>,
@@ -372,7 +372,8 @@ async fn open(app: Arc<App>, id: &str, options: OpenOptions) -> Replied {
     let session = app.engine.sessions().get(id).await?;
     let generation = app.generation().await?;
     let is_same = options.generation.as_ref().is_none_or(|known| *known == generation);
-    // A revision of another generation, or from the future, means nothing: then the client gets everything anew.
+    // A revision of another generation, or one above the session's, is unknown: the client gets the
+    // whole history again.
     match options
         .after
         .filter(|after| options.at.is_none() && is_same && *after <= session.stored.summary.rev)
@@ -398,7 +399,7 @@ async fn open_anew(
         Subscription::new(Arc::clone(&app), session, watcher, None, options.render);
     subscription.continue_with(&newest.entries);
     let entries = words::render_all(&app.renderer, newest.entries, options.render).await;
-    // Clients receive changes as they come; this answer must not be older than those.
+    // Clients also receive changes as broadcasts; this response must not be older than those.
     let session = view::session_item(app.engine.sessions().get(id).await?);
     let (session_id, uid, rev) = (session.id.clone(), session.uid, newest.rev);
     let history = ServerFrame::SessionHistory {
@@ -417,7 +418,8 @@ async fn open_anew(
 
 async fn reopen(app: Arc<App>, session: SessionView, after: Rev, options: OpenOptions) -> Replied {
     let watcher = app.engine.sessions().watch(session.stored.id, after).await?;
-    // Answers that the client has in part are rendered on from there; what it has not comes whole.
+    // Rendering of answers that the client has in part continues from there; the others are sent as
+    // a whole.
     let open = app.engine.sessions().snapshot(session.stored.id, 0, 0).await?.messages;
     let open: Vec<Entry> =
         open.iter().map(Entry::from).filter(|entry| entry.rev <= after).collect();
@@ -425,7 +427,7 @@ async fn reopen(app: Arc<App>, session: SessionView, after: Rev, options: OpenOp
     let opening = Some(Opening { request_id: options.request_id, upto });
     let mut subscription = Subscription::new(app, session, watcher, opening, options.render);
     subscription.continue_with(&open);
-    // With nothing missed there is no update by which the client would hear that it is up to date.
+    // If nothing was missed, no update will report to the client that it is up to date.
     let opened = if upto == after { subscription.opened().await } else { None };
     let frames = opened.map(|opened| opened.frame).into_iter().collect();
     Ok(Reply::Follow(Box::new(subscription), frames))

@@ -1,5 +1,5 @@
-//! The entries of a session that a client begins with, and older ones page by page. Bounded by bytes, however long a
-//! conversation or one turn of it is.
+//! The first entries of a session for a client, and older ones page by page. Bounded by bytes, even
+//! for a long conversation or a long turn.
 
 use convoke_api::entry::Entry;
 use convoke_core::bounds::json_bytes;
@@ -7,19 +7,19 @@ use convoke_core::id::SessionId;
 use convoke_core::message::{Rev, Seq};
 use convoke_engine::{Engine, Result};
 
-/// Messages that are read at once at most.
+/// The maximum page size of reads.
 const PAGE: u32 = 500;
-/// Bytes of entries that one frame carries at most, but for one entry more, and for those that are open.
+/// The maximum size of the entries in one frame, except for one more entry and for open ones.
 const ENTRIES_BYTES_MAX: usize = 512 << 10;
 
-/// Entries after a place that are shown with it.
+/// Entries that are shown after a requested seq.
 const AFTER: u64 = 10;
 
 /// A part of a session.
 pub(super) struct Newest {
-    /// The entries by place, and then those of state.
+    /// The entries by seq, followed by those of state.
     pub(super) entries: Vec<Entry>,
-    /// The revision that it is as of.
+    /// The revision of this state.
     pub(super) rev: Rev,
     /// Whether there are older entries.
     pub(super) more: bool,
@@ -35,15 +35,15 @@ pub(super) async fn newest(engine: &Engine, id: SessionId, enough: u32) -> Resul
     Ok(Newest { entries, rev: snapshot.rev, more: snapshot.more, newer: false })
 }
 
-/// Reads the entries up to a little after a place.
+/// Reads the entries up to a little after a seq.
 pub(super) async fn around(engine: &Engine, id: SessionId, at: Seq, enough: u32) -> Result<Newest> {
-    // The open entries and the state, as of a revision; what the page below has of later ones is newer than that.
+    // The open entries and the state at a revision; the page below may have newer ones.
     let snapshot = engine.sessions().snapshot(id, 0, 0).await?;
     let last = engine.sessions().get(id).await?.stored.summary.last_seq;
     let mut end = at.plus(AFTER).min(last).next();
     let (mut entries, mut more) = page(engine, id, end, enough).await?;
     if entries.first().is_some_and(|first| first.seq > at) {
-        // The entries after it alone are too many bytes.
+        // The entries after it alone exceed the limit.
         end = at.next();
         (entries, more) = page(engine, id, end, enough).await?;
     }
@@ -51,7 +51,7 @@ pub(super) async fn around(engine: &Engine, id: SessionId, at: Seq, enough: u32)
     Ok(Newest { entries, rev: snapshot.rev, more, newer: end <= last })
 }
 
-/// Reads the entries before a place, and whether there are still older ones.
+/// Reads the entries before a seq, and whether there are older ones.
 pub(super) async fn page(
     engine: &Engine,
     id: SessionId,

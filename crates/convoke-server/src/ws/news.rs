@@ -1,4 +1,4 @@
-//! Frames that every socket gets, made once of each change that the engine announces.
+//! Broadcasts to every socket: each change that the engine announces is encoded once.
 
 use axum::extract::ws::Utf8Bytes;
 use convoke_api::frames::{AgentState, Envelope, ServerFrame};
@@ -8,19 +8,20 @@ use tokio::sync::broadcast;
 
 use crate::view;
 
-/// Frames that a socket may fall behind; then it is closed, and its client connects and lists everything again.
+/// Frames that a socket may fall behind; then it is closed, and its client reconnects and lists
+/// everything again.
 const BACKLOG: usize = 1024;
 
-/// Something that every socket gets.
+/// A broadcast to every socket.
 #[derive(Debug, Clone)]
 pub(super) enum Item {
     /// This frame.
     Frame(Utf8Bytes),
-    /// Some changes were lost: everything must be listed again.
+    /// Some changes were lost, so clients must list everything again.
     Lost,
 }
 
-/// Sends frames to every socket.
+/// Sends broadcasts to every socket.
 #[derive(Clone)]
 pub(crate) struct News {
     items: broadcast::Sender<Item>,

@@ -1,7 +1,8 @@
-//! What a socket of the page sends first: the second secret of its browser session.
+//! The first frame of the page's socket: the second secret of its browser session.
 //!
-//! A browser cannot add a header to the opening of a socket, and sends the cookie also for pages on other ports of this
-//! host. So nothing is served, and nothing said, before the secret has come.
+//! A browser cannot add a header to the opening handshake of a socket, and sends the cookie also
+//! for pages on other ports of this host. So nothing is sent or executed before the secret has
+//! arrived.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -16,11 +17,11 @@ use crate::actor::Login;
 use crate::app::App;
 use crate::listen::Connection;
 
-/// How long the secret may take to come; the page sends it at once.
+/// The timeout for the secret; the page sends it at once.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long the refusal may take to leave.
+/// The timeout for sending the close frame.
 const FAREWELL: Duration = Duration::from_millis(200);
-/// What the page is sent when the secret is right.
+/// The response to the right secret.
 const READY: Utf8Bytes = Utf8Bytes::from_static(r#"{"type":"browser:ready"}"#);
 
 /// The first frame of a page.
@@ -35,11 +36,12 @@ enum First {
 pub(super) struct Visitor {
     pub(super) cookies: Vec<String>,
     pub(super) peer: IpAddr,
-    /// What keeps it in its pool of connections; tests have none.
+    /// Its slot in a connection pool; tests have none.
     pub(super) connection: Option<Connection>,
 }
 
-/// Serves a socket once it has sent the secret that belongs to one of these cookies; closes it otherwise.
+/// Serves a socket after it has sent the secret that belongs to one of these cookies; else closes
+/// it.
 pub(super) async fn prove(mut socket: WebSocket, app: Arc<App>, visitor: Visitor) {
     let Visitor { cookies, peer, connection } = visitor;
     let secret = tokio::select! {
@@ -53,7 +55,8 @@ pub(super) async fn prove(mut socket: WebSocket, app: Arc<App>, visitor: Visitor
         tokio::time::sleep(app.auth.record_failure(peer)).await;
         let reason = Utf8Bytes::from_static("this browser is not signed in");
         let frame = CloseFrame { code: SIGNED_OUT, reason };
-        // A client that is gone, or does not read, is cut off by dropping the socket.
+        // A client that has disconnected or does not read loses the connection when the socket is
+        // dropped.
         tokio::time::timeout(FAREWELL, socket.send(Message::Close(Some(frame)))).await.ok();
         return;
     };
@@ -70,7 +73,7 @@ pub(super) async fn prove(mut socket: WebSocket, app: Arc<App>, visitor: Visitor
     }
 }
 
-/// The secret in the first frame of words, if that is what it should be.
+/// The secret in the first text frame, if it has the right form.
 async fn secret(socket: &mut WebSocket) -> Option<String> {
     loop {
         match socket.recv().await?.ok()? {

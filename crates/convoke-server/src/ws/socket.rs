@@ -27,7 +27,7 @@ use crate::app::App;
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// The interval between pings.
 const PING: Duration = Duration::from_secs(30);
-/// How long a client may be silent; it answers every ping.
+/// The timeout without a frame of the client; clients answer every ping.
 const SILENCE_MAX: Duration = Duration::from_secs(90);
 /// How long the close frame may take to be sent.
 const FAREWELL: Duration = Duration::from_millis(200);
@@ -36,12 +36,12 @@ const SESSIONS_MAX: usize = 64;
 
 /// RFC 6455: the server is about to stop.
 const GOING_AWAY: u16 = 1001;
-/// Ours, from the range for applications: the browser must sign in.
+/// Application-defined: the browser must sign in.
 pub(super) const SIGNED_OUT: u16 = 4401;
 /// IANA: try again later; the client is too slow.
 const TRY_AGAIN: u16 = 1013;
 
-/// Talks with a client until either goes away.
+/// Serves a client until either side closes the socket.
 pub(super) async fn converse(socket: WebSocket, app: Arc<App>, client: Client) {
     let signed_out = {
         let (app, client) = (Arc::clone(&app), client.clone());
@@ -61,7 +61,7 @@ pub(super) async fn converse(socket: WebSocket, app: Arc<App>, client: Client) {
     if let Ended::Close(code, reason) = task.run().await {
         let frame = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
         let farewell = task.socket.send(Message::Close(Some(frame)));
-        // A client that is gone, or does not read, sees the connection close.
+        // A client that has disconnected or does not read sees the connection close.
         tokio::time::timeout(FAREWELL, farewell).await.ok();
     } else {
         hang_up(task.socket).await;
@@ -70,7 +70,7 @@ pub(super) async fn converse(socket: WebSocket, app: Arc<App>, client: Client) {
 
 /// Flushes the answer to a client's close frame, which the library has written and not yet sent.
 pub async fn hang_up(mut socket: WebSocket) {
-    // Without a close frame there is nothing to flush; a client that has gone gets none.
+    // Without a close frame there is nothing to flush; errors of a closed connection are ignored.
     tokio::time::timeout(FAREWELL, socket.flush()).await.ok();
 }
 
@@ -78,13 +78,13 @@ struct SocketTask {
     app: Arc<App>,
     socket: WebSocket,
     client: Client,
-    /// Ready when the client is signed in no more.
+    /// Completes when the client is signed out.
     signed_out: BoxFuture<'static, ()>,
     news: broadcast::Receiver<Item>,
     _audience: Audience,
     asking: Asking,
     followed: Vec<Followed>,
-    /// When the client last said anything.
+    /// When the last frame of the client arrived.
     heard: Instant,
 }
 
@@ -94,15 +94,15 @@ struct Followed {
     next: BoxFuture<'static, (Subscription, Frames)>,
 }
 
-/// Why a conversation ends.
+/// Why the loop ends.
 enum Ended {
-    /// The client went away, or does not read.
+    /// The client disconnected, or does not read.
     Gone,
-    /// We end it, with this code and for this reason.
+    /// The server closes the socket with this code and reason.
     Close(u16, &'static str),
 }
 
-/// Something that the task has to do something about.
+/// An event of the loop.
 enum Happened {
     Said(Option<Result<Message, axum::Error>>),
     Answered(Answered),
@@ -240,7 +240,7 @@ impl SocketTask {
         self.put(messages).await
     }
 
-    /// Sends, and waits until the client's system has taken it. Nothing is queued beyond that.
+    /// Sends frames and waits until the kernel has accepted them. Nothing is queued beyond that.
     async fn put(&mut self, messages: impl IntoIterator<Item = Message>) -> Result<(), Ended> {
         let socket = &mut self.socket;
         let sending = async move {

@@ -21,11 +21,12 @@ use crate::failure;
 use crate::nodes::with_waiting;
 use crate::view;
 
-/// Updates that are taken at once when they are there already; frames of other sessions wait so long.
+/// Updates that are taken in one batch if they are available; frames of other sessions wait
+/// meanwhile.
 const BATCH: usize = 256;
-/// Bytes of updates after which no more are taken at once, so that a client that does not read costs little.
+/// Bytes of updates that end a batch, which limits the memory for a client that does not read.
 const BATCH_BYTES_MAX: usize = 128 * 1024;
-/// Bytes of words that one frame carries at most.
+/// The maximum size of text in one frame.
 const CHUNK_BYTES_MAX: usize = 64 * 1024;
 
 /// A session that is followed.
@@ -37,21 +38,22 @@ pub(super) struct Subscription {
     watcher: Watcher,
     words: Words,
     opening: Option<Opening>,
-    /// Up to where the client has everything.
+    /// The revision up to which the client has everything.
     rev: Rev,
-    /// Which sessions have prompts that wait for their node; none for a session of this node.
+    /// Notifies of prompts that are queued for the node of a session; `None` for a session of this
+    /// node.
     waiting: Option<broadcast::Receiver<SessionId>>,
-    /// Whether prompts may wait that the client has not seen.
+    /// Whether the client must be sent the queue.
     is_queue_due: bool,
-    /// Set when the session cannot be followed any further.
+    /// Set when the session can no longer be followed.
     has_ended: bool,
 }
 
-/// A client that is being brought up to date.
+/// A client that is catching up.
 pub(super) struct Opening {
-    /// Its own word for it.
+    /// The request id of the client.
     pub(super) request_id: Option<String>,
-    /// The revision at which it is up to date.
+    /// The revision at which it has caught up.
     pub(super) upto: Rev,
 }
 
@@ -91,17 +93,17 @@ impl Subscription {
         self.session
     }
 
-    /// Whether nothing more comes.
+    /// Whether no further frames follow.
     pub(super) const fn has_ended(&self) -> bool {
         self.has_ended
     }
 
-    /// Continues with words that the client has already in a history.
+    /// Continues from the text that the client has already in a history.
     pub(super) fn continue_with(&mut self, entries: &[Entry]) {
         entries.iter().for_each(|entry| self.words.seen(entry));
     }
 
-    /// Waits for what comes next, and gives it with all that is there already.
+    /// Waits for the next update, and returns it with all that are available.
     pub(super) async fn next(mut self) -> (Self, Frames) {
         let mut frames = Vec::new();
         while frames.is_empty() && !self.has_ended {
@@ -132,7 +134,7 @@ impl Subscription {
         (self, frames)
     }
 
-    /// Takes an update; gives its size in bytes.
+    /// Handles an update; returns its size in bytes.
     async fn take(
         &mut self,
         published: Result<Arc<Published>, Error>,
@@ -154,7 +156,7 @@ impl Subscription {
             Update::Delta(delta) => self.tell_delta(delta, frames),
             Update::State { rev, state } => {
                 self.tell_entry(Entry::of_state(state, *rev), frames).await;
-                // What waits for another node follows what waits in the session.
+                // Prompts for another node are shown after those in the session.
                 self.is_queue_due |= self.waiting.is_some() && state.kind() == StateKind::Queue;
             }
         }
@@ -166,7 +168,7 @@ impl Subscription {
         update.bytes()
     }
 
-    /// Tells the client which prompts wait, in the session and for its node.
+    /// Sends the client the queue: the prompts in the session and those for its node.
     async fn tell_queue(&mut self, frames: &mut Frames) {
         self.is_queue_due = false;
         let state = match self.app.engine.sessions().state(self.session).await {
@@ -177,15 +179,16 @@ impl Subscription {
         let Ok(queue) = with_waiting(&self.app, self.session, queue).await else { return };
         let empty = || SessionState::Queue { prompts: Vec::new(), held: false };
         let queue = queue.into_iter().next().unwrap_or_else(empty);
-        // Not a change of the session: the client has everything up to the same revision as before.
+        // Not a change of the session, so the revision of the client stays the same.
         self.tell_entry(Entry::of_state(&queue, self.rev), frames).await;
     }
 
-    /// Tells the client that it is up to date, if it waits for that.
+    /// The response that the client has caught up, if it waits for that.
     pub(super) async fn opened(&mut self) -> Option<Envelope<ServerFrame>> {
         let Opening { request_id, upto: rev } = self.opening.take()?;
         let (session_id, uid) = (self.name.clone(), self.session);
-        // An empty one matches none, so that a client that comes back with it receives everything again.
+        // If the generation cannot be read, an empty one is sent, which matches none: the client
+        // then receives everything again.
         let generation = self.app.generation().await.unwrap_or_default();
         let frame = ServerFrame::SessionOpened { session_id, uid, rev, generation };
         Some(Envelope { request_id, frame })
@@ -234,7 +237,7 @@ impl Subscription {
         }
     }
 
-    /// A new process may have begun a session of its own, and with it another canonical id.
+    /// A new agent process may have created another agent session, which changes the canonical id.
     async fn keep_name(&mut self, message: &Message) {
         if !matches!(message.content, Content::Notice(_)) {
             return;
@@ -244,7 +247,7 @@ impl Subscription {
         }
     }
 
-    /// Sends the words that wait.
+    /// Sends the text that is held back.
     async fn flush(&mut self, frames: &mut Frames) {
         let Some(chunk) = self.words.flush(&self.app.renderer).await else { return };
         frames.push(Envelope::push(ServerFrame::SessionChunk {
@@ -258,7 +261,8 @@ impl Subscription {
     }
 }
 
-/// Returns when prompts begin or end to wait for the node of a session; never for a session of this node.
+/// Completes when prompts begin or cease to wait for the node of a session; never for a session of
+/// this node.
 async fn waiting_changed(waiting: &mut Option<broadcast::Receiver<SessionId>>, session: SessionId) {
     let Some(waiting) = waiting else { return std::future::pending().await };
     loop {
@@ -282,7 +286,7 @@ fn complete(
     ServerFrame::SessionComplete { session_id, uid, rev, entry_id, stop_reason, failure }
 }
 
-/// Puts words at the end, together with those of the same entry that stand there.
+/// Appends text to the last frame if it is of the same entry, else adds a frame.
 fn push_words(frames: &mut Frames, frame: ServerFrame) {
     if let ServerFrame::SessionChunk { rev, entry_id, content, .. } = &frame
         && let Some(Envelope {

@@ -1,4 +1,4 @@
-//! How words look: rendered once for a whole entry, and bit by bit for one that is still being said.
+//! Renders text: as a whole for a complete entry, incrementally for an open one.
 
 use convoke_api::entry::{Entry, EntryBody, ToolHtml};
 use convoke_api::frames::ChunkHtml;
@@ -9,28 +9,28 @@ use tokio::time::Instant;
 use super::Render;
 use crate::markdown::{Renderer, Stream, Tail, terminal};
 
-/// Entries that are rendered at once for one history; the renderer has a bound of its own for all of them.
+/// Entries of one history that are rendered concurrently; the renderer has its own limit for all.
 const AT_ONCE: usize = 4;
 
-/// The words of one subscription that are still being said.
+/// The open text of one subscription.
 pub(super) struct Words {
     render: Render,
     open: Option<Open>,
 }
 
-/// An entry whose words go on.
+/// An entry with open text.
 struct Open {
     entry_id: String,
     stream: Stream,
-    /// Words that have not been sent.
+    /// Text that has not been sent.
     unsent: String,
-    /// The revision of the newest words.
+    /// The revision of the newest text.
     rev: Rev,
-    /// When words were last sent.
+    /// When text was last sent.
     sent_at: Instant,
 }
 
-/// Words that are sent, with what they change in the rendered entry.
+/// Text to send, with its change of the rendered entry.
 pub(super) struct Chunk {
     pub(super) entry_id: String,
     pub(super) rev: Rev,
@@ -38,12 +38,12 @@ pub(super) struct Chunk {
     pub(super) html: ChunkHtml,
 }
 
-/// When words are sent.
+/// When text is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
-    /// As they are.
+    /// At once.
     Now,
-    /// When enough time has passed since the last ones.
+    /// After the debounce interval.
     Soon,
 }
 
@@ -52,7 +52,7 @@ impl Words {
         Self { render, open: None }
     }
 
-    /// Takes note of an entry that the client has.
+    /// Records an entry that the client has.
     pub(super) fn seen(&mut self, entry: &Entry) {
         if self.render == Render::Plain {
             return;
@@ -78,10 +78,10 @@ impl Words {
         }
     }
 
-    /// Takes words that go on; tells when they are to be sent.
+    /// Appends text; returns when it is to be sent.
     pub(super) fn append(&mut self, entry_id: &str, content: &str, rev: Rev) -> When {
         match self.open.as_mut().filter(|open| open.entry_id == entry_id) {
-            // The client has them already.
+            // The client has it already.
             Some(open) if open.rev >= rev => When::Soon,
             Some(open) => {
                 open.stream.push(content);
@@ -93,7 +93,7 @@ impl Words {
         }
     }
 
-    /// Waits until words that have not been sent are to be; for ever when there are none.
+    /// Waits until held-back text is due; for ever if there is none.
     pub(super) async fn due(&self) {
         match self.open.as_ref().filter(|open| !open.unsent.is_empty()) {
             Some(open) => tokio::time::sleep_until(open.sent_at + open.stream.pause()).await,
@@ -101,7 +101,7 @@ impl Words {
         }
     }
 
-    /// The words that have not been sent, if there are any.
+    /// The text that has not been sent, if there is any.
     pub(super) async fn flush(&mut self, renderer: &Renderer) -> Option<Chunk> {
         let open = self.open.as_mut().filter(|open| !open.unsent.is_empty())?;
         let (stream, tail) = renderer.tail(std::mem::take(&mut open.stream)).await;
@@ -116,14 +116,14 @@ impl Words {
         })
     }
 
-    /// Lets go of words that an entry, told whole, has too.
+    /// Drops held-back text of an entry that is sent as a whole.
     pub(super) fn drop_those_of(&mut self, entry: &Entry) {
         if let Some(open) = self.open.as_mut().filter(|open| open.entry_id == entry.entry_id) {
             open.unsent.clear();
         }
     }
 
-    /// Renders an entry that is told whole.
+    /// Renders an entry that is sent as a whole.
     pub(super) async fn render(&mut self, renderer: &Renderer, entry: Entry) -> Entry {
         self.seen(&entry);
         let mut entry = entry;
@@ -133,7 +133,7 @@ impl Words {
         else {
             return render(renderer, entry, self.render).await;
         };
-        // Rendered as a stream from the first word on, so that what follows fits on.
+        // Rendered as a stream from the beginning, so that later chunks match.
         let (stream, tail) = renderer.tail(std::mem::take(&mut open.stream)).await;
         open.stream = stream;
         words.html = Some(tail.html);
@@ -193,7 +193,7 @@ async fn render(renderer: &Renderer, mut entry: Entry, how: Render) -> Entry {
             }
         }
         EntryBody::ToolCall(call) => {
-            // One pass over a text that is bounded; what is plain is found by a search.
+            // One pass over a bounded text; plain text is detected by a search.
             let html = |text: &Option<String>| text.as_deref().and_then(terminal::render);
             call.html = ToolHtml::of(html(&call.result), html(&call.error));
         }

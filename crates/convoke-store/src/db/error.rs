@@ -1,4 +1,4 @@
-//! What a database said.
+//! Errors of the databases.
 
 use postgres::error::SqlState;
 
@@ -11,19 +11,19 @@ pub(crate) type SqlResult<T> = Result<T, Sql>;
 pub(crate) enum Sql {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
-    /// Its words have those of its cause in them, so that it names none.
+    /// The text includes that of its cause, so it has no `source`.
     #[error("{}", postgres_words(.0))]
     Postgres(postgres::Error),
-    /// The server could not be reached a moment ago.
+    /// The connection is closed: the server cannot be reached.
     #[error("the server cannot be reached")]
     Away,
-    /// The same, as it was said to another change of the same transaction.
+    /// The text and code of an error, for another change of the same transaction.
     #[error("{0}")]
     Said(String, Option<SqlState>),
     /// There is no row where there should be one.
     #[error("there is no such row")]
     NoRow,
-    /// A value that was not written by us.
+    /// A value that Convoke cannot have written.
     #[error("column {column}: {cause}")]
     Unreadable { column: usize, cause: Cause },
 }
@@ -35,7 +35,7 @@ impl From<postgres::Error> for Sql {
 }
 
 impl Sql {
-    /// PostgreSQL's code of what went wrong.
+    /// PostgreSQL's error code.
     pub(crate) fn code(&self) -> Option<SqlState> {
         match self {
             Self::Postgres(error) => error.code().cloned(),
@@ -45,7 +45,7 @@ impl Sql {
     }
 }
 
-/// The library's own words name only the kind of the error.
+/// The error with its source: the library's own text names only the kind of error.
 fn postgres_words(error: &postgres::Error) -> String {
     match error.as_db_error() {
         Some(said) => said.to_string(),

@@ -1,4 +1,4 @@
-//! Values that go into statements.
+//! Values of statement parameters.
 
 use std::error::Error;
 
@@ -18,7 +18,7 @@ pub(crate) enum Param<'a> {
     Blob(&'a [u8]),
 }
 
-/// What can be given as a parameter.
+/// A type that can be passed as a parameter.
 pub(crate) trait ToParam {
     fn to_param(&self) -> Param<'_>;
 }
@@ -36,7 +36,7 @@ impl ToParam for i64 {
 }
 
 impl ToParam for u64 {
-    // Places, revisions and counts: none comes near the limit.
+    // Seqs, revisions and counts: none comes near the limit.
     fn to_param(&self) -> Param<'_> {
         Param::Int(i64::try_from(*self).unwrap_or(i64::MAX))
     }

@@ -1,4 +1,4 @@
-//! A connection to PostgreSQL: its statements, and values as it has them.
+//! A connection to PostgreSQL: its prepared statements, and the conversion of values.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -13,21 +13,21 @@ use postgres::types::Type;
 use super::{Param, Sql, SqlResult, Value};
 use crate::search::lexemes::Tokenizer;
 
-/// Statements that a connection keeps; the server keeps them, too.
+/// Prepared statements that a connection caches; the server holds them, too.
 const STATEMENTS: usize = 128;
 
-/// A connection that was not used for so long is asked whether it is still there.
+/// A connection that was idle for longer is checked before it is used.
 const IDLE_MAX: Duration = Duration::from_secs(5);
-/// How long it may take to answer that.
+/// The timeout of that check.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
 
-/// PostgreSQL stores no NUL in a text. It is written as this character, which no alphabet has, and a `0`; the character
-/// itself as twice itself.
+/// PostgreSQL stores no NUL in a text. It is escaped as this private-use character and a `0`; the
+/// character itself is doubled.
 const ESCAPE: char = '\u{f8ff}';
 
 /// A connection, used by one thread at a time.
 pub(crate) struct Session {
-    /// There until it is dropped.
+    /// `Some` until it is dropped.
     client: RefCell<Option<Client>>,
     statements: RefCell<HashMap<String, postgres::Statement>>,
     tokenizer: OnceCell<Tokenizer>,
@@ -50,7 +50,7 @@ impl Session {
         }
     }
 
-    /// Splits texts into the words that are searched.
+    /// The tokenizer that splits texts into searchable words.
     pub(crate) fn tokenizer(&self) -> SqlResult<&Tokenizer> {
         match self.tokenizer.get() {
             Some(tokenizer) => Ok(tokenizer),
@@ -61,12 +61,13 @@ impl Session {
         }
     }
 
-    /// Whether the server has gone.
+    /// Whether the connection is closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.client.borrow().as_ref().is_none_or(Client::is_closed)
     }
 
-    /// Whether the server still answers on it. Costs a round trip only after the connection was idle for a while.
+    /// Whether the server still responds. Costs a round trip only after the connection was idle for
+    /// a while.
     pub(crate) fn is_alive(&self) -> bool {
         let is_fresh = self.used_at.get().elapsed() < IDLE_MAX;
         if self.is_closed() {
@@ -81,7 +82,7 @@ impl Session {
         self.with_client(|client| Ok(client.batch_execute(sql)?))
     }
 
-    /// Does what only the client itself can do.
+    /// Runs a function on the client itself.
     pub(crate) fn with_client<T>(
         &self,
         run: impl FnOnce(&mut Client) -> SqlResult<T>,
@@ -109,7 +110,7 @@ impl Session {
     ) -> SqlResult<usize> {
         self.with_client(|client| {
             let mut rows = client.query_raw(statement, params)?;
-            // Rows that a RETURNING makes are of no interest here.
+            // Rows of a RETURNING clause are ignored here.
             while rows.next()?.is_some() {}
             let changed = rows.rows_affected().unwrap_or(0);
             Ok(usize::try_from(changed).unwrap_or(usize::MAX))
@@ -134,7 +135,7 @@ impl Session {
 }
 
 impl Drop for Session {
-    /// Closing a connection waits for the server, which must not happen where the runtime works.
+    /// Closing a connection waits for the server, which must not block a runtime thread.
     fn drop(&mut self) {
         let client = self.client.borrow_mut().take();
         if tokio::runtime::Handle::try_current().is_ok() {
@@ -163,7 +164,7 @@ fn value(row: &postgres::Row, column: usize) -> SqlResult<Value> {
         Some(&(Type::TEXT | Type::VARCHAR | Type::NAME)) => {
             row.try_get::<_, Option<&str>>(column)?.map(|it| Value::Text(unescape(it)))
         }
-        // What a function returns that returns nothing.
+        // The result of a function that returns nothing.
         Some(&Type::VOID) => None,
         other => {
             let cause = format!("type {other:?} is not read").into();
@@ -173,7 +174,7 @@ fn value(row: &postgres::Row, column: usize) -> SqlResult<Value> {
     Ok(found.unwrap_or(Value::Null))
 }
 
-/// A statement as PostgreSQL reads it.
+/// Translates a statement into PostgreSQL's dialect.
 pub(crate) fn translate(sql: &str) -> String {
     let sql = sql.replace("CROSS JOIN", "JOIN");
     let mut translated = String::with_capacity(sql.len());
@@ -202,7 +203,7 @@ pub(crate) fn translate(sql: &str) -> String {
     translated
 }
 
-/// A text as PostgreSQL can store it.
+/// Escapes a text so that PostgreSQL can store it.
 pub(super) fn escape(text: &str) -> Cow<'_, str> {
     if !text.contains(['\0', ESCAPE]) {
         return Cow::Borrowed(text);

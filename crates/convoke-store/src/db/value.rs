@@ -1,4 +1,4 @@
-//! Values that come out of statements.
+//! Values of result columns.
 
 use std::fmt;
 
@@ -70,7 +70,7 @@ impl Row<'_> {
 }
 
 impl Row<'_> {
-    /// Reads a column, whatever is in it.
+    /// Reads a column of any type.
     pub(crate) fn value(&self, column: usize) -> SqlResult<Value> {
         match self {
             Self::Sqlite(row) => Ok(match row.get_ref(column)? {
@@ -99,7 +99,7 @@ impl Value {
         }
     }
 
-    /// Adds it to a checksum: what it is, how long it is, and itself.
+    /// Adds it to a checksum: its type, its length and its bytes.
     pub(crate) fn digest(&self, digest: &mut Sha256) {
         let mut add = |kind: u8, bytes: &[u8]| {
             digest.update([kind]);
@@ -127,7 +127,7 @@ fn unexpected(column: usize, value: &Value) -> Sql {
     Sql::Unreadable { column, cause: format!("unexpectedly {kind}").into() }
 }
 
-/// Numbers that fit.
+/// Reads numbers that fit into the type.
 macro_rules! numbers {
     ($($number:ty),*) => {$(
         impl FromColumn for $number {

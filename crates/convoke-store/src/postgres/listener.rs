@@ -1,4 +1,4 @@
-//! What other daemons announce: a thread with a connection of its own.
+//! A thread that receives the announcements of other nodes on its own connection.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use crate::db::{PostgresSession, SqlResult};
 /// The channel that all daemons listen to.
 pub(crate) const CHANNEL: &str = "convoke";
 
-/// How often a silent connection is looked after.
+/// How often an idle connection is checked.
 const LOOK: Duration = Duration::from_secs(1);
-/// Notices that wait for their reader.
+/// Notices that are buffered for the receiver.
 const BACKLOG: usize = 1024;
 
-/// Something that happened in the database.
+/// A notification from the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    /// The connection is new: anything may have happened before.
+    /// The connection is new, so earlier notices may have been lost.
     Connected,
     /// Sessions of a daemon changed.
     Sessions {
@@ -29,11 +29,11 @@ pub enum Notice {
         /// The sessions.
         sessions: Vec<SessionId>,
     },
-    /// A daemon is asked to do something.
+    /// There is a command for a node.
     Command(NodeId),
     /// There is a response to a command.
     Response(u64),
-    /// The prompts changed that wait for the daemon of a session.
+    /// The prompts that wait for the node of a session have changed.
     Waiting(SessionId),
 }
 
@@ -53,7 +53,7 @@ impl Notice {
     }
 }
 
-/// Follows what is announced, until the receiver is dropped.
+/// Receives notices until the receiver is dropped.
 pub(crate) fn listen(server: &Server) -> mpsc::Receiver<Notice> {
     let (sender, receiver) = mpsc::channel(BACKLOG);
     let server = server.clone();

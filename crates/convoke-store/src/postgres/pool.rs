@@ -1,4 +1,4 @@
-//! The connections that read.
+//! The pool of reader connections.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use super::Server;
 use crate::db::{Db, PostgresSession};
 use crate::error::{Error, Fault, Result};
 
-/// Reads at the same time; one more waits. A server has some hundred connections for all daemons.
+/// Concurrent reads; further ones wait. A server has about a hundred connections for all nodes.
 const CONNECTIONS: u32 = 6;
 
 /// A handle to the connections; cheap to clone.
@@ -20,13 +20,13 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Connects to nothing yet.
+    /// Opens no connection yet.
     pub(crate) fn new(server: Arc<Server>) -> Self {
         let room = Arc::new(Semaphore::new(CONNECTIONS as usize));
         Self { server, room, idle: Arc::default() }
     }
 
-    /// Reads on a thread that may be blocked.
+    /// Reads on a blocking thread.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(Db<'_>) -> Result<T, Fault> + Send + 'static,
@@ -35,7 +35,7 @@ impl Pool {
             Arc::clone(&self.room).acquire_owned().await.map_err(|_| Error::Closed)?;
         let pool = self.clone();
         let reading = tokio::task::spawn_blocking(move || {
-            // Kept until it is done, even when the caller no longer waits.
+            // Held until the read is done, even if the caller has stopped waiting.
             let _room = room;
             pool.read_here(read)
         });
@@ -52,7 +52,7 @@ impl Pool {
         outcome.map_err(|fault| fault.at(self.server.as_path()))
     }
 
-    /// An idle connection that still answers, or a new one.
+    /// An idle connection that still responds, or a new one.
     fn session(&self) -> Result<PostgresSession, Fault> {
         loop {
             let Some(idle) = self.lock().pop() else { return Ok(self.server.connect()?) };
@@ -67,7 +67,7 @@ impl Pool {
         let all = self.room.acquire_many(CONNECTIONS).await.ok();
         self.room.close();
         let idle = std::mem::take(&mut *self.lock());
-        // Closing a connection waits for the server. What it fails with is of no interest any more.
+        // Closing a connection waits for the server. Errors no longer matter.
         tokio::task::spawn_blocking(move || drop(idle)).await.ok();
         drop(all);
     }

@@ -63,7 +63,7 @@ pub(crate) fn status(server: &Server) -> Result<Vec<Migration>> {
     with(server, |db| listed_in(db, server.as_path(), STEPS))
 }
 
-/// Applies what is missing and returns that, first to last.
+/// Applies the missing migrations and returns them, first to last.
 pub(crate) fn migrate(server: &Server, now: Timestamp) -> Result<Vec<Migration>> {
     with(server, |db| {
         if is_complete(&listed_in(db, server.as_path(), STEPS)?) {
@@ -76,7 +76,8 @@ pub(crate) fn migrate(server: &Server, now: Timestamp) -> Result<Vec<Migration>>
     })
 }
 
-/// Takes the newest migrations back, with all that is stored in what they made; returns them, newest first.
+/// Rolls the newest migrations back, with all data in what they created; returns them, newest
+/// first.
 pub(crate) fn rollback(server: &Server, steps: usize) -> Result<Vec<Migration>> {
     with(server, |db| {
         if listed_in(db, server.as_path(), STEPS)?.iter().all(|it| it.applied_at.is_none()) {
@@ -94,7 +95,8 @@ fn is_complete(migrations: &[Migration]) -> bool {
     migrations.iter().all(|migration| migration.applied_at.is_some())
 }
 
-/// Refuses to change the schema under other daemons whose leases hold, unless it is up to date with these steps.
+/// Refuses to change the schema while other nodes hold their leases, unless these steps are applied
+/// already.
 fn refuse_running(db: Db<'_>, server: &Server, steps: &[Step]) -> Result<(), Fault> {
     // Another daemon may have migrated it while this one waited for the lock.
     if !steps.is_empty() && is_complete(&listed_in(db, server.as_path(), steps)?) {

@@ -13,9 +13,9 @@ use crate::db::{PostgresSession, SqlResult};
 
 /// How long a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// After this long without an answer to what was sent, a connection is broken.
+/// A connection without a response for this long is broken.
 const SILENCE_MAX: Duration = Duration::from_secs(20);
-/// What every connection sets: our schema alone, and no statement for ever.
+/// The settings of every connection: Convoke's schema only, and timeouts for statements and locks.
 const OPTIONS: &str = "-c search_path=convoke -c statement_timeout=30s -c lock_timeout=10s \
      -c idle_in_transaction_session_timeout=60s -c timezone=UTC -c client_min_messages=warning";
 
@@ -106,7 +106,7 @@ impl Server {
         }
         let (ssl_mode, verification) = Verification::of(mode, roots)?;
         let text = format!("{address}?{}", kept.join("&"));
-        // The library's own words quote no part of the URL.
+        // The library's error text quotes no part of the URL.
         let mut config: Config = text.parse().map_err(|error: postgres::Error| invalid(&error))?;
         config.ssl_mode(ssl_mode);
         config.connect_timeout(CONNECT_TIMEOUT);
@@ -133,7 +133,7 @@ impl Server {
         Path::new(&self.shown)
     }
 
-    /// The same for a daemon of this id: what it stores belongs to it.
+    /// The server as a node uses it: what it stores belongs to that node.
     pub fn with_node(mut self, node: NodeId) -> Self {
         self.config.options(&format!("{OPTIONS} -c convoke.node={node}"));
         self.config.application_name(&application_name(Some(node)));
@@ -141,12 +141,12 @@ impl Server {
         self
     }
 
-    /// The daemon that connects, if it has said so.
+    /// The node that connects, if it is set.
     pub(crate) const fn node(&self) -> Option<NodeId> {
         self.node
     }
 
-    /// Connects. Blocking; not to be called where the runtime works.
+    /// Connects. Blocking; not to be called on a runtime thread.
     pub(crate) fn connect(&self) -> SqlResult<PostgresSession> {
         Ok(PostgresSession::new(self.client()?))
     }

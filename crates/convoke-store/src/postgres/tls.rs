@@ -32,7 +32,7 @@ impl Verification {
         Ok(match mode {
             "disable" => (SslMode::Disable, Self::None),
             "prefer" => (SslMode::Prefer, Self::None),
-            // As libpq does, for the sake of older settings: with authorities at hand, they are asked.
+            // As in libpq, for compatibility: if a root certificate is configured, it is used.
             "require" if roots.is_some() => (SslMode::Require, Self::Authority(read(roots)?)),
             "require" => (SslMode::Require, Self::None),
             "verify-ca" => (SslMode::Require, Self::Authority(read(roots)?)),
@@ -93,7 +93,7 @@ pub(super) fn connector(verification: &Verification) -> MakeRustlsConnect {
     MakeRustlsConnect::new(config)
 }
 
-/// Takes a certificate for another host, or any certificate at all.
+/// Accepts a certificate for another host, or any certificate.
 #[derive(Debug)]
 struct Lenient {
     chain: Option<Arc<WebPkiServerVerifier>>,

@@ -1,6 +1,7 @@
-//! The threads that write. What waits for one goes into one transaction; all are answered after its commit.
+//! The writer threads. Each batches its queued changes into one transaction and answers the callers
+//! after the commit.
 //!
-//! All changes of a session go to the same thread, so that they never overtake each other.
+//! All changes of a session go to the same thread, so that they keep their order.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -18,18 +19,18 @@ use crate::job::{Job, Task};
 use crate::nodes::Lease;
 use crate::write::Change;
 
-/// Threads, each with a connection. While one waits for the server's disk, another one sends.
+/// Threads, each with a connection. While one waits for the server's disk, another one can send.
 const THREADS: usize = 4;
-/// Changes that may be under way at once; when there are as many, callers wait before theirs is taken.
+/// Changes that may be queued at once; further callers wait for room.
 const QUEUE: usize = 1024;
 /// Changes in one transaction.
 const BATCH_MAX: usize = 64;
-/// How often a change is tried that meets others.
+/// How often a change is retried after a conflict with another transaction.
 const TRIES: u32 = 10;
-/// How long a server that cannot be reached is left alone; changes wait meanwhile.
+/// The pause before the next attempt to connect; changes wait meanwhile.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 
-/// The way to the threads.
+/// A handle to the writer threads.
 #[derive(Debug)]
 pub(crate) struct Writers {
     queue: Arc<Queue>,
@@ -41,16 +42,16 @@ struct Queue {
     state: Mutex<State>,
     filled: Condvar,
     commits: AtomicU64,
-    /// Of this daemon; 0 until it has joined the others.
+    /// The epoch of this node; 0 until it has joined the others.
     epoch: AtomicI64,
 }
 
 #[derive(Default)]
 struct State {
-    /// For each thread.
+    /// The queue of each thread.
     jobs: [VecDeque<Box<dyn Job>>; THREADS],
     is_closed: bool,
-    /// Threads that run.
+    /// Running threads.
     threads: usize,
     ended: Option<oneshot::Sender<()>>,
 }
@@ -101,7 +102,7 @@ impl Writers {
         self.queue.epoch.store(epoch, Ordering::Release);
     }
 
-    /// Has a change made, and waits until it is committed.
+    /// Applies a change, and waits until it is committed.
     pub(crate) async fn make<C: Change>(&self, change: C) -> Result<C::Outcome> {
         let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| Error::Closed)?;
         let (reply, outcome) = oneshot::channel();
@@ -109,7 +110,7 @@ impl Writers {
         outcome.await.map_err(|_| Error::Closed)?
     }
 
-    /// Lets what is queued be committed, then ends the threads; later changes fail with `Closed`.
+    /// Commits what is queued, then ends the threads; later changes fail with `Closed`.
     pub(crate) async fn stop(&self) {
         self.room.close();
         let (reply, ended) = oneshot::channel();
@@ -138,7 +139,7 @@ impl Queue {
     }
 
     fn push(&self, job: Box<dyn Job>) {
-        // Ids are random; what belongs to no session is rare.
+        // Ids are random, so threads get equal shares; changes without a session are rare.
         let number = job.session().map_or(0, |id| usize::from(id.as_bytes()[15])) % THREADS;
         if let Some(jobs) = self.lock().jobs.get_mut(number) {
             jobs.push_back(job);
@@ -146,7 +147,7 @@ impl Queue {
         self.filled.notify_all();
     }
 
-    /// Waits for changes for a thread; `None` when there will be none.
+    /// Waits for changes for a thread; `None` when the queue is closed and empty.
     fn take(&self, number: usize) -> Option<Vec<Box<dyn Job>>> {
         let mut state = self.lock();
         loop {
@@ -167,19 +168,19 @@ struct Thread {
     number: usize,
     queue: Arc<Queue>,
     session: Option<PostgresSession>,
-    /// When the server could not be reached.
+    /// When the last attempt to connect failed.
     tried: Option<Instant>,
 }
 
-/// Why a transaction came to nothing.
-enum Setback {
-    /// This change; the others may be tried without it.
+/// Why a transaction failed.
+enum AttemptError {
+    /// This change failed; the others can be retried without it.
     Member(usize),
-    /// The server, or another transaction; none of it was stored.
+    /// The server failed, or there was a conflict; nothing was stored.
     All(Sql),
-    /// The lease was over; it is renewed if no other process has the id of this daemon.
+    /// The lease had expired; it is renewed unless another process has the id of this node.
     LeaseOver(Lease),
-    /// The connection was lost at the commit; whether it was made is known to the server under this number.
+    /// The connection was lost at the commit; the server knows the outcome by this transaction id.
     Unknown(String),
 }
 
@@ -199,33 +200,33 @@ impl Thread {
         }
     }
 
-    /// Makes every change that can be made, and answers every caller.
+    /// Applies every change that can be applied, and answers every caller.
     fn carry_out(&mut self, mut jobs: Vec<Box<dyn Job>>) {
         let mut aside: Vec<Box<dyn Job>> = Vec::new();
         let mut tries = 0;
         while !jobs.is_empty() {
             match self.attempt(&mut jobs) {
                 Ok(()) => self.answer(std::mem::take(&mut jobs)),
-                Err(Setback::Member(_)) if jobs.len() == 1 => {
-                    // Its own error is its outcome.
+                Err(AttemptError::Member(_)) if jobs.len() == 1 => {
+                    // The error of this change is its outcome.
                     self.report(std::mem::take(&mut jobs));
                 }
-                Err(Setback::Member(at)) => aside.push(jobs.remove(at)),
-                // The other one has been committed by now, or waits for us no more.
-                Err(Setback::All(error)) if is_conflict(&error) && tries < TRIES => {
+                Err(AttemptError::Member(at)) => aside.push(jobs.remove(at)),
+                // The conflicting transaction is over by now, so each change is retried alone.
+                Err(AttemptError::All(error)) if is_conflict(&error) && tries < TRIES => {
                     tries += 1;
                     aside.extend(jobs.drain(1..).rev());
                 }
-                Err(Setback::All(error)) => self.fail(&mut jobs, &error),
-                Err(Setback::LeaseOver(lease)) => match self.renew(lease) {
+                Err(AttemptError::All(error)) => self.fail(&mut jobs, &error),
+                Err(AttemptError::LeaseOver(lease)) => match self.renew(lease) {
                     Ok(()) => {}
                     Err(Fault::Sql(error)) => self.fail(&mut jobs, &error),
                     Err(Fault::Refused(_)) => {
                         jobs.drain(..).for_each(|job| job.fail(Error::Fenced));
                     }
                 },
-                Err(Setback::Unknown(transaction)) => {
-                    if self.find_out(&transaction) {
+                Err(AttemptError::Unknown(transaction)) => {
+                    if self.is_committed(&transaction) {
                         self.answer(std::mem::take(&mut jobs));
                     }
                 }
@@ -263,8 +264,8 @@ impl Thread {
     }
 
     /// Makes all changes in one transaction, or none.
-    fn attempt(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<(), Setback> {
-        let session = self.session().map_err(Setback::All)?;
+    fn attempt(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<(), AttemptError> {
+        let session = self.session().map_err(AttemptError::All)?;
         let outcome = make_all(&session, jobs, self.queue.lease());
         if !session.is_closed() {
             self.session = Some(session);
@@ -284,8 +285,8 @@ impl Thread {
         session
     }
 
-    /// Asks until the server is there again whether a transaction was committed.
-    fn find_out(&mut self, transaction: &str) -> bool {
+    /// Asks the server whether a transaction was committed; retries until the server responds.
+    fn is_committed(&mut self, transaction: &str) -> bool {
         loop {
             let asked = self.session().and_then(|session| {
                 let db = Db::Postgres(&session);
@@ -309,43 +310,44 @@ fn make_all(
     session: &PostgresSession,
     jobs: &mut [Box<dyn Job>],
     lease: Option<Lease>,
-) -> Result<(), Setback> {
+) -> Result<(), AttemptError> {
     let db = Db::Postgres(session);
-    // Also what may be synced later: a daemon outlives the server, and a commit that the server lost when it was killed would
-    // be missing under everything that the session stores next. Commits of the threads share the server's syncs.
-    session.execute_batch("BEGIN").map_err(Setback::All)?;
+    // Every commit is synced, whatever the durability: the daemon outlives the server, and a commit
+    // that a killed server lost would be missing below the next revisions of the session.
+    // Concurrent commits share the server's syncs.
+    session.execute_batch("BEGIN").map_err(AttemptError::All)?;
     for (at, job) in jobs.iter_mut().enumerate() {
         let Some(fault) = job.run(db) else { continue };
-        let setback = match fault {
+        let attempt_error = match fault {
             Fault::Sql(error) if session.is_closed() || is_conflict(error) => {
-                Setback::All(Sql::Said(error.to_string(), error.code()))
+                AttemptError::All(Sql::Said(error.to_string(), error.code()))
             }
-            Fault::Sql(_) | Fault::Refused(_) => Setback::Member(at),
+            Fault::Sql(_) | Fault::Refused(_) => AttemptError::Member(at),
         };
         session.execute_batch("ROLLBACK").ok();
-        return Err(setback);
+        return Err(attempt_error);
     }
-    let closing = close(db, jobs, lease).map_err(Setback::All)?;
+    let closing = close(db, jobs, lease).map_err(AttemptError::All)?;
     if let Some(lease) = lease.filter(|_| !closing.is_leased) {
-        session.execute_batch("ROLLBACK").map_err(Setback::All)?;
-        return Err(Setback::LeaseOver(lease));
+        session.execute_batch("ROLLBACK").map_err(AttemptError::All)?;
+        return Err(AttemptError::LeaseOver(lease));
     }
     match (session.execute_batch("COMMIT"), closing.transaction) {
         (Ok(()), _) => Ok(()),
-        (Err(_), Some(number)) if session.is_closed() => Err(Setback::Unknown(number)),
-        (Err(error), _) => Err(Setback::All(error)),
+        (Err(_), Some(number)) if session.is_closed() => Err(AttemptError::Unknown(number)),
+        (Err(error), _) => Err(AttemptError::All(error)),
     }
 }
 
-/// What is known just before the commit.
+/// What is read just before the commit.
 struct Closing {
-    /// The number of the transaction, unless it wrote nothing.
+    /// The id of the transaction, unless it wrote nothing.
     transaction: Option<String>,
-    /// Whether the lease still holds.
+    /// Whether the lease is still valid.
     is_leased: bool,
 }
 
-/// Announces which sessions changed, once for all changes of the transaction, and looks whether the lease still holds.
+/// Announces the changed sessions, once for all changes of the transaction, and checks the lease.
 fn close(db: Db<'_>, jobs: &[Box<dyn Job>], lease: Option<Lease>) -> SqlResult<Closing> {
     let Some(Lease { node, epoch }) = lease else {
         let sql = "SELECT CAST(pg_current_xact_id_if_assigned() AS TEXT)";
@@ -367,8 +369,8 @@ fn close(db: Db<'_>, jobs: &[Box<dyn Job>], lease: Option<Lease>) -> SqlResult<C
     })
 }
 
-/// Whether two transactions stood in each other's way, and one was ended for the other's sake: the second may find what the
-/// first has stored.
+/// Whether a transaction was aborted by a conflict with another one. A retry may find what the
+/// other one stored.
 fn is_conflict(error: &Sql) -> bool {
     let conflicts = [
         SqlState::T_R_DEADLOCK_DETECTED,

@@ -10,7 +10,7 @@ use crate::db::{Db, Optional as _, SqlResult, params};
 use crate::error::{Error, Result};
 use crate::row;
 
-/// One migration as the database has it.
+/// A row of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) version: u32,
@@ -19,10 +19,10 @@ pub(super) struct Entry {
     pub(super) applied_at: Timestamp,
 }
 
-/// Whose database it is.
+/// Which program a database belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// Nothing is in it yet, as a crash at the very first start leaves it.
+    /// It is empty, as after a crash at the first start.
     None,
     Us,
     Another,
@@ -32,7 +32,7 @@ impl Owner {
     pub(super) fn of(db: Db<'_>) -> SqlResult<Self> {
         let connection = match db {
             Db::Sqlite(connection) => connection,
-            // There, everything of ours is in a schema of its own.
+            // On a server, everything of Convoke's is in its own schema.
             Db::Postgres(_) => {
                 let sql = "SELECT 1 FROM pg_tables
                      WHERE schemaname = 'convoke' AND tablename = 'schema_migrations'";
@@ -51,7 +51,7 @@ impl Owner {
     }
 }
 
-/// Reads the book, first entry to last.
+/// Reads the table, first migration to last.
 pub(super) fn read(db: Db<'_>) -> SqlResult<Vec<Entry>> {
     let mut statement = db.prepare_cached(
         "SELECT version, name, checksum, applied_at FROM schema_migrations ORDER BY version",
@@ -67,7 +67,7 @@ pub(super) fn read(db: Db<'_>) -> SqlResult<Vec<Entry>> {
     entries.collect()
 }
 
-/// Reads the book; begins it, and marks the database as ours, when there is none.
+/// Reads the table; creates it, and marks the database as Convoke's, if there is none.
 pub(super) fn open(db: Db<'_>) -> SqlResult<Vec<Entry>> {
     // In the same transaction as the first migration, so that a crash leaves all of it or nothing.
     if Owner::of(db)? == Owner::None {
@@ -95,7 +95,7 @@ pub(super) fn open(db: Db<'_>) -> SqlResult<Vec<Entry>> {
     read(db)
 }
 
-/// Enters a migration that was applied.
+/// Records an applied migration.
 pub(super) fn enter(db: Db<'_>, step: &Step, now: Timestamp) -> SqlResult<()> {
     db.prepare_cached(
         "INSERT INTO schema_migrations (version, name, checksum, applied_at)
@@ -105,14 +105,14 @@ pub(super) fn enter(db: Db<'_>, step: &Step, now: Timestamp) -> SqlResult<()> {
     Ok(())
 }
 
-/// Strikes a migration out; returns when it had been applied, if it had.
+/// Deletes the record of a migration; returns when it had been applied, if it had.
 pub(super) fn strike(db: Db<'_>, step: &Step) -> SqlResult<Option<Timestamp>> {
     db.prepare_cached("DELETE FROM schema_migrations WHERE version = ?1 RETURNING applied_at")?
         .query_row([step.version], |row| row::timestamp(row, 0))
         .optional()
 }
 
-/// Refuses a book that is not the beginning of ours.
+/// Fails unless the recorded migrations are the first ones of this program.
 pub(super) fn verify(path: &Path, steps: &[Step], book: &[Entry]) -> Result<()> {
     let known = steps.last().map_or(0, |step| step.version);
     if let Some(newest) = book.last().filter(|entry| entry.version > known) {

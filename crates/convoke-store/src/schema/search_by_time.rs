@@ -1,4 +1,4 @@
-//! Migration 7 in code: the search index of the schema before it is filled when the migration is taken back.
+//! Migration 7 in code: rolling it back fills the search index of the previous schema.
 
 use super::steps::Code;
 use crate::db::{Db, params};
@@ -6,10 +6,10 @@ use crate::error::Fault;
 use crate::write::refill;
 use crate::write::search::vector_of;
 
-/// Going up needs no code: the index is filled in the background.
+/// `up` needs no code: the index is filled in the background.
 pub(crate) const CODE: Code = Code { up: |_| Ok(()), down };
 
-/// Messages that are read at once.
+/// The page size of reads.
 const PAGE: u32 = 1000;
 
 fn down(db: Db<'_>) -> Result<(), Fault> {

@@ -7,18 +7,18 @@ use super::{Migration, search_by_time, whole_messages};
 use crate::db::Db;
 use crate::error::Fault;
 
-/// Both halves of a migration.
+/// A migration: the statements that apply it, and those that roll it back.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step {
     pub(crate) version: u32,
     pub(crate) name: &'static str,
     pub(crate) up: &'static str,
     pub(crate) down: &'static str,
-    /// Code that runs after either text, in the same transaction.
+    /// Code that runs after the statements of either direction, in the same transaction.
     pub(crate) code: Option<Code>,
 }
 
-/// What SQL alone cannot do.
+/// The parts of a migration that SQL cannot express.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Code {
     pub(crate) up: fn(Db<'_>) -> Result<(), Fault>,

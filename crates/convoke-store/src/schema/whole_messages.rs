@@ -1,7 +1,7 @@
 //! Migration 2 in code: from one row per piece to one row per message, and back.
 //!
-//! The rules by which pieces make messages live here alone. They read JSON, not the domain's types, so that they stay as
-//! they are when those change.
+//! The rules for merging pieces into messages are only here. They read JSON instead of domain
+//! types, so that later changes of those types do not affect them.
 
 mod down;
 mod up;
@@ -15,7 +15,7 @@ use crate::db::Db;
 use crate::error::Fault;
 use crate::write::search;
 
-/// Only databases in files are as old as that.
+/// Only databases in files are old enough to need it.
 pub(super) const CODE: Code = Code {
     up: |db| match db {
         Db::Sqlite(db) => up::up(db),
@@ -27,7 +27,7 @@ pub(super) const CODE: Code = Code {
     },
 };
 
-/// A row of either table, without what differs.
+/// The columns that both tables share.
 struct Row {
     n: Option<i64>,
     id: Vec<u8>,
@@ -62,7 +62,7 @@ fn turn_notice(event: &str, turn: u64, stop: &Value, text: &str) -> Value {
     notice
 }
 
-/// What is searched, put in anew: prompts, answers and questions, each under the number of its message.
+/// Rebuilds the search index: prompts, answers and questions, each under the number of its message.
 fn index_all(db: &Connection, select: &str) -> Result<(), Fault> {
     let mut statement = db.prepare(select)?;
     let mut rows = statement.query([])?;
@@ -89,7 +89,7 @@ fn drop_tables(db: &Connection, tables: &[&str]) -> Result<(), Fault> {
 /// An id for a message that had none.
 fn new_id(db: &Connection) -> Result<Vec<u8>, Fault> {
     let mut id: Vec<u8> = db.query_row("SELECT randomblob(16)", params![], |row| row.get(0))?;
-    // As every id that is drawn at random: version 4, variant 1.
+    // The bits of a UUID of version 4, variant 1.
     if let [_, _, _, _, _, _, version, _, variant, ..] = id.as_mut_slice() {
         *version = (*version & 0x0f) | 0x40;
         *variant = (*variant & 0x3f) | 0x80;

@@ -1,8 +1,8 @@
-//! The best hits first. The index alone ranks them: by how close to each other the words are, then by how much of the
-//! message they make up, then by time.
+//! Ranks hits with the index alone: by how close to each other the words are, then by how much of
+//! the message they make up, then by time.
 //!
-//! FTS5's own `bm25` counts all messages that contain a word, and looks the length of each hit up: 30 ms in a million
-//! messages.
+//! FTS5's own `bm25` counts all messages that contain a word and looks up the length of each hit,
+//! which takes 30 ms with a million messages.
 
 use std::cmp::Reverse;
 use std::iter::Peekable;
@@ -16,14 +16,14 @@ use super::sql;
 use crate::db::{Db, Optional as _, Param, params};
 use crate::error::Fault;
 
-/// Of so many of the newest messages with the rarest of the words the best are found; older hits follow by time. To rank
-/// each match of common words would take too long.
+/// The newest messages with the rarest word that are ranked; older hits follow by time. Ranking
+/// every match of common words would take too long.
 const BEST_OF: u32 = 10_000;
 
-/// So many messages with a word tell how rare it is.
+/// The rarity of a word is estimated by how far back its newest messages reach, up to this many.
 const SAMPLE: u32 = 250;
 
-/// A message of this size or a shorter one that repeats the words is one of the best.
+/// The longest message that is among the best if it repeats the words.
 const SHORT_MAX: Size = Size::Medium;
 
 /// How close to each other the words of a hit are.
@@ -55,7 +55,8 @@ pub(super) struct Ranked {
 }
 
 impl Ranked {
-    /// The least come first. Repeated words make a page as good as a sentence that has them once.
+    /// The sort key, least first. A long message that repeats the words ranks as high as a short
+    /// one that has them once.
     fn rank(&self) -> (Closeness, u8, Reverse<i64>) {
         let size = Size::of_key(self.key) as u8;
         let about = match (self.closeness, self.emphasis) {
@@ -66,7 +67,8 @@ impl Ranked {
         (self.closeness, about, Reverse(self.key))
     }
 
-    /// All by which it is ranked. What is said meanwhile changes no rank, so that pages fit together.
+    /// The cursor of this hit, with everything that determines its rank. Later messages change no
+    /// rank, so pages do not overlap.
     pub(super) fn place(&self) -> HitPlace {
         let tier = match (self.closeness, self.emphasis) {
             (Closeness::InARow, Emphasis::Repeated) => 0,
@@ -95,7 +97,7 @@ impl Ranked {
     }
 }
 
-/// The best hits after a place, whose keys are in a range.
+/// The best hits after a cursor, whose keys are in a range.
 pub(super) fn best(
     matching: &Matching<'_>,
     range: Range<i64>,
@@ -124,7 +126,7 @@ pub(super) fn best(
     Ok(found)
 }
 
-/// What is wanted of the newest messages.
+/// A page of ranked hits.
 struct Ranking<'a> {
     matching: &'a Matching<'a>,
     after: Option<Ranked>,
@@ -132,8 +134,8 @@ struct Ranking<'a> {
 }
 
 impl Ranking<'_> {
-    /// A whole page of the best hits for a single word: short messages that repeat it. Of a frequent word there are enough,
-    /// so that no other hit is read; of another one nothing is returned.
+    /// A whole page of the best hits for a single word: short messages that repeat it. A frequent
+    /// word has enough of them, so that no other hit is read; for a rarer word the result is empty.
     fn first_of_one_word(&self, all: &str, range: &Range<i64>) -> Result<Vec<Ranked>, Fault> {
         let (closeness, emphasis) = (Closeness::Apart, Emphasis::Repeated);
         let best = |key| Ranked { closeness, emphasis, key };
@@ -159,7 +161,7 @@ impl Ranking<'_> {
         Ok(if is_whole { keys.into_iter().map(best).collect() } else { Vec::new() })
     }
 
-    /// Adds hits until there are enough of them. Returns the key before which no hit was ranked.
+    /// Adds hits until the page is full. Returns the key below which no hit was ranked.
     fn read(&self, all: &str, range: &Range<i64>, found: &mut Vec<Ranked>) -> Result<i64, Fault> {
         let (matching, db) = (self.matching, self.matching.db);
         let mut newest = self.newest(range)?..range.end;
@@ -170,7 +172,8 @@ impl Ranking<'_> {
         ];
         let kinds: Vec<(Closeness, String)> =
             kinds.into_iter().filter_map(|(closeness, words)| Some((closeness, words?))).collect();
-        // Those of a page before are read only to leave them out of what follows: all in a row are near, too, and so on.
+        // The closeness before the cursor's is only read to exclude its hits from the next: words
+        // in a row are also near, and so on.
         let reached = self.after.map_or(Closeness::InARow, |after| after.closeness);
         let first = kinds.iter().position(|(closeness, _)| *closeness >= reached).unwrap_or(0);
         let (mut closer, mut repeated) = (Vec::new(), None);
@@ -188,7 +191,8 @@ impl Ranking<'_> {
                         None => Vec::new(),
                     }),
                 };
-                let (mut closer, mut repeated) = (Among::new(&closer), Among::new(repeated));
+                let (mut closer, mut repeated) =
+                    (SortedKeys::new(&closer), SortedKeys::new(repeated));
                 let rest = matched.iter().copied().filter(|key| !closer.has(*key));
                 let hits = rest.map(|key| {
                     let is_repeated = repeated.has(key);
@@ -220,8 +224,8 @@ impl Ranking<'_> {
         found.extend(hits);
     }
 
-    /// The first key of what is ranked. A single word is counted while its messages are read; of several, the one whose
-    /// newest messages reach back furthest.
+    /// The lowest key that is ranked. A single word is counted while its messages are read; of
+    /// several words, the rarest counts, whose newest messages reach back furthest.
     fn newest(&self, range: &Range<i64>) -> Result<i64, Fault> {
         let mut rarest: Option<(i64, String)> = None;
         for words in self.matching.each()? {
@@ -260,12 +264,12 @@ fn read(db: Db<'_>, sql: &str, params: &[Param<'_>]) -> Result<Vec<i64>, Fault> 
     Ok(keys)
 }
 
-/// Keys among which others are looked for, all from the greatest to the least.
-struct Among<'a> {
+/// Sorted keys for membership tests; both sides are in descending order.
+struct SortedKeys<'a> {
     keys: Peekable<slice::Iter<'a, i64>>,
 }
 
-impl<'a> Among<'a> {
+impl<'a> SortedKeys<'a> {
     fn new(keys: &'a [i64]) -> Self {
         Self { keys: keys.iter().peekable() }
     }

@@ -1,5 +1,5 @@
-//! Excerpts of hits. The index stores no texts, so the matches are found in the messages: a second index, in memory and of
-//! the hits alone, marks them by the same rules.
+//! Excerpts of hits. The index stores no texts, so matches are found again in the messages: an
+//! in-memory index of the hits alone marks them with the same tokenizer.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -17,17 +17,18 @@ const WORDS_BEFORE: usize = 6;
 const BYTES_MAX: usize = 600;
 const BYTES_BEFORE_MAX: usize = 150;
 
-/// What encloses a match in a marked text; never in the text itself.
+/// The start mark of a match; it never occurs in the text itself.
 pub(crate) const MATCH_START: char = '\u{2}';
-/// The end of what encloses a match.
+/// The end mark of a match.
 pub(crate) const MATCH_END: char = '\u{3}';
 
 thread_local! {
-    /// An index of some texts, to mark matches in them. To make one takes longer than to find a page of hits.
+    /// The in-memory index that marks matches. Creating one takes longer than finding a page of
+    /// hits.
     static MARKER: Marker = const { Marker { db: OnceCell::new() } };
 }
 
-/// The excerpts of those texts, by their keys, in which the terms are.
+/// The excerpts of the texts in which the terms occur, by key.
 pub(super) fn excerpts<'a>(
     texts: impl Iterator<Item = (i64, &'a str)>,
     terms: &str,

@@ -1,16 +1,16 @@
-//! What a message is about: the words that it repeats. The index has them once more, marked, so that a search for one of
-//! them finds such messages without counting.
+//! The words that a message repeats. The index has each of them a second time, marked, so that a
+//! search finds the messages that are about a word without counting.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::key::Size;
 
-/// A word is frequent if it is at least one of so many, and repeated.
+/// A word is frequent if it occurs more than once and makes up at least one in this many words.
 const ONE_OF: u32 = 32;
-/// Longer ones are no words.
+/// Longer runs of letters are not counted as words.
 const WORD_BYTES_MAX: usize = 64;
-/// Bytes of a text for each different word, about.
+/// The estimated bytes of text per distinct word.
 const BYTES_OF_A_WORD: usize = 16;
 
 /// The size of a text, and the words that are frequent in it.
@@ -20,7 +20,7 @@ pub(crate) struct Measured<'a> {
     pub(crate) frequent: Vec<&'a str>,
 }
 
-/// Measures a text. Its words are nearly those that the index finds, which is enough to rank it.
+/// Measures a text. Its words are only nearly those of the index, which is enough for ranking.
 pub(crate) fn measure(text: &str) -> Measured<'_> {
     let room = text.len() / BYTES_OF_A_WORD;
     let mut counts: HashMap<u64, (u32, &str), BuildHasherDefault<Hashed>> =
@@ -39,7 +39,8 @@ pub(crate) fn measure(text: &str) -> Measured<'_> {
     Measured { size: Size::of_words(words as usize), frequent }
 }
 
-/// A hash of a word in lower case (FNV-1a). Two words that share one are counted as the same, which does no harm.
+/// A hash of a word in lower case (FNV-1a). Colliding words are counted as the same, which does no
+/// harm.
 fn hash(word: &str) -> u64 {
     let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let start = 0xcbf2_9ce4_8422_2325;
@@ -48,11 +49,11 @@ fn hash(word: &str) -> u64 {
     } else {
         word.to_lowercase().bytes().fold(start, add)
     };
-    // The table uses the highest bits, too, which are the worst of this hash.
+    // The hash table also uses the highest bits, which are the worst of this hash.
     hash ^ hash.rotate_left(32)
 }
 
-/// Keys that are hashes already.
+/// Hashes keys that are hashes already.
 #[derive(Default)]
 struct Hashed(u64);
 

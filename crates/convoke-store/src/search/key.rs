@@ -1,4 +1,5 @@
-//! The keys by which the search index orders messages: their times, made unique, and how long they are.
+//! The keys by which the search index orders messages: the time, made unique, and the size of the
+//! message.
 
 use std::ops::RangeInclusive;
 
@@ -8,15 +9,15 @@ use convoke_core::time::Timestamp;
 const KEYS: i64 = 512;
 /// Bits of a key that say how long the message is.
 pub(super) const SIZE_BITS: i64 = 0b11;
-/// The first millisecond that has keys of its own, in 2015, before there was any agent to talk to.
+/// The first millisecond with keys of its own, in 2015, before any agent existed.
 const MILLIS_MIN: i64 = 1_420_070_400_000;
-/// The last one, in the year 2084. Keys have 50 bits, so that one with a place in a ranking is below 2^53, which
-/// JavaScript can represent.
+/// The last one, in the year 2084. Keys have 50 bits, so that a cursor with a rank stays below
+/// 2^53, which JavaScript can represent.
 const MILLIS_MAX: i64 = MILLIS_MIN + (1 << 41) - 2;
 /// The bits of a key.
 pub(super) const KEY_BITS: u32 = 50;
 
-/// How long a message is. The index knows it from the key alone, so that hits are ranked without another look-up.
+/// The size of a message. It is part of the key, so that hits are ranked without a lookup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Size {
     /// A sentence.
@@ -30,7 +31,7 @@ pub(crate) enum Size {
 }
 
 impl Size {
-    /// The size of a text with so many words.
+    /// The size of a text with this many words.
     pub(crate) const fn of_words(words: usize) -> Self {
         match words {
             ..=16 => Self::Short,
@@ -49,7 +50,8 @@ impl Size {
         }
     }
 
-    /// This key for a message of this size. No other message has it, since keys of two messages differ in other bits, too.
+    /// The key of a message of this size. It stays unique, since the keys of two messages differ in
+    /// other bits.
     pub(crate) const fn mark(self, key: i64) -> i64 {
         key & !SIZE_BITS | self as i64
     }

@@ -1,4 +1,5 @@
-//! Texts and queries for PostgreSQL, with the words that SQLite finds in them: both databases search alike.
+//! Texts and queries for PostgreSQL, split by SQLite's tokenizer, so that both databases find the
+//! same.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +8,7 @@ use rusqlite::Connection;
 
 use crate::db::SqlResult;
 
-/// The last position that a `tsvector` has; words after it count as standing there.
+/// The last position in a `tsvector`; later words get this position.
 const POSITION_MAX: u32 = 16_383;
 /// Longer words are not searched: a lexeme has at most 2046 bytes.
 const WORD_BYTES_MAX: u32 = 1_000;
@@ -34,7 +35,7 @@ impl Tokenizer {
             .prepare_cached("INSERT INTO texts (rowid, text) VALUES (1, ?1)")?
             .execute([text])?;
         let mut statement = self.db.prepare_cached(
-            // The end of a very long word may be half a letter.
+            // The end of a very long word may be an incomplete character.
             "SELECT \"offset\" + 1, term FROM words WHERE octet_length(term) <= ?1",
         )?;
         let words = statement.query_map([WORD_BYTES_MAX], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -44,7 +45,7 @@ impl Tokenizer {
         Ok(words)
     }
 
-    /// A text as a `tsvector`, together with words of its surroundings.
+    /// A text as a `tsvector`, together with its scope words.
     pub(crate) fn vector(&self, text: &str, scope: &[String]) -> SqlResult<String> {
         let mut positions: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         for (position, word) in self.words(text)? {
@@ -68,7 +69,7 @@ impl Tokenizer {
         Ok(self.words(text)?.into_iter().map(|(_, word)| word).collect())
     }
 
-    /// Words as parts of a `tsquery`; `None` if one of them is nothing that can be searched for.
+    /// Words as parts of a `tsquery`; `None` if one of them has nothing to search for.
     pub(crate) fn phrases(&self, words: &[Term]) -> SqlResult<Option<Vec<String>>> {
         let mut phrases = Vec::new();
         for term in words {
@@ -83,7 +84,8 @@ impl Tokenizer {
     }
 }
 
-/// One word of a query, as it was typed; its letters may make several words of a text, which must follow each other.
+/// One word of a query as it was typed. The tokenizer may split it into several words, which must
+/// follow each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Term {
     pub(crate) text: String,
@@ -94,12 +96,12 @@ fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// No word of a text has such a letter.
+/// A lexeme with a character that no word of a text has.
 pub(super) fn scope_lexeme(word: &str) -> String {
     format!("'{}'", bare_scope_lexeme(word))
 }
 
-/// The same without quotes.
+/// As `scope_lexeme`, without quotes.
 pub(crate) fn bare_scope_lexeme(word: &str) -> String {
     format!("@{word}")
 }

@@ -1,14 +1,14 @@
-//! What the index is asked: words and filters in the language of each database.
+//! Builds the queries of words and filters in the language of each database.
 
 use super::lexemes::{Term, scope_lexeme};
 use super::scope::frequent_word;
 use crate::db::Db;
 use crate::error::Fault;
 
-/// So many other words may be between two that are near each other.
+/// How many other words may be between two that count as near.
 const NEAR: usize = 7;
 
-/// The words of a search with those of its filters.
+/// The words of a search and of its filters.
 pub(super) struct Matching<'a> {
     pub(super) db: Db<'a>,
     pub(super) terms: &'a [Term],
@@ -17,12 +17,12 @@ pub(super) struct Matching<'a> {
 }
 
 impl Matching<'_> {
-    /// All words, anywhere in a message. Like all others `None` if nothing can match.
+    /// All words, anywhere in a message. As for all queries here, `None` if nothing can match.
     pub(super) fn all(&self) -> Result<Option<String>, Fault> {
         self.written(self.terms, |terms| terms.join(" "), |terms| terms.join(" & "))
     }
 
-    /// The words one after the other, as they were typed. Only the last may be the beginning of a word.
+    /// The words one after the other, as they were typed. Only the last may be a prefix.
     pub(super) fn in_a_row(&self) -> Result<Option<String>, Fault> {
         match self.terms {
             [] | [_] => Ok(None),
@@ -31,7 +31,7 @@ impl Matching<'_> {
         }
     }
 
-    /// Each word near the one that was typed before it.
+    /// Each word near the previous one.
     pub(super) fn near(&self) -> Result<Option<String>, Fault> {
         if self.terms.windows(2).all(|pair| matches!(pair, [one, other] if one == other)) {
             return Ok(None);
@@ -57,7 +57,7 @@ impl Matching<'_> {
         )
     }
 
-    /// All of them words that the message repeats.
+    /// All words are repeated in the message.
     pub(super) fn repeated(&self) -> Result<Option<String>, Fault> {
         let is_word = |term: &Term| !term.is_prefix && term.text.chars().all(char::is_alphanumeric);
         if !self.terms.iter().all(is_word) {
@@ -85,7 +85,7 @@ impl Matching<'_> {
         matches!(self.terms, [_]) && self.scope.is_empty()
     }
 
-    /// The words one by one, and those of filters. Empty if there is a single one.
+    /// A query for each word and each filter; none if there is only one word.
     pub(super) fn each(&self) -> Result<Vec<String>, Fault> {
         if self.is_one_word() {
             return Ok(Vec::new());
@@ -98,12 +98,12 @@ impl Matching<'_> {
         Ok(each)
     }
 
-    /// Terms without those of the filters.
+    /// A query of some terms without filters.
     fn alone(&self, terms: &[Term]) -> Result<Option<String>, Fault> {
         Matching { db: self.db, terms, scope: Vec::new() }.all()
     }
 
-    /// The terms as one of the databases reads them, with the words of the filters.
+    /// Builds a query of terms in the language of the database, with the filters.
     fn written(
         &self,
         terms: &[Term],

@@ -1,16 +1,18 @@
-//! The words by which filters are answered. Every message has one for its session and one for each combination of its
-//! project, its agent and its role, so that a search looks for one of them whatever is filtered: the index takes long to
-//! intersect words that are frequent and hardly ever in the same message.
+//! Scope words: words in the index by which filters are evaluated. Every message has one for its
+//! session and one for each combination of its project, agent and role, so that any filter needs a
+//! single word: the index is slow at intersecting frequent words that rarely occur in the same
+//! message.
 
 use convoke_core::id::{AgentName, ProjectId};
 use convoke_core::message::Role;
 
 use crate::write::record::role_word;
 
-/// How all of these words begin. The index has entries for beginnings of three and four letters; these share theirs.
+/// The prefix of all scope words. The index has entries for prefixes of three and four letters;
+/// scope words share theirs.
 const MARK: &str = "zzzz";
 
-/// A session, as the index knows it.
+/// The parts of a session's scope words.
 #[derive(Debug)]
 pub(crate) struct Scope {
     session: String,
@@ -24,7 +26,7 @@ impl Scope {
         Self { session: session_word(session), project, agent }
     }
 
-    /// The words of a message of this session.
+    /// The scope words of a message of this session.
     pub(crate) fn words(&self, role: &str) -> [String; 8] {
         let Self { session, project, agent } = self;
         let role = role_part(role);
@@ -41,7 +43,7 @@ impl Scope {
     }
 }
 
-/// The words of a message that change when its session goes to another project.
+/// The scope words of a message that change when its session gets another project.
 pub(crate) fn project_words(project: &str, agent: &str, role: &str) -> [String; 4] {
     let (project, agent, role) = (project_part(project), agent_part(agent), role_part(role));
     [
@@ -52,17 +54,17 @@ pub(crate) fn project_words(project: &str, agent: &str, role: &str) -> [String; 
     ]
 }
 
-/// The word that stands for a session.
+/// The scope word of a session.
 pub(super) fn session_word(n: i64) -> String {
     format!("{MARK}s{n}")
 }
 
-/// The word that stands for a word that the message repeats.
+/// The scope word that marks a repeated word.
 pub(crate) fn frequent_word(word: &str) -> String {
     format!("{MARK}f{word}")
 }
 
-/// The word that stands for what is given; none if nothing is.
+/// The scope word of a filter; `None` if nothing is filtered.
 pub(super) fn filter_word(
     project: Option<ProjectId>,
     agent: Option<&AgentName>,
@@ -79,7 +81,8 @@ fn project_part(id: &str) -> String {
     format!("p{}", id.replace('-', ""))
 }
 
-/// In hexadecimal digits, since the tokenizer would split a name at its hyphens and ignore the case of its letters.
+/// The name in hexadecimal digits, since the tokenizer would split it at hyphens and ignore the
+/// case.
 fn agent_part(name: &str) -> String {
     let digits: Vec<String> = name.bytes().map(|byte| format!("{byte:02x}")).collect();
     format!("a{}", digits.concat())

@@ -3,16 +3,16 @@
 use super::key::{SIZE_BITS, Size};
 use crate::db::Db;
 
-/// Of so many of the newest messages PostgreSQL looks at each, before it asks the index. Words that are in more than about
-/// one of a hundred messages are found among them, and of rarer ones the index finds all in as short a time.
+/// PostgreSQL first scans this many of the newest messages without the index. A word in more than
+/// about one of a hundred messages is found among them, and for rarer words the index is as fast.
 const RECENT: u32 = 4000;
 
-/// Where hits are looked for.
+/// Which messages are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// Among the newest messages, one by one.
+    /// The newest messages, scanned one by one.
     Recent,
-    /// Everywhere.
+    /// All messages, by the index.
     All,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn keys(db: Db<'_>) -> String {
     keys_where(db, "")
 }
 
-/// The same, of messages that are not longer than this.
+/// As `keys`, for messages up to this size.
 pub(super) fn keys_of_size(db: Db<'_>, most: Size) -> String {
     keys_where(db, &format!("AND f.rowid & {SIZE_BITS} <= {}", most as i64))
 }
@@ -53,8 +53,8 @@ fn keys_where(db: Db<'_>, also: &str) -> String {
     )
 }
 
-/// The cross joins fix the order: from a hit to its message to its session. The planner's own is far slower. What is only
-/// shown is joined after the limit.
+/// The cross joins fix the order: from a hit to its message to its session. The planner's own order
+/// is far slower. Columns that are only displayed are joined after the limit.
 fn shown(hit: &str) -> String {
     format!(
         "SELECT hit.key, s.id, m.id, m.seq, m.role, m.created_at, m.content, s.agent_session_id,
@@ -81,8 +81,8 @@ fn newest(db: Db<'_>, reach: Reach) -> String {
                  WHERE rowid >= ?2 AND rowid < ?3 ORDER BY rowid DESC LIMIT {RECENT}
              ) AS f WHERE {matches} ORDER BY f.rowid DESC LIMIT ?4"
         ),
-        // The sums keep the planner from reading all messages in the order of their keys, which it does for rare words,
-        // because it takes them for more frequent than they are.
+        // The sums keep the planner from scanning all messages in key order, which it prefers for
+        // rare words, because it overestimates their frequency.
         (Db::Postgres(_), Reach::All) => format!(
             "SELECT f.rowid AS key FROM message_search AS f
              WHERE {matches} AND f.rowid + 0 >= ?2 AND f.rowid + 0 < ?3

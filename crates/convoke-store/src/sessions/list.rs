@@ -1,4 +1,4 @@
-//! Lists of sessions. However many there are, a list walks along an index and never sorts or counts them.
+//! Lists of sessions. A list walks along an index and never sorts or counts all sessions.
 
 use convoke_core::session::Status;
 
@@ -24,7 +24,7 @@ pub(super) fn page(
     Ok(page)
 }
 
-/// The same, handed over in pieces of so many, with the total at the end.
+/// As `page`, delivered in pieces of this size, with the total at the end.
 pub(super) fn pieces(
     db: Db<'_>,
     filter: &SessionFilter,
@@ -68,7 +68,8 @@ pub(super) fn total(db: Db<'_>, filter: &SessionFilter) -> SqlResult<u64> {
     db.prepare_cached(&sql)?.query_row(params.as_slice(), |row| row.get(0))
 }
 
-/// Each wanted combination is one sorted range of an index; the database merges them as far as the window reaches.
+/// Each requested combination is one sorted range of an index; the database merges them as far as
+/// the window reaches.
 fn page_sql(db: Db<'_>, filter: &SessionFilter, order: SessionOrder) -> String {
     let at = match order {
         SessionOrder::Created => "created_at",
@@ -117,7 +118,7 @@ fn kinds(filter: &SessionFilter) -> Vec<&'static str> {
         .collect()
 }
 
-/// Every status once, in one order, so that equal filters make equal statements.
+/// Every status once, in a fixed order, so that equal filters yield equal statements for the cache.
 fn statuses(filter: &SessionFilter) -> Vec<&'static str> {
     Status::ALL
         .into_iter()

@@ -34,7 +34,8 @@ pub fn make(
         Err(Error::Corrupt { path: target.to_owned(), detail })
     });
     if read.is_err() {
-        // It must not be taken for a backup. Where it cannot be removed, its folder has no manifest.
+        // A damaged copy must not be used as a backup. If it cannot be removed, its folder has no
+        // manifest.
         std::fs::remove_file(target).ok();
     }
     read
@@ -65,7 +66,7 @@ pub fn begin_generation(copy: &Path) -> Result<()> {
             [],
             |row| row.get(0),
         )?;
-        // A copy of an older schema gets its first generation when it is brought up to date.
+        // A copy with an older schema gets its first generation when it is migrated.
         if has_generation {
             db.execute("UPDATE generation SET value = abs(random() % 1000000000000)", [])?;
         }
@@ -74,13 +75,14 @@ pub fn begin_generation(copy: &Path) -> Result<()> {
     changed().map_err(|fault| fault.at(&place.path))
 }
 
-/// Keeps others from writing to a database until it is dropped.
+/// Prevents writes by other processes until it is dropped.
 #[derive(Debug)]
 pub struct Exclusion {
     _lock: WriteLock,
 }
 
-/// Keeps others from writing to the database at a path, whether it exists or not. Fails with `InUse`.
+/// Prevents writes by other processes to the database at a path, which need not exist. Fails with
+/// `InUse`.
 pub fn exclude_writers(database: &Path) -> Result<Exclusion> {
     Ok(Exclusion { _lock: Place::at(database)?.lock()? })
 }

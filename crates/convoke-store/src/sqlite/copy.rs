@@ -1,4 +1,4 @@
-//! Copies of a database: made while others write to it, and read back before they are relied on.
+//! Copies a database while it is written to, and verifies the copy.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -19,10 +19,10 @@ const STEP_PAGES: i32 = 1024;
 /// Lines of damage that a report quotes; there may be thousands more of the same.
 const DAMAGE_LINES: u32 = 10;
 
-/// Virtual machine instructions between two looks at the clock.
+/// Virtual machine instructions between two checks of the deadline.
 const LOOK_EVERY: i32 = 10_000;
 
-/// How far a copy is.
+/// The progress of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
     /// Bytes that were copied.
@@ -42,7 +42,7 @@ pub struct Contents {
     pub messages: u64,
 }
 
-/// Copies everything that is committed into a new file, which appears under its name when it is on disk.
+/// Copies everything that is committed into a new file, which gets its name after it is synced.
 pub(crate) fn copy(
     db: &Connection,
     target: &Path,
@@ -53,7 +53,7 @@ pub(crate) fn copy(
         .map_err(|fault| fault.at(target))
         .and_then(|contents| publish(&temporary, target).map(|()| contents));
     if copied.is_err() {
-        // Half a copy is of no use; where it cannot be removed, the next attempt writes over it.
+        // An incomplete copy is useless; if it cannot be removed, the next attempt overwrites it.
         fs::remove_file(&temporary).ok();
     }
     copied
@@ -67,9 +67,10 @@ fn copy_into(
     create(path).map_err(|error| Error::Denied { path: path.to_owned(), source: error.into() })?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut target = Connection::open_with_flags(path, flags)?;
-    // The file is nothing until it is renamed, so it needs neither a journal nor a sync at every step.
+    // The file only counts once it is renamed, so it needs neither a journal nor a sync at every
+    // step.
     target.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
-    // One snapshot for all of it: without this, every commit of the writer would begin the copy anew.
+    // One snapshot for the whole copy: otherwise every commit of the writer would restart it.
     let snapshot = db.unchecked_transaction()?;
     let contents = contents(&snapshot)?;
     let page_bytes: u64 = snapshot.query_row("PRAGMA page_size", [], |row| row.get(0))?;
@@ -85,7 +86,8 @@ fn copy_into(
             });
             match step {
                 StepResult::Done => break,
-                // A step that finds the source locked is tried again; readers of a log never are for long.
+                // A step that finds the source locked is retried; with a WAL, readers are never
+                // blocked for long.
                 StepResult::More | StepResult::Busy | StepResult::Locked => {}
                 other => return Err(Fault::Refused(unexpected(path, &format!("{other:?}")))),
             }
@@ -110,7 +112,7 @@ fn create(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(MODE).open(path).map(drop)
 }
 
-/// Brings a finished file to disk under its name, without replacing another one.
+/// Syncs a finished file and gives it its name, without replacing another one.
 fn publish(temporary: &Path, target: &Path) -> Result<()> {
     let publish = || {
         File::open(temporary)?.sync_all()?;
@@ -125,7 +127,7 @@ fn publish(temporary: &Path, target: &Path) -> Result<()> {
 
 /// What is in a database.
 fn contents(db: &Connection) -> Result<Contents, Fault> {
-    // One that a crash at the very first start left has no tables yet.
+    // After a crash at the first start there are no tables yet.
     let tables = "SELECT name FROM sqlite_schema WHERE name IN ('messages', 'agent_messages')";
     let table = db.query_row(tables, [], |row| row.get::<_, String>(0)).optional()?;
     let Some(table) = table else {
@@ -141,7 +143,7 @@ fn contents(db: &Connection) -> Result<Contents, Fault> {
     })
 }
 
-/// Brings everything that is in the log into the database file itself.
+/// Checkpoints the WAL into the database file.
 pub(crate) fn bring_in_log(db: &Connection) -> Result<(), Fault> {
     let (busy, log, brought): (i64, i64, i64) =
         db.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| {
@@ -162,18 +164,18 @@ pub(crate) enum Depth {
     Whole,
 }
 
-/// What a check came to.
+/// The result of a check.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Findings {
-    /// Nothing is wrong.
+    /// No damage was found.
     Sound,
-    /// These lines say what is.
+    /// The reported damage, line by line.
     Damage(Vec<String>),
-    /// There was no time to look at all of it.
+    /// The check was aborted before the end.
     Unfinished,
 }
 
-/// Looks for damage until `give_up` says so.
+/// Checks for damage until `give_up` returns true.
 pub(crate) fn find_damage(
     db: &mut Connection,
     depth: Depth,
@@ -190,7 +192,7 @@ pub(crate) fn find_damage(
         {
             Ok(Findings::Unfinished)
         }
-        // Some damage is not listed: it keeps the list from being made.
+        // Some damage prevents the list and is only reported as an error.
         Err(fault) => match fault.damage() {
             Some(detail) => Ok(Findings::Damage(vec![detail])),
             None => Err(fault),

@@ -1,7 +1,8 @@
-//! Watches over the database's files while they are open: are they still the ones that were opened, and are they sound?
+//! Checks the database's files while they are open: that they are still the same files, and that
+//! they are not damaged.
 //!
-//! Two `stat` calls after every commit cost about two microseconds. Without them a commit into a file that was deleted
-//! meanwhile would be acknowledged and gone at the next start.
+//! Two `stat` calls after every commit cost about two microseconds. Without them a commit into a
+//! deleted file would be acknowledged, and lost at the next start.
 
 use std::fs;
 use std::io;
@@ -17,22 +18,22 @@ use crate::error::{Error, Fault, Result, is_damage};
 use crate::sqlite::copy;
 use crate::sqlite::open::Place;
 
-/// Why the store does not write any more. It stays so until the database is opened again.
+/// Why the store refuses writes until the database is opened again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
     /// The files were deleted, moved or replaced while they were open.
     Lost {
-        /// Where everything that was stored has been copied to; `None` when that has not succeeded yet.
+        /// The path of the rescued copy; `None` if it could not be made yet.
         rescued: Option<PathBuf>,
     },
     /// The database is damaged.
     Damaged {
-        /// What SQLite said.
+        /// The error text of SQLite.
         detail: String,
     },
 }
 
-/// A handle to what is known about the files; cheap to clone.
+/// A handle to the state of the files; cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Guard {
     shared: Arc<Shared>,
@@ -43,25 +44,26 @@ struct Shared {
     place: Place,
     database: Option<FileId>,
     wal: Option<FileId>,
-    /// Set with `trouble`, so that the usual case costs no lock.
+    /// Set together with `trouble`, so that the usual case takes no lock.
     is_troubled: AtomicBool,
     trouble: Mutex<Option<Trouble>>,
     is_closing: AtomicBool,
 }
 
-/// A file, whatever its name is by now.
+/// The device and inode of a file.
 type FileId = (u64, u64);
 
-/// Which of the files is not where it was.
+/// Which file is no longer at its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Moved {
     Database,
-    /// The database is in its place; what is only in its log is not.
+    /// Only the WAL: the database file is in place.
     Wal,
 }
 
 impl Guard {
-    /// Remembers which files are open. To be called when the writer has connected, which makes the log.
+    /// Records the identity of the open files. To be called after the writer has connected, which
+    /// creates the WAL.
     pub(crate) fn new(place: Place) -> Self {
         let (database, wal) = (file_id(&place.path), file_id(&place.wal));
         let shared = Shared {
@@ -75,7 +77,7 @@ impl Guard {
         Self { shared: Arc::new(shared) }
     }
 
-    /// What is wrong, as far as it is known.
+    /// The known problem, if any.
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         if !self.shared.is_troubled.load(Ordering::Acquire) {
             return None;
@@ -83,7 +85,7 @@ impl Guard {
         self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Why nothing is written, if nothing is.
+    /// The error for writes, if they are refused.
     pub(crate) fn refusal(&self) -> Option<Error> {
         let path = self.shared.place.path.clone();
         Some(match self.trouble()? {
@@ -103,14 +105,14 @@ impl Guard {
         }
     }
 
-    /// Notes damage that a statement came upon.
+    /// Records damage that a statement reported.
     pub(crate) fn note(&self, fault: &Fault) {
         if let Some(detail) = fault.damage() {
             self.note_damage(detail);
         }
     }
 
-    /// The same for what the database itself said.
+    /// As `note`, for an error of the database.
     pub(crate) fn note_sql(&self, error: &Sql) {
         if is_damage(error) {
             self.note_damage(error.to_string());
@@ -123,8 +125,8 @@ impl Guard {
         self.set(|trouble| trouble.get_or_insert(Trouble::Damaged { detail }));
     }
 
-    /// Looks for the files, and copies a database that is not in its place any more from the connection that still has
-    /// it open. Everything that was committed on `db` is safe when this succeeds.
+    /// Checks the files, and copies a lost database through the connection that still has it open.
+    /// If this succeeds, everything that was committed on `db` is safe.
     pub(crate) fn look(&self, db: &Connection) -> Result<()> {
         match self.trouble() {
             None => {}
@@ -137,14 +139,15 @@ impl Guard {
         }
     }
 
-    /// Whether the files are where they were. Changes nothing.
+    /// Whether the files are still in place. Changes nothing.
     pub(crate) fn is_in_place(&self) -> bool {
         self.moved().is_none()
     }
 
     fn moved(&self) -> Option<Moved> {
         let Shared { place, database, wal, .. } = &*self.shared;
-        // A file that cannot be looked at, for lack of memory for example, is not taken for a lost one.
+        // A file whose `stat` fails for another reason, such as lack of memory, does not count as
+        // lost.
         let is_another = |path: &Path, id| file_id(path).is_ok_and(|found| found != id);
         if is_another(&place.path, *database) {
             return Some(Moved::Database);
@@ -155,7 +158,7 @@ impl Guard {
     fn rescue(&self, db: &Connection, moved: Moved) -> Result<()> {
         let path = &self.shared.place.path;
         self.set(|trouble| trouble.get_or_insert(Trouble::Lost { rescued: None }));
-        // What is only in the log can be brought into the database, which is where it was.
+        // The content of the WAL can be checkpointed into the database file, which is in place.
         if moved == Moved::Wal && copy::bring_in_log(db).is_ok() {
             tracing::error!(path = %path.display(), "the database's log was deleted or replaced; \
                  all of it is in the database now, and nothing more is stored until Convoke is started again");
@@ -178,7 +181,7 @@ impl Guard {
         self.shared.is_troubled.store(true, Ordering::Release);
     }
 
-    /// Ends what works on the database in the background.
+    /// Ends background checks of the database.
     pub(crate) fn close(&self) {
         self.shared.is_closing.store(true, Ordering::Relaxed);
     }
@@ -188,7 +191,7 @@ impl Guard {
     }
 }
 
-/// The file at a path; `None` when there is none.
+/// The identity of the file at a path; `None` if there is none.
 fn file_id(path: &Path) -> io::Result<Option<FileId>> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(Some((metadata.dev(), metadata.ino()))),
@@ -197,7 +200,7 @@ fn file_id(path: &Path) -> io::Result<Option<FileId>> {
     }
 }
 
-/// A name for the copy that is not taken: an earlier one may still wait to be looked at.
+/// An unused name for the copy: an earlier copy may still exist.
 fn free_name(place: &Place) -> PathBuf {
     let numbered = (2..100).map(|number| {
         let mut name = place.rescued.clone().into_os_string();

@@ -1,4 +1,4 @@
-//! The database's files: what is there, who may write, and connections that are set up alike.
+//! The database's files: their paths, the write lock, and connections with the same settings.
 //!
 //! Nothing here opens the database file itself except through the database library: closing any other handle of
 //! it would release the library's locks, which the operating system keeps per process and file.
@@ -17,7 +17,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Error, Fault, Result};
 
-/// Only the owner reads what was said.
+/// Only the owner may read the database.
 pub(crate) const MODE: u32 = 0o600;
 
 /// The smallest page that a database can have; a shorter file is none.
@@ -26,16 +26,17 @@ const DATABASE_BYTES_MIN: u64 = 512;
 /// How long a connection waits for a program beside us (a backup, a shell) before it gives up with `InUse`.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Page cache of the writer, in KiB. A larger batch spills into the log before its commit, which is slower only.
+/// Page cache of the writer, in KiB. A larger batch spills into the WAL before its commit, which is
+/// only slower.
 const WRITER_CACHE_KIB: u32 = 8 * 1024;
-/// Page cache of each reader, in KiB. What falls out is read again, mostly from the system's cache.
+/// Page cache of each reader, in KiB. Evicted pages are read again, mostly from the system's cache.
 const READER_CACHE_KIB: u32 = 2 * 1024;
 
-/// Pages in the log after which it is brought into the database: 16 MiB. The pages of a session that is being written
-/// to change again and again, and the longer the log, the fewer of them are copied in vain.
+/// Pages in the WAL after which it is checkpointed: 16 MiB. The pages of an active session change
+/// again and again, so a longer WAL saves copying them.
 const WAL_PAGES: u32 = 4096;
 
-/// Statements that a connection keeps compiled; a rarer one is compiled again.
+/// Prepared statements that a connection caches.
 const STATEMENTS: usize = 64;
 
 /// The paths of a database and the files beside it.
@@ -43,15 +44,15 @@ const STATEMENTS: usize = 64;
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
     pub(crate) wal: PathBuf,
-    /// Where the content of a database goes that was deleted while it was open.
+    /// The path of the rescued copy of a database that was deleted while it was open.
     pub(crate) rescued: PathBuf,
     lock: PathBuf,
 }
 
-/// What is at a place.
+/// Whether there is a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// No file, or one without a byte in it, as a crash at the very first start leaves it.
+    /// No file, or an empty one, as after a crash at the first start.
     Nothing,
     /// A file that may be a database.
     Something,
@@ -75,7 +76,7 @@ impl Place {
         }
     }
 
-    /// Looks at what is at a path, without opening it.
+    /// Checks what is at a path, without opening it.
     pub(crate) fn find(path: &Path) -> Result<(Self, Found)> {
         let denied = |error: io::Error| denied(path, error);
         let place = Self::at(path)?;
@@ -88,11 +89,11 @@ impl Place {
         if size >= DATABASE_BYTES_MIN {
             return Ok((place, Found::Something));
         }
-        // The library would take it for an empty one and write over it.
+        // SQLite would treat it as an empty database and overwrite it.
         if size > 0 {
             return Err(Error::NotADatabase { path: place.path });
         }
-        // The library would delete the log as left over; but it may hold all that was said.
+        // SQLite would delete the WAL as stale, but it may hold all the data.
         if place.wal_bytes() > 0 && !place.rescued.exists() {
             let detail = format!("it is empty, but {} is not", place.wal.display());
             return Err(Error::Corrupt { path: place.path, detail });
@@ -109,12 +110,12 @@ impl Place {
         }
     }
 
-    /// The length of the log file; 0 when there is none.
+    /// The size of the WAL; 0 if there is none.
     pub(crate) fn wal_bytes(&self) -> u64 {
         fs::metadata(&self.wal).map_or(0, |metadata| metadata.len())
     }
 
-    /// Becomes the only writer, until the lock is dropped or the process is gone.
+    /// Takes the write lock, which is held until it is dropped or the process ends.
     pub(crate) fn lock(&self) -> Result<WriteLock> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(MODE);
@@ -127,12 +128,13 @@ impl Place {
                 fs::TryLockError::Error(error) => denied(&self.path, error),
             });
         }
-        // The number only helps people; the lock holds without it, on a full disk for instance.
+        // The pid is only for error messages; the lock holds without it, for example on a full
+        // disk.
         file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).ok();
         Ok(WriteLock { _file: file })
     }
 
-    /// A connection that changes nothing, not even the files beside the database where that can be helped.
+    /// A read-only connection, which also creates no files beside the database if possible.
     pub(crate) fn look(&self) -> Result<Connection, Fault> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = if fs::exists(&self.wal).unwrap_or(true) {
@@ -147,12 +149,12 @@ impl Place {
         Ok(connection)
     }
 
-    /// The connection of the only writer; makes the file when there is none.
+    /// The connection of the only writer; creates the file if there is none.
     pub(crate) fn connect_writer(&self, _lock: &WriteLock) -> Result<Connection, Fault> {
         self.make_private()?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags)?;
-        // Asked to write what cannot be written, the library silently opens it for reading.
+        // If the file is not writable, SQLite silently opens it read-only.
         if connection.is_readonly("main")? {
             return Err(Error::ReadOnly { path: self.path.clone() }.into());
         }
@@ -160,11 +162,13 @@ impl Place {
         let mode: String =
             connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
         if mode != "wal" {
-            // Readers could not work beside the writer. Some network file systems are like that.
+            // Without shared memory, readers could not run beside the writer. Some network file
+            // systems lack it.
             let source = "its file system cannot share memory between processes".into();
             return Err(Error::Denied { path: self.path.clone(), source }.into());
         }
-        // On macOS an ordinary sync leaves the data in the disk's own memory; elsewhere the second line says nothing.
+        // On macOS an ordinary sync leaves the data in the disk's cache; elsewhere the second line
+        // has no effect.
         connection.execute_batch(&format!(
             "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = {WAL_PAGES};
              PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;"
@@ -172,9 +176,9 @@ impl Place {
         Ok(connection)
     }
 
-    /// A connection beside the writer's.
+    /// A reader connection.
     pub(crate) fn connect_reader(&self) -> Result<Connection, Fault> {
-        // Readers share the index beside the log, so the file itself must be open for writing.
+        // Readers share the `-shm` file, so the database must be opened for writing.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags)?;
         set_up(&connection, READER_CACHE_KIB)?;
@@ -182,7 +186,7 @@ impl Place {
         Ok(connection)
     }
 
-    /// Makes the file when there is none. Those beside it are made by the library, with the same mode.
+    /// Creates the file if there is none. SQLite creates the files beside it with the same mode.
     fn make_private(&self) -> Result<()> {
         let denied = |error: io::Error| denied(&self.path, error);
         match OpenOptions::new().write(true).create_new(true).mode(MODE).open(&self.path) {
@@ -198,7 +202,8 @@ impl Place {
     }
 }
 
-/// Held by the only writer. The file stays when it is dropped: removing it would let two others lock two files.
+/// The lock of the only writer. The lock file is not removed: otherwise two processes could lock
+/// two different files.
 #[derive(Debug)]
 pub(crate) struct WriteLock {
     _file: File,
@@ -207,7 +212,8 @@ pub(crate) struct WriteLock {
 fn set_up(connection: &Connection, cache_kib: u32) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // A statement stays as it was compiled, whatever values it is run with; to look at them first takes longer than to run.
+    // A prepared statement keeps its query plan for all parameter values; planning with the values
+    // takes longer than the query.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // No memory map: a disk error would kill the process instead of failing one call.
     connection.execute_batch(&format!(
@@ -215,7 +221,7 @@ fn set_up(connection: &Connection, cache_kib: u32) -> rusqlite::Result<()> {
     ))
 }
 
-/// The same path with something after its name.
+/// The path with a suffix.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.to_owned().into_os_string();
     name.push(suffix);
@@ -235,7 +241,7 @@ pub(crate) fn denied(path: &Path, error: io::Error) -> Error {
 
 fn read_pid(file: &mut File) -> Option<u32> {
     let mut text = String::new();
-    // Without the number the message is only less helpful.
+    // Without the pid the error is only less helpful.
     file.take(16).read_to_string(&mut text).ok()?;
     text.trim().parse().ok()
 }

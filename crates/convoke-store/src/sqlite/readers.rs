@@ -1,4 +1,4 @@
-//! The connections that read, beside the one that writes.
+//! The pool of reader connections beside the writer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,10 +11,10 @@ use crate::sqlite::copy::{Depth, Findings, find_damage};
 use crate::sqlite::guard::Guard;
 use crate::sqlite::open::Place;
 
-/// Reads at the same time; one more waits for the first of them to end. Each keeps a cache, so there are few.
+/// Concurrent reads; further ones wait. Each connection has its own cache, so there are few.
 const READERS: u32 = 4;
 
-/// Long reads at the same time; one more waits, so that short ones never wait for long ones alone.
+/// Concurrent long reads; one connection is always left for short ones.
 const LONG_READS: u32 = READERS - 1;
 
 /// A handle to the readers; cheap to clone.
@@ -29,20 +29,21 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    /// Opens nothing yet.
+    /// Opens no connection yet.
     pub(crate) fn new(place: Place, guard: Guard) -> Self {
         let [room, long_room] =
             [READERS, LONG_READS].map(|reads| Arc::new(Semaphore::new(reads as usize)));
         Self { place: Arc::new(place), guard, room, long_room, idle: Arc::default() }
     }
 
-    /// Reads on this thread. For what takes microseconds; less than handing it to another thread would.
+    /// Reads on this thread. For reads of microseconds, which take less time than a switch of
+    /// threads.
     pub(crate) async fn here<T>(&self, read: impl FnOnce(Db<'_>) -> Result<T, Fault>) -> Result<T> {
         let _room = enter(&self.room).await?;
         self.read(read)
     }
 
-    /// Reads on a thread that may be blocked. For what may take longer.
+    /// Reads on a blocking thread. For reads that may take longer.
     pub(crate) async fn aside<T: Send + 'static>(
         &self,
         read: impl FnOnce(Db<'_>) -> Result<T, Fault> + Send + 'static,
@@ -50,7 +51,7 @@ impl Readers {
         let rooms = (enter(&self.long_room).await?, enter(&self.room).await?);
         let readers = self.clone();
         let reading = tokio::task::spawn_blocking(move || {
-            // Kept until it is done, even when the caller no longer waits.
+            // Held until the read is done, even if the caller has stopped waiting.
             let _rooms = rooms;
             readers.read(read)
         });
@@ -86,7 +87,8 @@ impl Readers {
             .map_err(|fault| fault.at(&self.place.path))
     }
 
-    /// Opens a connection, to nothing but the files that the writer has open or to a copy of them.
+    /// Opens a connection to the files that the writer has open, or to the rescued copy; to no
+    /// other file.
     fn connect(&self) -> Result<Connection, Fault> {
         match self.guard.readable()? {
             Some(copy) => Place::of(copy).connect_reader(),
@@ -95,13 +97,13 @@ impl Readers {
                 if self.guard.is_in_place() {
                     return Ok(connection);
                 }
-                // The writer's thread finds out about it, too, and says what becomes of it.
+                // The writer thread notices it, too, and makes the copy.
                 Err(Error::Lost { path: self.place.path.clone(), rescued: None }.into())
             }
         }
     }
 
-    /// Looks for damage in all of the database, beside everything else. Ends early when the store is closed.
+    /// Checks the whole database for damage in the background. Ends early when the store is closed.
     pub(crate) async fn check(&self) -> Result<()> {
         let rooms = (enter(&self.long_room).await?, enter(&self.room).await?);
         let (readers, (done, checked)) = (self.clone(), oneshot::channel());
@@ -111,7 +113,7 @@ impl Readers {
             .spawn(move || {
                 let _rooms = rooms;
                 yield_to_others();
-                // Without a caller that waits, only the log would have had it.
+                // The result is recorded in `guard`, so the caller may have stopped waiting.
                 done.send(readers.check_here()).ok();
             })
             .map_err(|error| internal(error.into()))?;
@@ -132,8 +134,8 @@ impl Readers {
     }
 }
 
-/// Gives this thread the lowest priority: it reads for seconds, and nothing waits for it. Only Linux has priorities of
-/// threads; elsewhere the whole process would get it.
+/// Gives this thread the lowest priority: it reads for seconds, and no caller waits. Only Linux has
+/// priorities of threads; elsewhere it would affect the whole process.
 fn yield_to_others() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, 19) {

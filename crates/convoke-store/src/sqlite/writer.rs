@@ -1,4 +1,5 @@
-//! The one thread that writes. What waits for it goes into one transaction; all are answered after its commit.
+//! The writer thread. It batches the queued changes into one transaction and answers the callers
+//! after the commit.
 
 mod batch;
 mod pace;
@@ -21,23 +22,23 @@ use crate::write::Change;
 use batch::Batch;
 use pace::Pace;
 
-/// Changes that may be under way at once; when there are as many, callers wait before theirs is taken.
+/// Changes that may be queued at once; further callers wait for room.
 const QUEUE: usize = 1024;
 
-/// Changes in one transaction. More would make the first of them wait longer without making a sync any cheaper.
+/// Changes in one transaction. More would delay the first caller without making a sync cheaper.
 const BATCH_MAX: usize = 256;
 
-/// How long the log may grow before readers are made to let go of it. Usually it is used anew from 16 MiB on, but not
-/// while there is always some reader in it.
+/// The size of the WAL at which the writer forces it to be truncated. Usually SQLite restarts the
+/// WAL from 16 MiB on, but not while some reader always uses it.
 pub(crate) const WAL_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// How long the writer waits for that; when readers need longer, it tries again later.
+/// How long the writer waits for readers then; if they take longer, it tries again later.
 const WAL_PATIENCE: Duration = Duration::from_millis(100);
 
-/// How often the thread looks whether the files are still there when nothing is written.
+/// How often an idle writer checks that the files are still in place.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The way to the writer's thread.
+/// A handle to the writer thread.
 #[derive(Debug)]
 pub(crate) struct Writer {
     queue: SyncSender<Order>,
@@ -61,7 +62,7 @@ impl Writer {
         wal_bytes_max: u64,
         runtime: Handle,
     ) -> Result<Self> {
-        // One more than there can be changes, for the order to stop.
+        // One more than the number of changes, for the order to stop.
         let (queue, orders) = sync_channel(QUEUE + 1);
         let path = place.path.clone();
         let commits = Arc::new(AtomicU64::new(0));
@@ -80,9 +81,9 @@ impl Writer {
         self.commits.load(Ordering::Acquire)
     }
 
-    /// Has a change made, and waits until it is committed.
+    /// Applies a change, and waits until it is committed.
     ///
-    /// A caller that stops waiting does not stop the change once it is in the queue.
+    /// Once the change is queued, it is applied even if the caller stops waiting.
     pub(crate) async fn make<C: Change>(&self, change: C) -> Result<C::Outcome> {
         let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| Error::Closed)?;
         let (reply, outcome) = oneshot::channel();
@@ -91,12 +92,12 @@ impl Writer {
         outcome.await.map_err(|_| Error::Closed)?
     }
 
-    /// Lets what is queued be committed, then ends the thread; later changes fail with `Closed`.
+    /// Commits what is queued, then ends the thread; later changes fail with `Closed`.
     pub(crate) async fn stop(&self) {
         self.room.close();
         let (reply, stopped) = oneshot::channel();
         if self.queue.try_send(Order::Stop(reply)).is_ok() {
-            // An error means that the thread has ended without answering, which is as good.
+            // An error means that the thread has already ended.
             stopped.await.ok();
         }
     }
@@ -109,7 +110,7 @@ struct WriterTask {
     batch: Batch,
     pace: Pace,
     wal_bytes_max: u64,
-    /// The length of the log at which its readers are next made to let go of it.
+    /// The size of the WAL at which it is next truncated.
     wal_limit: u64,
     lock: WriteLock,
 }
@@ -128,7 +129,8 @@ impl WriterTask {
         self.finish(stop);
     }
 
-    /// Carries out an order and those that came meanwhile; returns the order to stop when it was among them.
+    /// Handles an order and those that are queued behind it; returns the order to stop if it was
+    /// among them.
     fn carry_out(&mut self, first: Order, orders: &Receiver<Order>) -> Option<oneshot::Sender<()>> {
         let more = std::iter::from_fn(|| orders.try_recv().ok());
         let mut stop = None;
@@ -143,9 +145,9 @@ impl WriterTask {
         stop
     }
 
-    /// Does what is due while no change waits.
+    /// Does periodic work while no change is queued.
     fn attend(&mut self) {
-        // What failed is logged there and tried again at the next look.
+        // A failure is logged there and retried at the next check.
         if self.guard.look(&self.db).is_ok()
             && self.guard.trouble().is_none()
             && self.pace.patience(Instant::now()) == Some(Duration::ZERO)
@@ -154,9 +156,9 @@ impl WriterTask {
         }
     }
 
-    /// Brings to disk what was committed without waiting for it.
+    /// Syncs commits that were not synced yet.
     fn sync(&mut self) {
-        // A checkpoint would do it too, but not while a reader is in the log.
+        // A checkpoint would sync them, too, but not while a reader uses the WAL.
         match File::open(&self.place.wal).and_then(|log| log.sync_data()) {
             Ok(()) => self.pace.synced(),
             Err(error) => {
@@ -166,7 +168,7 @@ impl WriterTask {
         }
     }
 
-    /// Keeps the log from growing without end while there is always some reader in it.
+    /// Keeps the WAL from growing without bound while readers always use it.
     fn trim_log(&mut self) {
         let bytes = self.place.wal_bytes();
         if bytes < self.wal_limit {
@@ -187,12 +189,13 @@ impl WriterTask {
         }
     }
 
-    /// Closes the database before the lock, and answers when both are done.
+    /// Closes the database before releasing the lock, and answers when both are done.
     fn finish(self, stop: Option<oneshot::Sender<()>>) {
         let Self { db, place, guard, lock, .. } = self;
-        // Closing the last connection to a deleted file is the end of it. What fails is logged there.
+        // A deleted file disappears with its last connection, so it is rescued first. Failures are
+        // logged there.
         guard.look(&db).ok();
-        // The last connection to close moves everything out of the log and removes it.
+        // The last connection to close checkpoints the WAL and removes it.
         if let Err((_, error)) = db.close() {
             tracing::warn!(path = %place.path.display(), %error, "the database did not close cleanly");
         }
@@ -204,11 +207,11 @@ impl WriterTask {
     }
 }
 
-/// What became of an attempt to empty the log.
+/// The result of truncating the WAL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Emptying {
     Done,
-    /// A reader still needs it.
+    /// A reader still uses it.
     Held,
 }
 

@@ -3,14 +3,14 @@
 /// A table that is copied.
 pub(super) struct Table {
     pub(super) name: &'static str,
-    /// What rows are ordered by, in both databases.
+    /// The key columns by which rows are ordered, in both databases.
     pub(super) keys: &'static [&'static str],
-    /// Whether the key is a number that the database gives, which is kept.
+    /// Whether the key is a number that the database assigns; it is kept.
     pub(super) is_numbered: bool,
     pub(super) columns: &'static [&'static str],
 }
 
-/// In an order in which every row comes after those that it refers to.
+/// Ordered so that every row follows those that it refers to.
 pub(super) const TABLES: [Table; 16] = [
     Table {
         name: "projects",

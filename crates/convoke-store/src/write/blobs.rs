@@ -7,19 +7,19 @@ use crate::db::{Db, Param, params};
 use crate::error::{Error, Fault};
 use crate::nodes::f64_of;
 
-/// A file that is about to be stored.
+/// Begins to store a file.
 #[derive(Debug)]
 pub(crate) struct BeginBlob {
     pub(crate) hash: String,
     pub(crate) bytes: u64,
 }
 
-/// How much of a file is stored.
+/// Whether a file is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlobStanding {
-    /// All of it.
+    /// Completely.
     Whole,
-    /// Its pieces are wanted.
+    /// Its pieces are needed.
     Wanted,
 }
 
@@ -39,7 +39,7 @@ impl Change for BeginBlob {
     }
 }
 
-/// A piece of a file. Two daemons that store the same file store the same pieces.
+/// Stores a piece of a file. Two nodes that store the same file store the same pieces.
 #[derive(Debug)]
 pub(crate) struct PutPiece {
     pub(crate) hash: String,
@@ -62,7 +62,7 @@ impl Change for PutPiece {
     }
 }
 
-/// A file all of whose pieces are stored.
+/// Completes a file after its last piece.
 #[derive(Debug)]
 pub(crate) struct FinishBlob {
     pub(crate) hash: String,
@@ -86,7 +86,7 @@ impl Change for FinishBlob {
     }
 }
 
-/// A file that is attached to a prompt.
+/// Marks a file as used by a prompt.
 #[derive(Debug)]
 pub(crate) struct UseBlob {
     pub(crate) hash: String,
@@ -105,11 +105,11 @@ impl Change for UseBlob {
     }
 }
 
-/// A file that nothing refers to. Its outcome is whether it was removed.
+/// Removes a file that nothing refers to. The outcome is whether it was removed.
 #[derive(Debug)]
 pub(crate) struct RemoveBlob {
     pub(crate) hash: String,
-    /// It stays if it was used within this time.
+    /// It is kept if it was used within this time.
     pub(crate) age: Duration,
 }
 
@@ -121,7 +121,7 @@ impl Change for RemoveBlob {
     }
 
     fn apply(&self, db: Db<'_>) -> Result<bool, Fault> {
-        // Its pieces go with it.
+        // Its pieces are deleted by cascade.
         let sql = "DELETE FROM blobs WHERE hash = ?1
                    AND used_at < clock_timestamp() - ?2 * interval '1 millisecond'";
         Ok(db.prepare_cached(sql)?.execute(params![self.hash, f64_of(self.age)])? > 0)

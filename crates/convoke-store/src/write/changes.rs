@@ -1,4 +1,4 @@
-//! What a session changed in its project, and where it works.
+//! Records what a session changed in its project, and its work tree.
 
 use convoke_core::files::{ChangeTotals, OwnWorktree};
 use convoke_core::id::SessionId;
@@ -25,7 +25,7 @@ impl SetChanges {
 impl Change for SetChanges {
     type Outcome = ();
 
-    // The next checkpoint counts again.
+    // The next checkpoint counts again, so a lost write does no harm.
     fn durability(&self) -> Durability {
         Durability::Soon
     }

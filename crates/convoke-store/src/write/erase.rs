@@ -7,7 +7,7 @@ use super::{Change, Durability};
 use crate::db::Db;
 use crate::error::Fault;
 
-/// A session that goes with its messages, requests, search entries and agent session ids.
+/// Deletes a session with its messages, requests, search entries and agent session ids.
 #[derive(Debug)]
 pub(crate) struct EraseSession(pub(crate) SessionId);
 
@@ -24,8 +24,8 @@ impl Change for EraseSession {
 
     fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         let n = own_number(db, self.0)?;
-        // The row goes first: a trigger protects the agent session ids of sessions that exist. What refers to the row is
-        // gone before the commit, when the references are checked.
+        // The row is deleted first: a trigger protects the agent session ids of existing sessions.
+        // Rows that refer to it are deleted before the commit, when the foreign keys are checked.
         db.defer_references()?;
         for sql in [
             "DELETE FROM agent_sessions WHERE n = ?1",
@@ -38,7 +38,7 @@ impl Change for EraseSession {
             "DELETE FROM session_state WHERE session = ?1",
             "DELETE FROM human_requests WHERE session = ?1",
             "DELETE FROM agent_session_ids WHERE session = ?1",
-            // The conversation is still in its agent's store, and must not come back from there.
+            // The conversation is still in its agent's store, and must not be imported again.
             "UPDATE histories SET session = NULL, standing = 'erased', cursor = '' WHERE session = ?1 \
              AND standing <> 'replaced'",
             "DELETE FROM histories WHERE session = ?1",

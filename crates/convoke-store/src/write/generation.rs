@@ -4,7 +4,7 @@ use super::{Change, Durability};
 use crate::db::{Db, params};
 use crate::error::Fault;
 
-/// The boot in which revisions are given from now on.
+/// Records the current boot of the operating system.
 #[derive(Debug)]
 pub(crate) struct Booted(pub(crate) String);
 
@@ -17,7 +17,7 @@ impl Change for Booted {
 
     fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         let random = db.random_number();
-        // A server outlives the machines of those who use it; what counts is when it was started itself.
+        // A server outlives the machines of its clients, so its own start time counts.
         if let Db::Postgres(_) = db {
             let sql = format!(
                 "UPDATE generation

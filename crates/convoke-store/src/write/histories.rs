@@ -1,4 +1,4 @@
-//! Stores conversations that other programs keep, each together with how far it was read.
+//! Stores conversations of other programs, each together with its cursor.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ use crate::histories::{
 };
 use crate::search::scope::Scope;
 
-/// Conversations that become sessions. Encoded by the caller.
+/// Imports conversations as sessions. The caller encodes them.
 #[derive(Debug)]
 pub(crate) struct ImportHistories {
     histories: Vec<EncodedHistory>,
@@ -44,7 +44,7 @@ impl ImportHistories {
             let updates =
                 updates.map(|update| Encoded::of(update, indexing)).collect::<Result<_>>()?;
             let work = WorkRow::encode(&session.summary.work)?;
-            // The updates are encoded now, and take no memory twice.
+            // The updates are encoded now, and are not held in memory twice.
             let session = NewHistorySession { updates: Vec::new(), ..session.clone_head() };
             let record =
                 HistoryRecord { mark: record.mark.clone(), session, replaces: record.replaces };
@@ -71,7 +71,7 @@ impl NewHistorySession {
 impl Change for ImportHistories {
     type Outcome = Vec<HistoryOutcome>;
 
-    // Another program still has all of it.
+    // The other program still has the data, so the import can be repeated.
     fn durability(&self) -> Durability {
         Durability::Repeatable
     }
@@ -89,12 +89,12 @@ impl Change for ImportHistories {
     }
 }
 
-/// The messages that a change has stored.
+/// The messages that an import has stored.
 #[derive(Default)]
 struct Stored<'a> {
-    /// Those that are to be put into the search index with it.
+    /// Those to be indexed in the same transaction.
     searched: Vec<(Rc<Scope>, Searched<'a>)>,
-    /// The numbers of the first and the last.
+    /// The numbers of the first and the last row.
     rows: Option<(i64, i64)>,
 }
 
@@ -144,7 +144,8 @@ impl EncodedHistory {
         Ok(HistoryOutcome::Added(session.id))
     }
 
-    /// The id of the folder's project: the one that it is, or was, or a new one that is found and not added.
+    /// The id of the folder's project: the existing or removed one, or a new one that is recorded
+    /// as found.
     fn project(&self, db: Db<'_>) -> Result<String, Fault> {
         let known: Option<String> = db
             .prepare_cached(&format!(
@@ -207,12 +208,12 @@ impl EncodedHistory {
     }
 }
 
-/// What was read of a conversation since, and how far that is.
+/// Records new messages of a conversation, and the cursor after them.
 #[derive(Debug)]
 pub(crate) struct RecordHistory {
     pub(crate) session: SessionId,
     pub(crate) record: Option<Record>,
-    /// Of it only what lists show is stored where there is no message.
+    /// Without messages, only the title and the last activity are stored.
     pub(crate) summary: Summary,
     pub(crate) mark: HistoryMark,
 }
@@ -261,7 +262,7 @@ impl Change for RecordHistory {
     }
 }
 
-/// How far a conversation was read of which nothing is stored.
+/// Records the cursor of a conversation without messages.
 #[derive(Debug)]
 pub(crate) struct MarkHistory(pub(crate) HistoryMark);
 
@@ -277,7 +278,8 @@ impl Change for MarkHistory {
     }
 }
 
-/// A conversation that continues another one, whose session it is from now on, too. Nothing of it is stored yet.
+/// Records a conversation that continues another one and belongs to the same session. It has no
+/// messages yet.
 #[derive(Debug)]
 pub(crate) struct ContinueHistory {
     pub(crate) mark: HistoryMark,
@@ -303,7 +305,8 @@ impl Change for ContinueHistory {
             None => None,
         };
         insert(db, mark, session, before.standing)?;
-        // The agent resumes it by the new id from now on. An agent of Convoke's own has told its id itself.
+        // The agent resumes the session by the new id from now on. An agent that Convoke started
+        // reports its id itself.
         match session.filter(|_| before.standing == HistoryStanding::Imported) {
             Some(n) if mark.agent_session_id != before.agent_session_id => name(db, n, mark, *at),
             Some(_) | None => Ok(()),
@@ -321,7 +324,7 @@ fn name(db: Db<'_>, session: i64, mark: &HistoryMark, at: Timestamp) -> Result<(
     Ok(())
 }
 
-/// What the user agreed to have imported.
+/// Records what the user agreed to have imported.
 #[derive(Debug)]
 pub(crate) struct AddConsents {
     pub(crate) consents: Vec<Consent>,
@@ -357,7 +360,7 @@ impl Change for AddConsents {
     }
 }
 
-/// The row of a conversation, if something of it is stored.
+/// The row of a conversation, if there is one.
 fn find(db: Db<'_>, key: &HistoryKey) -> Result<Option<(i64, HistoryStanding)>, Fault> {
     let found = db
         .prepare_cached(&format!(

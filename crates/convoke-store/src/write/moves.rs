@@ -1,4 +1,4 @@
-//! Moves sessions from one daemon to another.
+//! Moves sessions from one node to another.
 
 use convoke_core::id::{NodeId, ProjectId, SessionId};
 
@@ -12,14 +12,14 @@ use crate::postgres::application_name;
 use crate::search::lexemes::bare_scope_lexeme;
 use crate::search::scope::project_words;
 
-/// Where the repositories of projects come from.
+/// Records the remotes of projects.
 #[derive(Debug)]
 pub(crate) struct SetRemotes(pub(crate) Vec<(ProjectId, Option<String>)>);
 
 impl Change for SetRemotes {
     type Outcome = ();
 
-    // They are read again at every start.
+    // The remotes are read again at every start, so a lost write does no harm.
     fn durability(&self) -> Durability {
         Durability::Soon
     }
@@ -44,7 +44,7 @@ impl Change for SetRemotes {
     }
 }
 
-/// A move whose files are about to be stored.
+/// Begins a move, before its files are stored.
 #[derive(Debug)]
 pub(crate) struct BeginMove {
     pub(crate) session: SessionId,
@@ -68,7 +68,7 @@ impl Change for BeginMove {
     }
 }
 
-/// A piece of a file that goes along.
+/// Stores a piece of a file that is transferred.
 #[derive(Debug)]
 pub(crate) struct AddPart {
     pub(crate) session: SessionId,
@@ -95,11 +95,11 @@ impl Change for AddPart {
     }
 }
 
-/// Moves that did not happen.
+/// Deletes moves that were given up.
 #[derive(Debug)]
 pub(crate) struct AbandonMoves {
     pub(crate) node: NodeId,
-    /// All of the daemon's without one.
+    /// `None` for all moves of this node.
     pub(crate) session: Option<SessionId>,
 }
 
@@ -125,7 +125,7 @@ impl Change for AbandonMoves {
     }
 }
 
-/// Forgets the move of a session, with the files that went along. A file has no other daemons.
+/// Deletes the move of a session, with its files. Databases in files have no moves.
 pub(super) fn forget(db: Db<'_>, session: SessionId) -> Result<(), Fault> {
     let Db::Postgres(_) = db else { return Ok(()) };
     for table in ["session_move_parts", "session_moves"] {
@@ -135,11 +135,11 @@ pub(super) fn forget(db: Db<'_>, session: SessionId) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A session that gets another owner.
+/// Changes the owner of a session.
 #[derive(Debug)]
 pub(crate) struct ChangeOwner(pub(crate) HandOver);
 
-/// What is known of the session that moves.
+/// The row of the session that moves.
 struct Moved {
     n: i64,
     project: String,
@@ -168,12 +168,12 @@ impl Change for ChangeOwner {
         db.prepare_cached("UPDATE agent_sessions SET node = ?2, project_id = ?3 WHERE n = ?1")?
             .execute(params![moved.n, target, to])?;
         find_in_project(db, &moved, &to)?;
-        // The file of an imported conversation stays where it is, and is not read into the session any more.
+        // The file of an imported conversation stays on the old machine, and is no longer followed.
         let followed = "UPDATE histories SET standing = 'own'
              WHERE session = ?1 AND standing = 'imported'";
         db.prepare_cached(followed)?.execute([moved.n])?;
         let waiting = match from {
-            // It passes on what it has begun and cannot do any more.
+            // The old owner forwards the commands that it has begun and cannot execute any more.
             Owner::Own => " AND begun_at IS NULL",
             Owner::Away(_) => "",
         };
@@ -182,13 +182,13 @@ impl Change for ChangeOwner {
              WHERE session_id = ?1 AND finished_at IS NULL{waiting}"
         );
         db.prepare_cached(&commands)?.execute([&id, &target])?;
-        // It looks for arrivals, too.
+        // The target also polls for arrivals.
         db.notify(&format!("command {target}"))?;
         set_out(db, &id, &target, cargo, *from)
     }
 }
 
-/// Locks the session, which must belong to the owner that is named.
+/// Locks the session, which must belong to `from`.
 fn locked(db: Db<'_>, session: SessionId, from: Owner) -> Result<Moved, Fault> {
     let whose = match from {
         Owner::Own => db.own("agent_sessions"),
@@ -199,7 +199,7 @@ fn locked(db: Db<'_>, session: SessionId, from: Owner) -> Result<Moved, Fault> {
                 return Err(Error::NodeRuns { name }.into());
             }
             end_transactions(db, node)?;
-            // An id has no letter that would end the text.
+            // A node id contains no quote.
             format!(" AND node = '{node}'")
         }
     };
@@ -214,7 +214,7 @@ fn locked(db: Db<'_>, session: SessionId, from: Owner) -> Result<Moved, Fault> {
     }
 }
 
-/// Ends what a daemon that is away was stopped in the middle of: it would keep its sessions for a minute.
+/// Terminates transactions of a node that is away: they would hold their locks for a minute.
 fn end_transactions(db: Db<'_>, node: NodeId) -> SqlResult<()> {
     db.execute_batch("SET LOCAL lock_timeout = '3s'")?;
     let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -224,19 +224,19 @@ fn end_transactions(db: Db<'_>, node: NodeId) -> SqlResult<()> {
     Ok(())
 }
 
-/// Notes that the session is under way.
+/// Records that the session is on its way.
 fn set_out(db: Db<'_>, id: &str, target: &str, cargo: &str, from: Owner) -> Result<(), Fault> {
     let source = match from {
         Owner::Own => None,
         Owner::Away(node) => {
-            // The daemon died while it stored the files: they are not complete.
+            // The node was stopped while it stored the files, so they are incomplete.
             let parts = "DELETE FROM session_move_parts WHERE session_id IN (
                  SELECT session_id FROM session_moves WHERE session_id = ?1 AND stage = 'packing')";
             db.prepare_cached(parts)?.execute([id])?;
             Some(node.to_string())
         }
     };
-    // A session that never arrived where it was sent takes along what it had when it set out.
+    // A session that never arrived at its last target is moved on with the original cargo.
     let sql = "INSERT INTO session_moves (session_id, source, target, stage, cargo)
          VALUES (?1, coalesce(?4, current_setting('convoke.node')), ?2, 'arriving', ?3)
          ON CONFLICT (session_id) DO UPDATE SET target = excluded.target, stage = 'arriving',
@@ -248,7 +248,7 @@ fn set_out(db: Db<'_>, id: &str, target: &str, cargo: &str, from: Owner) -> Resu
     Ok(())
 }
 
-/// Lets searches in its new project find what was said in a session.
+/// Updates the search index, so that searches in the new project find the session.
 fn find_in_project(db: Db<'_>, moved: &Moved, project: &str) -> SqlResult<()> {
     if moved.project == project {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Records daemons that share the database, and what they ask of each other.
+//! Records nodes that share the database, and the commands between them.
 
 use convoke_core::id::{NodeId, SessionId};
 
@@ -7,7 +7,7 @@ use crate::db::{Db, Optional as _, params};
 use crate::error::{Error, Fault};
 use crate::nodes::{Beginning, LEASE, f64_of};
 
-/// A daemon that starts; its outcome is its epoch.
+/// Registers a node at its start; the outcome is its epoch.
 #[derive(Debug)]
 pub(crate) struct JoinNodes {
     pub(crate) id: NodeId,
@@ -28,7 +28,7 @@ impl Change for JoinNodes {
         if other.exists([&self.name, &id])? {
             return Err(Error::NodeNameTaken { name: self.name.clone() }.into());
         }
-        // Agents of an earlier process wait no more.
+        // Waits of agents of an earlier process are over.
         db.prepare_cached("DELETE FROM team_waits WHERE node = ?1")?.execute([&id])?;
         let epoch = db
             .prepare_cached(
@@ -45,7 +45,7 @@ impl Change for JoinNodes {
     }
 }
 
-/// A daemon that ends.
+/// Ends the lease of a node that stops.
 #[derive(Debug)]
 pub(crate) struct LeaveNodes {
     pub(crate) id: NodeId,
@@ -59,7 +59,7 @@ impl Change for LeaveNodes {
     }
 
     fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
-        // Not at once: what else is stored in the same transaction needs the lease.
+        // After a second, since other changes in the same transaction need the lease.
         let sql =
             "UPDATE nodes SET lease_until = clock_timestamp() + interval '1 second' WHERE id = ?1";
         db.prepare_cached(sql)?.execute([self.id.to_string()])?;
@@ -67,12 +67,12 @@ impl Change for LeaveNodes {
     }
 }
 
-/// A command for another daemon; its outcome is its number.
+/// Queues a command for another node; the outcome is its number.
 #[derive(Debug)]
 pub(crate) struct PostCommand {
     pub(crate) to: NodeId,
     pub(crate) asker: NodeId,
-    /// The session that it is about, which must belong to that daemon.
+    /// The session that it is about, which must belong to that node.
     pub(crate) session: Option<SessionId>,
     pub(crate) request: String,
 }
@@ -91,7 +91,7 @@ impl Change for PostCommand {
         }
         let (to, asker) = (self.to.to_string(), self.asker.to_string());
         if let Some(id) = self.session {
-            // Until the commit no other transaction moves the session, so that none leaves this command behind.
+            // Locked until the commit, so that no concurrent move leaves this command behind.
             let owner = "SELECT coalesce(node, '') FROM agent_sessions WHERE id = ?1 FOR KEY SHARE";
             let owner = db.prepare_cached(owner)?.query_row([id.to_string()], |row| row.get(0));
             let owner: String = owner.optional()?.ok_or(Error::UnknownSession { id })?;
@@ -112,7 +112,7 @@ impl Change for PostCommand {
     }
 }
 
-/// A command that is about to be carried out. Its outcome is whether it is still to be.
+/// Records that a command is about to be executed. The outcome is whether it may be.
 #[derive(Debug)]
 pub(crate) struct BeginCommand(pub(crate) u64);
 
@@ -134,7 +134,8 @@ impl Change for BeginCommand {
     }
 }
 
-/// A command that was begun here, and of which nothing was done since its session has moved away.
+/// Forwards a command that was begun here, and of which nothing was done, because its session has
+/// moved away.
 #[derive(Debug)]
 pub(crate) struct PassOnCommand(pub(crate) u64);
 
@@ -161,7 +162,7 @@ impl Change for PassOnCommand {
     }
 }
 
-/// A prompt that waits for a daemon, and is not to be sent. Its outcome is whether it still waited.
+/// Withdraws a queued prompt. The outcome is whether it was still queued.
 #[derive(Debug)]
 pub(crate) struct WithdrawCommand(pub(crate) u64);
 
@@ -185,7 +186,7 @@ impl Change for WithdrawCommand {
     }
 }
 
-/// The response to a command.
+/// Stores the response to a command.
 #[derive(Debug)]
 pub(crate) struct FinishCommand {
     pub(crate) id: u64,
@@ -210,7 +211,7 @@ impl Change for FinishCommand {
             db.notify(&format!("waiting {session}"))?;
         }
         db.notify(&format!("response {}", self.id))?;
-        // The asker has read it long since, or is gone.
+        // The sender has read it by then, or is gone.
         let sql =
             "DELETE FROM node_commands WHERE finished_at < clock_timestamp() - interval '1 hour'";
         db.prepare_cached(sql)?.execute(params![])?;

@@ -8,7 +8,7 @@ use crate::error::{Error, Fault};
 use crate::pairs::{self, PairChange, PairCreation, PairId, StoredPair};
 use crate::sessions::NewSession;
 
-/// A pair with its session. A second creation of the same pair gets the first one.
+/// Creates a pair with its session, or returns the existing pair.
 #[derive(Debug)]
 pub(crate) struct CreatePair {
     pub(crate) pair: Pair,
@@ -47,7 +47,7 @@ impl Change for CreatePair {
     }
 }
 
-/// A change to one pair.
+/// Changes one pair.
 #[derive(Debug)]
 pub(crate) struct ChangePair {
     pub(crate) id: PairId,
@@ -98,7 +98,7 @@ impl Change for ChangePair {
     }
 }
 
-/// A pair that leaves the archive must not meet its successor.
+/// Refuses to unarchive a pair that has a successor.
 fn refuse_double(db: Db<'_>, before: &StoredPair, status: PairStatus) -> Result<(), Fault> {
     if status == PairStatus::Archived {
         return Ok(());
@@ -111,7 +111,7 @@ fn refuse_double(db: Db<'_>, before: &StoredPair, status: PairStatus) -> Result<
     }
 }
 
-/// A pair that is no more. Its session stays.
+/// Deletes a pair. Its session stays.
 #[derive(Debug)]
 pub(crate) struct DeletePair {
     pub(crate) id: PairId,

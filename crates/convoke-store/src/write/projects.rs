@@ -9,7 +9,7 @@ use crate::error::{Error, Fault};
 use crate::projects::{self, Project};
 use crate::row;
 
-/// A directory that becomes a project.
+/// Adds a directory as a project.
 #[derive(Debug)]
 pub(crate) struct AddProject {
     pub(crate) project: Project,
@@ -51,7 +51,7 @@ impl Change for AddProject {
     }
 }
 
-/// A project that is one no longer. Its sessions stay.
+/// Removes a project. Its sessions stay.
 #[derive(Debug)]
 pub(crate) struct RemoveProject {
     pub(crate) id: ProjectId,

@@ -1,4 +1,5 @@
-//! Records the updates of a session, and keeps what is derived from them in step: lists, requests and search.
+//! Records the updates of a session, and updates what is derived from them: lists, requests and the
+//! search index.
 
 use std::borrow::Cow;
 
@@ -20,7 +21,7 @@ use crate::error::{Error, Fault, Result};
 use crate::histories::Indexing;
 use crate::row;
 
-/// Updates of a session, and what lists show after them.
+/// Records updates of a session with its new summary.
 #[derive(Debug)]
 pub(crate) struct Record {
     session: SessionId,
@@ -31,15 +32,15 @@ pub(crate) struct Record {
     arrival: Arrival,
 }
 
-/// Whether the updates are the first that a session's new daemon stores.
+/// Whether the updates are the first on a session's new node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Arrival {
     No,
-    /// Its move is complete with them.
+    /// They complete the move.
     Complete,
 }
 
-/// An update as it is stored. Encoded by the caller, so that the writer thread encodes no JSON.
+/// An update in its stored form. Encoded by the caller, so that the writer thread encodes no JSON.
 #[derive(Debug)]
 pub(super) enum Encoded {
     Message(MessageRow),
@@ -59,14 +60,14 @@ pub(super) struct MessageRow {
     created_at: Timestamp,
     updated_at: Timestamp,
     request: Option<RequestRow>,
-    /// Whether it is text, to which deltas are appended.
+    /// Whether deltas are appended to its text.
     has_deltas: bool,
-    /// What is searched, once the message is whole.
+    /// The text for the search index, once the message is complete.
     searchable: Option<String>,
 }
 
 impl Record {
-    /// Refuses updates that do not follow each other or belong elsewhere.
+    /// Refuses updates that are out of order or belong to another session.
     pub(crate) fn new(
         session: SessionId,
         updates: &[Update],
@@ -97,12 +98,12 @@ impl Record {
         Ok(Self { session, updates, summary, work, durability, arrival: Arrival::No })
     }
 
-    /// The same, with which the session has arrived at this daemon.
+    /// As `new`, completing the session's move to this node.
     pub(crate) fn arriving(self) -> Self {
         Self { arrival: Arrival::Complete, ..self }
     }
 
-    /// The same without its usage added to the session's sums, since the caller knows them.
+    /// Without adding its usage to the totals of the session, because the caller sets them.
     pub(crate) fn uncounted(mut self) -> Self {
         for update in &mut self.updates {
             if let Encoded::State { usage, .. } = update {
@@ -112,8 +113,9 @@ impl Record {
         self
     }
 
-    /// The messages that begin, by place. A message that changed again in the same commit comes late among the updates, but
-    /// the numbers of rows follow the places: search orders messages of the same millisecond by them.
+    /// The new messages, by seq. A message that changed again in the same commit comes late among
+    /// the updates, but rows must be numbered by seq: search orders messages of the same
+    /// millisecond by row number.
     fn begun_after(&self, last_seq: Seq) -> Vec<&MessageRow> {
         let mut begun: Vec<&MessageRow> = Vec::new();
         for update in &self.updates {
@@ -271,7 +273,7 @@ impl MessageRow {
         Some(Searched { n, role: self.role, created_at, text })
     }
 
-    /// Inserts a message without putting it into the search index; returns its number.
+    /// Inserts a message without indexing it; returns its number.
     pub(super) fn insert_row(&self, db: Db<'_>, session: i64) -> Result<i64, Fault> {
         let n = db.insert(
             "INSERT INTO messages
@@ -324,7 +326,7 @@ impl MessageRow {
         if let Some(request) = &self.request {
             request.store(db, session, self.seq, self.updated_at)?;
         }
-        // The text of a prompt never changes, only its turn does.
+        // The text of a prompt never changes, only its turn.
         if let Some(searched) = self.searched(n).filter(|_| self.role != role_word(Role::User)) {
             search::put(db, session, &searched)?;
         }
@@ -373,7 +375,7 @@ fn count_tokens(db: Db<'_>, session: i64, input: i64, output: i64) -> SqlResult<
 /// Every role, for reading them back.
 pub(crate) const ROLES: [Role; 3] = [Role::User, Role::Agent, Role::System];
 
-/// The word for a role in the table.
+/// The name of a role in the table.
 pub(crate) const fn role_word(role: Role) -> &'static str {
     match role {
         Role::User => "user",
@@ -382,7 +384,7 @@ pub(crate) const fn role_word(role: Role) -> &'static str {
     }
 }
 
-/// How a session stands before its updates.
+/// The stored state of a session before its updates.
 struct Standing {
     n: i64,
     last_seq: Seq,
@@ -392,9 +394,9 @@ struct Standing {
 
 /// How much of a session's row changes. The fewer columns are named, the fewer indexes are written.
 enum SummaryChange {
-    /// Only how far it is. The usual case, and the cheap one: no list is sorted by it.
+    /// Only seqs and revisions. The usual case, and the cheapest: no list is sorted by them.
     Progress,
-    /// That, when it was last active, and the agent's work.
+    /// Also the last activity, and the agent's work.
     Work,
     Whole,
 }
@@ -411,7 +413,8 @@ fn standing(
 ) -> SqlResult<Option<Standing>> {
     let sql = match db {
         Db::Sqlite(_) => Cow::Borrowed(STANDING),
-        // Others wait until this transaction is over, but not those that only make sure that the row stays.
+        // Locks the row against other writers, but not against transactions that only lock it for
+        // foreign keys.
         Db::Postgres(_) => {
             Cow::Owned(format!("{STANDING}{} FOR NO KEY UPDATE", db.own("agent_sessions")))
         }

@@ -1,5 +1,6 @@
-//! Fills the search index from stored messages in the background: after a migration has emptied it, and after an import
-//! of many conversations. `search_refill` has the ranges of messages that are missing.
+//! Fills the search index from stored messages in the background: after a migration has emptied it,
+//! and after an import of many conversations. `search_refill` has the ranges of rows that are
+//! missing.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,28 +14,28 @@ use crate::search::scope::Scope;
 /// Bytes of content that are read for one transaction at most.
 const BATCH_BYTES_MAX: usize = 4 << 20;
 
-/// A stored message that is not in the index yet.
+/// A stored message that is not indexed yet.
 #[derive(Debug)]
 pub(crate) struct Unsearched {
     pub(crate) n: i64,
     pub(crate) session: i64,
     pub(crate) role: String,
     pub(crate) created_at: i64,
-    /// None if it is not searched.
+    /// `None` if it is not searchable.
     pub(crate) text: Option<String>,
 }
 
-/// The next messages that go into the index. Other changes wait while they do.
+/// Indexes the next messages. It blocks other changes meanwhile.
 #[derive(Debug)]
 pub(crate) struct RefillSearch {
     /// How many at most.
     pub(crate) messages: u32,
 }
 
-/// Whether the index is filled.
+/// Whether the index is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refill {
-    /// So many rows of messages were not looked at yet, at most.
+    /// At most this many rows are left.
     Unfinished {
         rows: i64,
     },
@@ -42,7 +43,7 @@ pub(crate) enum Refill {
 }
 
 impl Refill {
-    /// How far it is.
+    /// The current state.
     pub(crate) fn read(db: Db<'_>) -> Result<Self, Fault> {
         let rows: Option<i64> = db
             .prepare_cached("SELECT CAST(sum(last - next + 1) AS BIGINT) FROM search_refill")?
@@ -54,7 +55,7 @@ impl Refill {
 impl Change for RefillSearch {
     type Outcome = Refill;
 
-    // It is repeated from where the last one that is on disk ended.
+    // After a power cut the refill continues from the last synced position.
     fn durability(&self) -> Durability {
         Durability::Repeatable
     }
@@ -66,7 +67,7 @@ impl Change for RefillSearch {
         let mut known = db.prepare_cached("SELECT 1 FROM searched_messages WHERE message = ?1")?;
         let mut missing = Vec::new();
         for message in messages.drain(..) {
-            // One that was changed since its range was noted is there already.
+            // A message that was changed since its range was recorded is indexed already.
             if message.text.is_some() && !known.exists([message.n])? {
                 missing.push(message);
             }
@@ -83,8 +84,8 @@ impl Change for RefillSearch {
     }
 }
 
-/// Notes that messages are to be put into the index in the background; those among them that are there already stay as
-/// they are.
+/// Records a range of messages to be indexed in the background. Those that are indexed already are
+/// skipped then.
 pub(crate) fn postpone(db: Db<'_>, first: i64, last: i64) -> Result<(), Fault> {
     let extended = db
         .prepare_cached("UPDATE search_refill SET last = ?2 WHERE last = ?1")?
@@ -97,7 +98,7 @@ pub(crate) fn postpone(db: Db<'_>, first: i64, last: i64) -> Result<(), Fault> {
 }
 
 fn first_range(db: Db<'_>) -> Result<Option<(i64, i64)>, Fault> {
-    // Daemons that share a database take turns.
+    // The lock lets nodes that share the database refill one after another.
     let locked = match db {
         Db::Sqlite(_) => "",
         Db::Postgres(_) => "FOR UPDATE",
@@ -111,7 +112,7 @@ fn first_range(db: Db<'_>) -> Result<Option<(i64, i64)>, Fault> {
     Ok(range)
 }
 
-/// Messages in the order of their numbers, from one to another; fewer than the limit if they are long.
+/// Messages by number, within a range; fewer than the limit if they are long.
 pub(crate) fn read(db: Db<'_>, next: i64, last: i64, limit: u32) -> Result<Vec<Unsearched>, Fault> {
     let mut statement = db.prepare_cached(
         "SELECT n, session, role, created_at, content FROM messages
@@ -137,7 +138,7 @@ pub(crate) fn read(db: Db<'_>, next: i64, last: i64, limit: u32) -> Result<Vec<U
     Ok(messages)
 }
 
-/// Puts those of the messages into the index that are searched.
+/// Indexes the searchable ones among the messages.
 pub(crate) fn add(db: Db<'_>, messages: &[Unsearched]) -> Result<(), Fault> {
     let mut scopes: HashMap<i64, Option<Rc<Scope>>> = HashMap::new();
     let mut searched = Vec::new();
@@ -157,8 +158,9 @@ pub(crate) fn add(db: Db<'_>, messages: &[Unsearched]) -> Result<(), Fault> {
     search::add_all(db, &mut searched)
 }
 
-/// The scope of a session; none if it was erased since its messages were read. On a server, where another thread may erase
-/// it, it stays until the end of the transaction, so that its entries are there to be deleted.
+/// The scope of a session; `None` if it was erased since its messages were read. On a server,
+/// where another thread may erase it, the row is locked until the commit, so that the erasure
+/// follows and deletes the new entries, too.
 fn hold_scope(db: Db<'_>, session: i64) -> Result<Option<Scope>, Fault> {
     let held = match db {
         Db::Sqlite(_) => "",

@@ -8,7 +8,7 @@ use convoke_core::time::Timestamp;
 use crate::db::{Db, params};
 use crate::error::{Error, Fault, Result};
 
-/// A request as it is stored.
+/// The columns of a request.
 #[derive(Debug)]
 pub(super) struct RequestRow {
     id: String,

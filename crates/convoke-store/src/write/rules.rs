@@ -10,7 +10,7 @@ use crate::db::{Db, params};
 use crate::error::Fault;
 use crate::rules::{COLUMNS, rule};
 
-/// A rule that is made; one that says the same stays.
+/// Adds a rule, unless an equal one exists.
 #[derive(Debug)]
 pub(crate) struct AddRule(pub(crate) Rule);
 
@@ -55,7 +55,7 @@ impl Change for AddRule {
     }
 }
 
-/// A rule that is deleted.
+/// Deletes a rule.
 #[derive(Debug)]
 pub(crate) struct RemoveRule(pub(crate) RuleId);
 
@@ -72,7 +72,7 @@ impl Change for RemoveRule {
     }
 }
 
-/// Rules that decided a request.
+/// Counts that rules decided a request.
 #[derive(Debug)]
 pub(crate) struct CountUses {
     pub(crate) rules: Vec<RuleId>,
@@ -97,7 +97,7 @@ impl Change for CountUses {
     }
 }
 
-/// A rule of an older version that held for every use of a tool.
+/// Deletes a rule of an older version that held for every use of a tool.
 #[derive(Debug)]
 pub(crate) struct DropBlanketRule {
     pub(crate) project: ProjectId,

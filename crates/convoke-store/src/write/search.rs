@@ -1,4 +1,5 @@
-//! Makes what was said findable: prompts, whole answers, questions. Thoughts, tools and notices are not searched.
+//! Maintains the search index: prompts, complete answers and questions. Thoughts, tools and notices
+//! are not indexed.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -15,10 +16,10 @@ use crate::search::key::{following, key_after, keys_of};
 use crate::search::scope::{Scope, frequent_word};
 use crate::search::{MATCH_END, MATCH_START};
 
-/// How much of one text is searched; the rest of a longer one is not.
+/// How much of one text is indexed.
 const TEXT_BYTES_MAX: usize = 1024 * 1024;
 
-/// The same for PostgreSQL, whose vectors of words end at a megabyte.
+/// The same limit for PostgreSQL, whose `tsvector` is limited to a megabyte.
 const VECTOR_BYTES_MAX: usize = 256 * 1024;
 
 /// A message for the index.
@@ -26,14 +27,14 @@ const VECTOR_BYTES_MAX: usize = 256 * 1024;
 pub(crate) struct Searched<'a> {
     /// The number of its row.
     pub(crate) n: i64,
-    /// The word for its role.
+    /// The name of its role.
     pub(crate) role: &'a str,
     /// In milliseconds.
     pub(crate) created_at: i64,
     pub(crate) text: &'a str,
 }
 
-/// The scope of a session that is stored.
+/// The scope of a stored session.
 fn scope_of(db: Db<'_>, session: i64) -> Result<Scope, Fault> {
     let mut statement =
         db.prepare_cached("SELECT project_id, agent FROM agent_sessions WHERE n = ?1")?;
@@ -42,7 +43,7 @@ fn scope_of(db: Db<'_>, session: i64) -> Result<Scope, Fault> {
     Ok(Scope::new(session, &project, &agent))
 }
 
-/// The text by which a message is found, if it is searched.
+/// The searchable text of a message, if it has one.
 pub(crate) fn text_of(content: &Content) -> Option<String> {
     let text = match content {
         Content::Text { text, review, .. } => clean(beginning(&with_comments(text, review))),
@@ -56,9 +57,10 @@ pub(crate) fn text_of(content: &Content) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// The text by which a stored message is found. What goes on is not searched yet; what cannot be read never is.
+/// The searchable text of a stored message. An open message is not indexed yet, and one that cannot
+/// be parsed never is.
 pub(crate) fn stored_text(content: &str) -> Option<String> {
-    // Most of what is stored are tools and thoughts; their type is enough to pass them by.
+    // Most messages are tools and thoughts, which are recognised by their type without parsing.
     let kind = content.strip_prefix(r#"{"type":""#).and_then(|rest| rest.split_once('"'));
     if kind.is_some_and(|(kind, _)| kind != "text" && kind != "question") {
         return None;
@@ -68,7 +70,7 @@ pub(crate) fn stored_text(content: &str) -> Option<String> {
     text_of(&content).filter(|_| !is_partial)
 }
 
-/// The words of a prompt, and of its comments on changes. The code that these quote is not searched.
+/// The text of a prompt and of its review comments. The quoted code is not indexed.
 fn with_comments<'a>(text: &'a str, review: &[ReviewComment]) -> Cow<'a, str> {
     if review.is_empty() {
         return text.into();
@@ -77,7 +79,7 @@ fn with_comments<'a>(text: &'a str, review: &[ReviewComment]) -> Cow<'a, str> {
     (text.to_owned() + &comments.collect::<String>()).trim_start().to_owned().into()
 }
 
-/// Puts a message into the index, in place of what is there of it.
+/// Indexes a message, replacing its previous entry.
 pub(crate) fn put(db: Db<'_>, session: i64, message: &Searched<'_>) -> Result<(), Fault> {
     let known = db
         .prepare_cached("SELECT key FROM searched_messages WHERE message = ?1")?
@@ -94,20 +96,20 @@ pub(crate) fn put(db: Db<'_>, session: i64, message: &Searched<'_>) -> Result<()
     insert(db, sized, &scope_of(db, session)?, message, &measured)
 }
 
-/// Puts a message that was just stored into the index.
+/// Indexes a message that was just stored.
 pub(crate) fn add_new(db: Db<'_>, session: i64, message: &Searched<'_>) -> Result<(), Fault> {
     let key = free_key(db, message.created_at)?;
     add(db, key, &scope_of(db, session)?, message, &measure(message.text))
 }
 
-/// Puts messages that are new into the index. In the order of their times, because the index writes what it has
-/// gathered to the database whenever a key is not greater than the one before it.
+/// Indexes new messages in the order of their times: FTS5 flushes its pending data whenever a key
+/// is not greater than the one before it.
 pub(crate) fn add_all(db: Db<'_>, messages: &mut [(Rc<Scope>, Searched<'_>)]) -> Result<(), Fault> {
     messages.sort_by_key(|(_, message)| (message.created_at, message.n));
     let mut last: Option<(i64, i64)> = None;
     for (scope, message) in messages {
-        // A free key is the first one after those of its millisecond, so the one after it is free, too. On a server, others
-        // may take it meanwhile.
+        // A free key follows all keys of its millisecond, so the next one is free, too. On a
+        // server, others may take it meanwhile.
         let is_only_writer = matches!(db, Db::Sqlite(_));
         let before = last.filter(|(at, _)| is_only_writer && *at == message.created_at);
         let key = match before.and_then(|(_, key)| key_after(key)) {
@@ -120,7 +122,7 @@ pub(crate) fn add_all(db: Db<'_>, messages: &mut [(Rc<Scope>, Searched<'_>)]) ->
     Ok(())
 }
 
-/// Puts a message that is not there yet into the index.
+/// Indexes a message that is not in the index yet.
 fn add(
     db: Db<'_>,
     key: i64,
@@ -134,12 +136,12 @@ fn add(
     insert(db, key, scope, message, measured)
 }
 
-/// The first key after those of all messages of the same millisecond. When all of its keys are taken, which only
-/// conversations without times do, the message counts as one of those that follow; of twice as many each time, so that few
-/// are looked at in a conversation of any length.
+/// The first key after those of all messages of the same millisecond. If all its keys are taken,
+/// which only happens in conversations without times, the following keys are searched, in ranges
+/// that double each time, so that long conversations need few queries.
 fn free_key(db: Db<'_>, created_at: i64) -> Result<i64, Fault> {
     let mut keys = keys_of(created_at);
-    // Always whole milliseconds: `add_all` goes on to the end of one without asking.
+    // Always whole milliseconds: `add_all` uses the keys up to the end of one without a query.
     let mut count = keys.end() - keys.start() + 1;
     loop {
         let newest: Option<i64> = db
@@ -187,7 +189,7 @@ fn insert(
     Ok(())
 }
 
-/// A text with the words of its scope, as PostgreSQL stores it.
+/// A text with its scope words as a `tsvector`.
 pub(crate) fn vector_of(
     session: &PostgresSession,
     text: &str,
@@ -197,7 +199,7 @@ pub(crate) fn vector_of(
     Ok(session.tokenizer()?.vector(text, scope)?)
 }
 
-/// What is asked and can be chosen, and what the human said to it.
+/// The questions and options, and the human's answers.
 fn words_of(record: &QuestionRecord) -> String {
     let mut words = String::new();
     let mut add = |text: &str| writeln!(words, "{text}").expect("writing to a string cannot fail");
@@ -221,7 +223,7 @@ fn beginning(text: &str) -> &str {
     text.get(..text.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or(text)
 }
 
-/// The marks around matches must not be in the text itself.
+/// Removes the marks of matches, which must not occur in the text itself.
 fn clean(text: &str) -> String {
     text.replace([MATCH_START, MATCH_END], " ")
 }

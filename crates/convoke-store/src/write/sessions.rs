@@ -1,4 +1,4 @@
-//! Begins sessions, and records the ids by which agents know them.
+//! Creates sessions, and records their agent session ids.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::db::{Db, Optional as _, SqlResult, params};
 use crate::error::{Error, Fault};
 use crate::sessions::NewSession;
 
-/// A session that begins.
+/// Creates a session.
 #[derive(Debug)]
 pub(crate) struct CreateSession(pub(crate) NewSession);
 
@@ -76,7 +76,7 @@ pub(crate) fn number(db: Db<'_>, id: SessionId) -> SqlResult<Option<i64>> {
         .optional()
 }
 
-/// The number of a session that belongs to this daemon, which keeps it until the transaction is over.
+/// The row number of a session of this node; the row is locked until the end of the transaction.
 pub(super) fn own_number(db: Db<'_>, id: SessionId) -> Result<i64, Fault> {
     let sql = match db {
         Db::Sqlite(_) => Cow::Borrowed("SELECT n FROM agent_sessions WHERE id = ?1"),
@@ -92,7 +92,7 @@ pub(super) fn own_number(db: Db<'_>, id: SessionId) -> Result<i64, Fault> {
     }
 }
 
-/// Why a session that this daemon wanted to change is not its own.
+/// The error for a session that does not belong to this node.
 pub(super) fn not_own(db: Db<'_>, id: SessionId) -> SqlResult<Fault> {
     Ok(match number(db, id)? {
         Some(_) => Error::OtherNode { id }.into(),
@@ -100,7 +100,7 @@ pub(super) fn not_own(db: Db<'_>, id: SessionId) -> SqlResult<Fault> {
     })
 }
 
-/// An id by which the agent knows a session from now on.
+/// Records a new agent session id.
 #[derive(Debug)]
 pub(crate) struct RecordAgentSession {
     pub(crate) session: SessionId,

@@ -1,4 +1,4 @@
-//! Records the teams of a daemon for the others.
+//! Publishes the teams of a node to the others, and records which agents wait for others.
 
 use convoke_core::team::TeamName;
 
@@ -6,7 +6,7 @@ use super::{Change, Durability};
 use crate::db::{Db, params};
 use crate::error::Fault;
 
-/// The teams of this daemon, in place of those before.
+/// Replaces the teams of this node.
 #[derive(Debug)]
 pub(crate) struct SetTeams {
     pub(crate) teams: Vec<(TeamName, String)>,
@@ -30,8 +30,8 @@ impl Change for SetTeams {
     }
 }
 
-/// An agent that waits for another one. Its outcome is its number; none if the other one waits for it already, directly or
-/// through others, on whichever daemons.
+/// Records that an agent waits for another one. The outcome is the number of the wait; `None` if
+/// the other agent waits for it already, directly or through others, on any node.
 #[derive(Debug)]
 pub(crate) struct BeginWait {
     pub(crate) of: String,
@@ -46,7 +46,7 @@ impl Change for BeginWait {
     }
 
     fn apply(&self, db: Db<'_>) -> Result<Option<u64>, Fault> {
-        // One after the other: of two that would make a circle together, the second finds the first.
+        // One at a time: of two waits that would form a cycle together, the second finds the first.
         db.prepare_cached("SELECT CAST(pg_advisory_xact_lock(4845283128) AS TEXT)")?
             .query_row(params![], |row| row.get::<Option<String>>(0))?;
         let sql = "WITH RECURSIVE way (pair) AS (
@@ -63,7 +63,7 @@ impl Change for BeginWait {
     }
 }
 
-/// An agent that waits no more.
+/// Ends a wait.
 #[derive(Debug)]
 pub(crate) struct EndWait(pub(crate) u64);
 

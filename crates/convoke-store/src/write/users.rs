@@ -1,4 +1,4 @@
-//! Adds, changes and removes users and their tokens, and records what people do.
+//! Adds, changes and removes users and their tokens, and writes the audit trail.
 
 use convoke_core::id::ProjectId;
 use convoke_core::time::Timestamp;
@@ -9,7 +9,7 @@ use crate::db::{Db, params};
 use crate::error::Fault;
 use crate::users::{Act, UserToken};
 
-/// A user who is added.
+/// Adds a user.
 #[derive(Debug)]
 pub(crate) struct AddUser {
     pub(crate) name: UserName,
@@ -34,7 +34,7 @@ impl Change for AddUser {
     }
 }
 
-/// A role that a user gets, in general or in a project, or loses in a project.
+/// Sets the role of a user, in general or in a project, or removes the one in a project.
 #[derive(Debug)]
 pub(crate) struct SetRole {
     pub(crate) name: UserName,
@@ -75,7 +75,7 @@ impl Change for SetRole {
     }
 }
 
-/// A user whose devices are signed out.
+/// Signs all devices of a user out.
 #[derive(Debug)]
 pub(crate) struct SignOut {
     pub(crate) name: UserName,
@@ -90,7 +90,7 @@ impl Change for SignOut {
     }
 
     fn apply(&self, db: Db<'_>) -> Result<bool, Fault> {
-        // Higher in any case, whatever the clocks of several machines say.
+        // Always increases, whatever the clocks of several machines say.
         let sql = "UPDATE users SET epoch = CASE WHEN epoch < ?2 THEN ?2 ELSE epoch + 1 END
                    WHERE name = ?1";
         let found =
@@ -101,7 +101,7 @@ impl Change for SignOut {
     }
 }
 
-/// A user who is removed, with roles and tokens.
+/// Removes a user with roles and tokens.
 #[derive(Debug)]
 pub(crate) struct RemoveUser {
     pub(crate) name: UserName,
@@ -127,7 +127,7 @@ impl Change for RemoveUser {
     }
 }
 
-/// A token that is made.
+/// Adds a token.
 #[derive(Debug)]
 pub(crate) struct AddToken {
     pub(crate) token: UserToken,
@@ -159,7 +159,7 @@ impl Change for AddToken {
     }
 }
 
-/// A token that was used.
+/// Records the use of a token.
 #[derive(Debug)]
 pub(crate) struct TouchToken {
     pub(crate) id: String,
@@ -180,7 +180,7 @@ impl Change for TouchToken {
     }
 }
 
-/// A token that is removed.
+/// Removes a token.
 #[derive(Debug)]
 pub(crate) struct RemoveToken {
     pub(crate) user: UserName,
@@ -200,7 +200,7 @@ impl Change for RemoveToken {
     }
 }
 
-/// Something that a human did.
+/// Adds an act to the audit trail.
 #[derive(Debug)]
 pub(crate) struct RecordAct(pub(crate) Act);
 

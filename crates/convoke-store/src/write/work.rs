@@ -1,4 +1,4 @@
-//! What lists show of an agent's work: how it is stored, and marked as seen.
+//! The state of an agent's work in lists: how it is stored, and marked as seen.
 
 use convoke_core::id::SessionId;
 use convoke_core::message::Rev;
@@ -56,7 +56,7 @@ pub(super) fn json<T: Serialize>(value: Option<&T>) -> Result<Option<String>> {
         .map_err(|_| Error::Misuse { what: "the summary cannot be written as JSON" })
 }
 
-/// A session that a human has looked at, up to this revision.
+/// Marks a session as seen up to a revision.
 #[derive(Debug)]
 pub(crate) struct MarkSeen {
     pub(crate) session: SessionId,
@@ -66,7 +66,7 @@ pub(crate) struct MarkSeen {
 impl Change for MarkSeen {
     type Outcome = ();
 
-    // Losing it in a power cut shows a session as unseen once more.
+    // After a power cut the session is only shown as unseen once more.
     fn durability(&self) -> Durability {
         Durability::Soon
     }

@@ -88,7 +88,7 @@ async fn n8_commands_about_a_session_go_along_and_are_begun_by_its_owner_only() 
     let waiting = two.store.waiting_commands(10).await.unwrap();
     let begun: Vec<_> = waiting.iter().filter(|it| it.request == "begun").collect();
     assert!(matches!(begun.as_slice(), [command] if !command.was_begun), "{waiting:?}");
-    // A sender that knew the former owner is told to look again.
+    // A sender that uses the former owner gets an error, and must look up the new one.
     let late = two.store.post_command(one.id, about, "late".to_owned()).await;
     assert!(matches!(late, Err(Error::OtherNode { .. })), "{late:?}");
 }

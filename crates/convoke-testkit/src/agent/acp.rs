@@ -142,7 +142,7 @@ fn words(prompt: &Value) -> String {
     blocks.iter().map(block_words).collect::<Vec<_>>().join("\n")
 }
 
-/// A block of a prompt: its text, or what it is.
+/// A block of a prompt: its text, or its type.
 fn block_words(block: &Value) -> String {
     let field = |name: &str| block[name].as_str().unwrap_or_default();
     match field("type") {
@@ -170,7 +170,7 @@ fn entries(steps: &[String]) -> Vec<Value> {
     steps.iter().map(entry).collect()
 }
 
-/// A tool call with nothing in it but what is known.
+/// A tool call with only the known fields.
 fn call(tool: &Tool) -> Value {
     let content = tool
         .output

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::dialect::{Cue, Dialect, Heard};
 use super::script::{Ask, Step, Tool};
 
-/// The version whose manners these are.
+/// The version whose behaviour is imitated.
 const VERSION: &str = "2.1.325";
 
 /// Speaks Claude's frames.

@@ -1,4 +1,4 @@
-//! What the player needs to know of a protocol.
+//! The protocol-specific part of the player.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::script::{Ask, Step};
 
 /// Encodes the steps of a script in one protocol, and decodes the messages of the client.
 pub(super) trait Dialect: Send {
-    /// What a line of the client's is.
+    /// Parses a line of the client.
     fn hear(&mut self, line: Value) -> Heard;
 
     /// The messages of a step that only sends something; none when the protocol cannot express it.
@@ -21,13 +21,13 @@ pub(super) trait Dialect: Send {
     /// Any request to the client, with this id.
     fn request(&self, id: &Value, method: &str, params: &Value) -> Value;
 
-    /// What takes a request back.
+    /// The cancellation of a request.
     fn withdraw(&self, id: &Value) -> Value;
 
     /// An answer.
     fn answer(&mut self, cue: &Cue, result: Value) -> Vec<Value>;
 
-    /// What an agent answers that does everything right.
+    /// The response of an agent that works correctly.
     fn proper_answer(&mut self, cue: &Cue) -> Vec<Value>;
 
     /// An error for an answer.
@@ -42,16 +42,16 @@ pub(super) trait Dialect: Send {
 pub(super) struct Cue {
     /// The client's id of it.
     pub(super) id: Value,
-    /// What is wanted.
+    /// The method.
     pub(super) method: String,
     /// The text of a prompt; other requests have none.
     pub(super) prompt: Option<String>,
 }
 
-/// What a client said.
+/// A parsed message of the client.
 #[derive(Debug)]
 pub(super) enum Heard {
-    /// It wants an answer.
+    /// A request.
     Request(Cue),
     /// It answers a request of the agent's.
     Answer {
@@ -62,7 +62,7 @@ pub(super) enum Heard {
         /// The answer itself.
         whole: Value,
     },
-    /// It wants the turn to stop, and perhaps to hear that this was understood.
+    /// A cancellation of the turn, possibly with a request for confirmation.
     Cancel {
         /// The acknowledgement to send.
         receipt: Option<Value>,

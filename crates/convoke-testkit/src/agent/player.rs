@@ -13,7 +13,7 @@ use super::dialect::{Cue, Dialect, Heard};
 use super::process;
 use super::script::{Ask, Ignored, Protocol, Script, Step, Turn};
 
-/// How much is said at once in a flood.
+/// The size of one piece of a flood.
 const FLOOD_PIECE_BYTES: usize = 4 << 10;
 
 /// The result for a permission that was not decided.
@@ -24,9 +24,9 @@ const CANCELLED: &str = "cancelled";
 pub enum Ending {
     /// Its client disconnected.
     Closed,
-    /// The script wants this exit code.
+    /// The script demands this exit code.
     Exit(u8),
-    /// The script wants it to die of this signal.
+    /// The script demands death by this signal.
     Die(i32),
     /// Its pipes broke, or the protocol cannot express a step of the script.
     Failed(io::Error),
@@ -71,18 +71,18 @@ struct Player {
     asked: u64,
 }
 
-/// What was waited for.
+/// The result of a wait.
 enum Outcome {
     Answered { choice: String, whole: Value },
     Cancelled,
 }
 
-/// What follows from a step.
+/// The result of a step.
 enum Next {
     GoOn,
     /// The request is answered; there may be more to do all the same.
     Answered,
-    /// These steps come first.
+    /// Run these steps first.
     Insert(Vec<Step>),
     /// The turn was cancelled.
     GiveUp,
@@ -91,7 +91,7 @@ enum Next {
 type Played<T = ()> = Result<T, Ending>;
 
 impl Player {
-    /// Attends to the next thing that the client says.
+    /// Handles the next message of the client.
     async fn attend(&mut self) -> Played {
         match self.hear().await? {
             Heard::Request(cue) => self.play(cue).await,
@@ -101,7 +101,7 @@ impl Player {
         }
     }
 
-    /// Does what the script has for a request, and answers it.
+    /// Runs the steps for a request, and answers it.
     async fn play(&mut self, cue: Cue) -> Played {
         let mut steps: VecDeque<Step> = self.steps_for(&cue).into();
         let mut is_answered = false;

@@ -67,7 +67,7 @@ pub(super) async fn complain(bytes: usize) -> io::Result<()> {
 
 /// Starts a process that outlives this one, and writes its pid to a file once it runs.
 pub(super) fn spawn_sleeper(file: &str) -> io::Result<()> {
-    // It keeps our output open, as the children of real agents do.
+    // It keeps this process's output open, as the children of real agents do.
     let sleeper = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn()?;
     fs::write(file, sleeper.id().to_string())
 }

@@ -1,4 +1,4 @@
-//! What a scripted agent does, as data.
+//! The script of an agent, as data.
 
 use std::collections::BTreeMap;
 
@@ -11,24 +11,25 @@ use serde_json::{Value, json};
 pub struct Script {
     /// The id of the session that it opens; any text. Claude gets its session's id as an argument instead.
     pub session: String,
-    /// What it says it can do, as ACP's `agentCapabilities`.
+    /// Its capabilities, as ACP's `agentCapabilities`.
     pub capabilities: Value,
-    /// What it does on requests other than prompts: ACP's methods, or the subtypes of Claude's control requests.
+    /// Its steps on requests other than prompts: ACP's methods, or the subtypes of Claude's control
+    /// requests.
     pub on: BTreeMap<String, Vec<Step>>,
-    /// What it does on prompts. One that fits nothing is echoed.
+    /// Its turns on prompts. A prompt that matches none is echoed.
     pub turns: Vec<Turn>,
-    /// What it does not react to.
+    /// What it ignores.
     pub ignores: Vec<Ignored>,
 }
 
-/// What an agent does on one prompt. Every turn is played once.
+/// The steps on one prompt. Every turn is played once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Turn {
     /// Text that the prompt must contain; without it any prompt matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// What is done, in this order. Without an answer among them, the turn ends well after the last.
+    /// The steps, in order. Without an answer among them, the turn ends normally after the last.
     pub steps: Vec<Step>,
 }
 

@@ -1,4 +1,4 @@
-//! A server of tools with one tool, `echo`, for agents that are given servers: the least that MCP asks for.
+//! An MCP server with one tool, `echo`: the minimum that the protocol requires.
 
 use std::io;
 
@@ -11,7 +11,7 @@ pub async fn serve_tools() -> io::Result<()> {
     let mut output = tokio::io::stdout();
     while let Some(line) = lines.next_line().await? {
         let request: Value = serde_json::from_str(&line)?;
-        // What has no id wants no answer.
+        // A message without an id is a notification.
         if !request["id"].is_null() {
             output.write_all(format!("{}\n", answer(&request)).as_bytes()).await?;
             output.flush().await?;

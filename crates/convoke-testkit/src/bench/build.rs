@@ -1,4 +1,4 @@
-//! Building programs to be measured, as they are released.
+//! Builds programs to be measured, as they are released.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use super::Result;
 pub struct Program {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its kind.
     pub kind: Kind,
     /// The folder of its package.
     pub package: PathBuf,
@@ -20,7 +20,7 @@ pub struct Program {
     pub path: PathBuf,
 }
 
-/// What a program is for.
+/// The kind of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Measuring.
@@ -31,7 +31,7 @@ pub enum Kind {
 
 /// Runs cargo with these arguments and returns the programs it built or found up to date.
 ///
-/// What cargo has to say goes to standard error.
+/// Cargo's own output goes to standard error.
 pub fn programs(words: &[&str]) -> Result<Vec<Program>> {
     let mut cargo = Command::new("cargo");
     cargo.args(words).arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());

@@ -1,4 +1,4 @@
-//! Talking to an agent with nothing in between: lines into its pipe, lines out of it.
+//! Talks to an agent directly: lines into its pipe, lines out of it.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};

@@ -9,7 +9,7 @@ use super::Result;
 /// Files in one project's folder.
 const FILES_A_PROJECT: usize = 100;
 
-/// Writes so many conversations of about 16 kB into the folder that Claude Code would have.
+/// Writes this many conversations of about 16 kB in the format and folder of Claude Code.
 pub fn write_many(root: &Path, count: usize) -> Result<()> {
     for number in 0..count {
         let project = root.join(format!("projects/-p-{}", number / FILES_A_PROJECT));
@@ -59,7 +59,8 @@ fn id(number: usize) -> String {
     format!("{number:08x}-0000-4000-8000-000000000000")
 }
 
-/// Turns of a prompt, a thought, an edit and an answer, with what Claude Code writes around them.
+/// Turns of a prompt, a thought, an edit and an answer, with the other lines that Claude Code
+/// writes.
 fn history(number: usize, bytes: usize) -> String {
     let mut text = String::new();
     let mut turn = 0;

@@ -1,4 +1,5 @@
-//! Counting instructions with valgrind: the same program takes the same number of them however busy the machine is.
+//! Counts instructions with valgrind: the count of a program does not depend on the load of the
+//! machine.
 
 use std::io::{self, ErrorKind, Write as _};
 use std::process::Command;
@@ -12,14 +13,14 @@ pub fn counting(program: &std::path::Path) -> Command {
     command
 }
 
-/// The number of instructions that a command made with `counting` says at its end.
+/// The number of instructions in the output of a command made with `counting`.
 pub fn counted(said: &str) -> Result<f64> {
     let line = said.lines().find_map(|line| line.split_once("Collected :"));
     let (_, number) = line.ok_or_else(|| format!("valgrind did not count: {said}"))?;
     Ok(number.trim().parse()?)
 }
 
-/// Whether there is valgrind; says so if not.
+/// Whether valgrind is installed; prints a note if not.
 pub fn can_count() -> Result<bool> {
     match Command::new("valgrind").arg("--version").output() {
         Ok(output) => Ok(output.status.success()),
@@ -31,8 +32,8 @@ pub fn can_count() -> Result<bool> {
     }
 }
 
-/// The instructions that one of many times takes: `count` is asked for so many times and for twice as many, so that
-/// what it takes to begin and to end does not count.
+/// The instructions of one of many iterations: `count` is called for this many and for twice as
+/// many, so that startup and exit do not count.
 pub fn each(times: usize, mut count: impl FnMut(usize) -> Result<f64>) -> Result<f64> {
     let (once, twice) = (count(times)?, count(2 * times)?);
     Ok((twice - once) / times as f64)

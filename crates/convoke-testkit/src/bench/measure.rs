@@ -1,4 +1,5 @@
-//! Measuring: figures of many tries, and two things in turn, so that what else the machine does troubles both.
+//! Measures: figures of many tries, and two alternating tasks, so that other load affects both
+//! alike.
 
 use std::time::{Duration, Instant};
 
@@ -37,13 +38,13 @@ impl Samples {
         self.sorted.get(at).copied().unwrap_or(f64::NAN)
     }
 
-    /// Every per cent up to the 99th, with the figure that so many do not exceed. The worst of all says little.
+    /// Every percentile up to the 99th. The maximum is not representative.
     pub fn distribution(&self) -> Vec<(f64, f64)> {
         (0..100).map(f64::from).map(|percent| (percent, self.percentile(percent))).collect()
     }
 }
 
-/// How long something takes, in seconds.
+/// The duration of some work, in seconds.
 pub fn seconds<T, E: Into<Error>>(work: impl FnOnce() -> std::result::Result<T, E>) -> Result<f64> {
     let start = Instant::now();
     let done = work().map_err(Into::into)?;
@@ -52,7 +53,7 @@ pub fn seconds<T, E: Into<Error>>(work: impl FnOnce() -> std::result::Result<T, 
     Ok(taken.as_secs_f64())
 }
 
-/// The figures of two things that are done in turn, after one time each that does not count.
+/// The figures of two alternating tasks, after one warm-up each.
 pub fn in_turn(
     rounds: usize,
     mut one: impl FnMut() -> Result<f64>,

@@ -7,20 +7,20 @@ use super::row::Unit;
 /// Curves that share their axes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plot {
-    /// What was measured, as the chart's heading.
+    /// The heading of the chart.
     pub name: String,
-    /// What the figure depends on.
+    /// The x axis.
     pub across: Across,
-    /// What the figures are counted in.
+    /// The unit of the figures.
     pub unit: Unit,
-    /// One for what is measured, others to compare it with.
+    /// One for the measured figure, others to compare it with.
     pub curves: Vec<Curve>,
 }
 
-/// What figures depend on.
+/// The x axis.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Across {
-    /// What is counted.
+    /// Its label.
     pub name: String,
     /// The distance between the counts.
     pub scale: Scale,
@@ -39,9 +39,9 @@ pub enum Scale {
 /// Figures of one thing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
-    /// What it is.
+    /// Its label.
     pub name: String,
-    /// What the figure depends on, and the figure; from the left to the right.
+    /// The points: x and the figure, from left to right.
     pub points: Vec<(f64, f64)>,
 }
 

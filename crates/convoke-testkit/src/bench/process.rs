@@ -1,4 +1,4 @@
-//! What the kernel says of a process: memory, time on a processor, bytes written. Linux only.
+//! The kernel's statistics of a process: memory, processor time, bytes written. Linux only.
 
 use std::fs;
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub fn cpu_time(pid: u32) -> Result<Duration> {
     Ok(Duration::from_nanos(nanos))
 }
 
-/// The bytes that a process has had written to disks; those for other processes and for itself do not count.
+/// The bytes that a process has written to disks; those of other processes do not count.
 pub fn written_bytes(pid: u32) -> Result<u64> {
     let io = fs::read_to_string(format!("/proc/{pid}/io"))?;
     Ok(field(&io, "write_bytes:").ok_or("the kernel does not report the bytes written")?.parse()?)

@@ -15,7 +15,7 @@ pub fn asked_at() -> Timestamp {
     Timestamp::from_millis(1_794_736_800_000)
 }
 
-/// What is asked in all of them.
+/// The questions in all of them.
 pub fn questions() -> Value {
     json!([{
         "prompt": "Which database should the service use?",
@@ -28,14 +28,14 @@ pub fn questions() -> Value {
     }])
 }
 
-/// What is answered.
+/// The answers.
 pub fn answers(id: RequestId) -> Value {
     let at = asked_at();
     let answer = json!({"questionIndex": 0, "selectedOption": "SQLite", "timestamp": at});
     json!({"sessionId": id, "answers": [answer], "timestamp": at})
 }
 
-/// Puts so many answered sessions into a folder.
+/// Writes this many answered sessions into a folder.
 pub fn fill(folder: &Path, count: usize) -> Result<()> {
     let mut random = Random::new(1);
     for _ in 0..count {

@@ -1,32 +1,32 @@
-//! One line of the table: a figure, what it is compared with, and what it should be.
+//! One row of the table: a figure, its reference, and its goal.
 
 use serde::{Deserialize, Serialize};
 
 /// A figure with all that is needed to judge it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// What was measured.
+    /// The name of the figure.
     pub name: String,
-    /// What the figure, and that of the reference, is counted in.
+    /// The unit of the figure and of the reference.
     pub unit: Unit,
-    /// What came out.
+    /// The measured figure.
     pub figure: f64,
-    /// What it is compared with.
+    /// The reference.
     pub reference: Option<Reference>,
-    /// What it should be.
+    /// The goal.
     pub goal: Option<Goal>,
 }
 
-/// What a figure is compared with, measured in the same run.
+/// A reference, measured in the same run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
-    /// What it is.
+    /// Its name.
     pub name: String,
-    /// What came out for it.
+    /// Its measured figure.
     pub figure: f64,
 }
 
-/// What figures are counted in.
+/// The unit of figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// How often in a second.
@@ -43,15 +43,15 @@ pub enum Unit {
     Instructions,
 }
 
-/// What a figure should be.
+/// The goal of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Goal {
     /// The figure is no larger than this.
     AtMost(f64),
-    /// The figure is at least so many times its reference.
+    /// The figure is at least this many times its reference.
     RatioAtLeast(f64),
-    /// The figure is at most so many times its reference.
+    /// The figure is at most this many times its reference.
     RatioAtMost(f64),
     /// The figure exceeds its reference by no more than this.
     ExcessAtMost(f64),
@@ -63,25 +63,25 @@ impl Row {
         Self { name: name.to_owned(), unit, figure, reference: None, goal: None }
     }
 
-    /// Sets what the figure is compared with.
+    /// Sets the reference.
     #[must_use]
     pub fn against(self, name: &str, figure: f64) -> Self {
         Self { reference: Some(Reference { name: name.to_owned(), figure }), ..self }
     }
 
-    /// Sets what the figure should be.
+    /// Sets the goal.
     #[must_use]
     pub fn goal(self, goal: Goal) -> Self {
         Self { goal: Some(goal), ..self }
     }
 
-    /// How many times its reference the figure is.
+    /// The ratio of the figure to its reference.
     pub fn ratio(&self) -> Option<f64> {
         let reference = self.reference.as_ref()?;
         (reference.figure > 0.0).then(|| self.figure / reference.figure)
     }
 
-    /// Whether the figure is what it should be; `None` without a goal, or without what the goal speaks of.
+    /// Whether the goal is met; `None` without a goal, or without the reference that it needs.
     pub fn is_met(&self) -> Option<bool> {
         match self.goal? {
             Goal::AtMost(limit) => Some(self.figure <= limit),
@@ -93,7 +93,7 @@ impl Row {
         }
     }
 
-    /// The row on one line, with what follows from it.
+    /// The row as one line of JSON, with the derived values.
     pub fn to_json(&self) -> serde_json::Result<String> {
         #[derive(Serialize)]
         struct Judged<'a> {

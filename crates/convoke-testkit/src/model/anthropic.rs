@@ -31,7 +31,7 @@ pub(super) async fn answer(response: Response, body: &Value, reply: &Reply) -> i
 
 async fn send_block(events: &mut Events, reply: &Reply, mut block: Value) -> io::Result<()> {
     let delta = |delta: Value| json!({"type": "content_block_delta", "index": 0, "delta": delta});
-    // What is streamed is empty at first.
+    // A streamed block is empty at first.
     match reply {
         Reply::Say { .. } => block["text"] = "".into(),
         Reply::Call { .. } => block["input"] = json!({}),

@@ -11,7 +11,8 @@ use super::reply::{Reply, fresh_id, pieces};
 /// Answers a request for content.
 pub(super) async fn answer(response: Response, request: &Request, reply: &Reply) -> io::Result<()> {
     let is_stream = request.path().contains(":stream");
-    // Agents also ask who speaks next, and the like: any object of the wanted shape will do.
+    // Agents also send other requests, such as who speaks next: any object of the requested shape
+    // will do.
     if let Some(object) = side_answer(&request.body["generationConfig"]) {
         let body = candidate(&json!([{"text": object.to_string()}]), true);
         if !is_stream {
@@ -53,7 +54,7 @@ fn candidate(parts: &Value, is_last: bool) -> Value {
     json!({"candidates": [candidate], "usageMetadata": usage, "modelVersion": "fake", "responseId": fresh_id("r")})
 }
 
-/// An object that fits the schema that is asked for, if one is.
+/// An object that matches the requested schema, if there is one.
 fn side_answer(settings: &Value) -> Option<Value> {
     let schema = settings.get("responseJsonSchema").or_else(|| settings.get("responseSchema"))?;
     let value = |(name, schema): (&String, &Value)| {

@@ -37,7 +37,7 @@ impl Request {
             body.resize(bytes, 0);
             stream.read_exact(&mut body).await?;
         }
-        // What is no JSON shows the model nothing, and is answered accordingly.
+        // An invalid body becomes an empty prompt, and is answered accordingly.
         let body = serde_json::from_slice(&body).unwrap_or_default();
         Ok(Some(Self { target, body }))
     }
@@ -67,7 +67,7 @@ async fn read_chunks(stream: &mut BufReader<&mut TcpStream>, body: &mut Vec<u8>)
     }
 }
 
-/// The way back to the client. The end of the connection is the end of the response.
+/// The connection to the client. The end of the connection is the end of the response.
 #[derive(Debug)]
 pub(super) struct Response {
     stream: TcpStream,

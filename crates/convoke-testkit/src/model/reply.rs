@@ -1,4 +1,4 @@
-//! What the model replies, as the last line of the prompt wants it.
+//! The reply of the model, by the last line of the prompt.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -14,7 +14,7 @@ const RESULT_CHARS_MAX: usize = 200;
 const SLOW: Pace = Pace { pieces: 100, pause: Duration::from_millis(100) };
 const AT_ONCE: Pace = Pace { pieces: 3, pause: Duration::ZERO };
 
-/// What the model replies.
+/// The reply of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Reply {
     /// Text.
@@ -31,7 +31,7 @@ pub(super) struct Pace {
 }
 
 impl Reply {
-    /// The reply to what the model is shown, or the status of HTTP that is wanted instead.
+    /// The reply to a conversation, or the HTTP status that the prompt demands.
     pub(super) fn to(shown: &Shown) -> Result<Self, u16> {
         let turns = shown.turns;
         let line = shown.prompt.lines().last().unwrap_or_default();
@@ -67,19 +67,19 @@ impl Reply {
     }
 }
 
-/// An id that no other answer has: agents take messages with one id for parts of one message.
+/// A unique id: agents take messages with one id for parts of one message.
 pub(super) fn fresh_id(prefix: &str) -> String {
     static ANSWERS: AtomicU64 = AtomicU64::new(1);
     format!("{prefix}{}", ANSWERS.fetch_add(1, Ordering::Relaxed))
 }
 
-/// A text in as many pieces as the pace wants.
+/// Splits a text into the number of pieces of the pace.
 pub(super) fn pieces(text: &str, pace: Pace) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     let size = letters.len().div_ceil(pace.pieces).max(1);
     let mut pieces: Vec<String> =
         letters.chunks(size).map(|piece| piece.iter().collect()).collect();
-    // A short text is slow all the same: silence is part of it.
+    // A short text is slow, too: the pauses are part of it.
     pieces.resize(pace.pieces, String::new());
     if pace.pause.is_zero() {
         pieces.retain(|piece| !piece.is_empty());

@@ -1,4 +1,4 @@
-//! What a model is shown of a conversation, whichever way it is asked.
+//! The conversation that a model is sent, in any of the APIs.
 
 use serde_json::Value;
 
@@ -18,14 +18,14 @@ const ASIDES: [&str; 8] = [
 /// The text with which Claude reports a cancelled turn to its model, as a message of the user.
 const INTERRUPTED: &str = "[Request interrupted";
 
-/// A conversation as a model sees it.
+/// The conversation that a model is sent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Shown {
     /// The last prompt.
     pub(super) prompt: String,
     /// How many prompts there are.
     pub(super) turns: usize,
-    /// What came of the tool calls since the last prompt.
+    /// The results of the tool calls since the last prompt.
     pub(super) results: Vec<String>,
     /// The tools that it is offered; agents also ask for titles and the like, without tools.
     pub(super) tools: Tools,
@@ -71,7 +71,7 @@ impl Shown {
         let mut shown = Self::with(
             body,
             list(&body["tools"]).iter().flat_map(|tool| {
-                // Tools of servers come in groups.
+                // Tools of MCP servers come in groups.
                 let group = tool["name"].as_str().filter(|_| tool["type"] == "namespace");
                 let members =
                     if group.is_some() { list(&tool["tools"]) } else { std::slice::from_ref(tool) };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-/// What shells are called.
+/// Names of shell tools.
 const SHELLS: [&str; 13] = [
     "Bash",
     "mcp__acp__Bash",
@@ -20,18 +20,18 @@ const SHELLS: [&str; 13] = [
     "Execute",
     "Shell",
 ];
-/// What tools are called that write a file.
+/// Names of tools that write a file.
 const WRITERS: [&str; 7] =
     ["Write", "mcp__acp__Write", "write_file", "write", "write_to_file", "Create", "WriteFile"];
 
-/// What tools are called that search for other tools.
+/// Names of tools that search for other tools.
 const SEARCHES: [&str; 2] = ["ToolSearch", "tool_search"];
 
 /// Our question tool.
 const ASK: &str = "ask_user_questions";
 /// Our server of tools.
 const SERVER: &str = "convoke";
-/// The tool of vibe's that runs a script, which is its only way to tools of servers.
+/// The tool of vibe that runs a script, which is its only access to tools of MCP servers.
 const SCRIPTS: &str = "run_typescript";
 
 /// A tool that the model is offered.

@@ -1,4 +1,5 @@
-//! A way to PostgreSQL that can lose notifications, and that counts the statements which go through it.
+//! A proxy to PostgreSQL that can lose notifications, and that counts the statements that pass
+//! through it.
 
 use std::collections::HashMap;
 use std::io::{self, Read as _, Write as _};
@@ -35,7 +36,7 @@ impl Proxy {
         let counted = Arc::clone(&executed);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                // A connection that cannot be passed on is closed, which its client sees.
+                // A connection that cannot be forwarded is closed, which its client sees.
                 pass(client, &server, notifications, &counted).ok();
             }
         });
@@ -64,7 +65,7 @@ fn pass(
     thread::spawn(move || {
         let mut statements = HashMap::new();
         let mut count = |kind: u8, body: &[u8]| note(&mut statements, &executed, kind, body);
-        // How it ended makes no difference.
+        // The result does not matter.
         requests(&mut from, &mut to, &mut count).ok();
         to.shutdown(Shutdown::Both).ok();
     });
@@ -82,7 +83,7 @@ fn pass(
     Ok(())
 }
 
-/// Passes on what a client says: a first message without a kind, and then messages.
+/// Forwards the messages of a client: a first one without a type, and then others.
 fn requests(
     from: &mut TcpStream,
     to: &mut TcpStream,
@@ -124,7 +125,7 @@ fn message(from: &mut TcpStream) -> io::Result<(u8, Vec<u8>)> {
     Ok((kind[0], body(from)?))
 }
 
-/// What follows a length, which counts itself.
+/// The bytes after a length, which includes itself.
 fn body(from: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;

@@ -1,4 +1,4 @@
-//! What happens to the screen, and what follows from it outside.
+//! The messages to the screen's model, and the effects that `update` returns.
 
 use convoke_api::bodies::InboxItem;
 use convoke_api::frames::ClientFrame;
@@ -17,7 +17,7 @@ pub(crate) enum Message {
     Key(KeyEvent),
     /// The human pasted a text.
     Pasted(String),
-    /// The human clicked on something, so many cells from where it begins.
+    /// The human clicked on a target, this many cells from its start.
     Clicked { target: Target, column: usize },
     /// The human turned the wheel.
     Wheeled(Way),
@@ -27,11 +27,11 @@ pub(crate) enum Message {
     Found(Found),
     /// The folder could not be looked through, and why.
     Unreadable(String),
-    /// There is a way to the daemon.
+    /// The daemon is connected.
     Linked,
     /// There is none any more.
     Unlinked,
-    /// What agents ask in the daemon's sessions.
+    /// The requests in the daemon's sessions.
     Listed(Vec<InboxItem>),
     /// A verdict was written, or not.
     Settled { id: RequestId, outcome: Outcome },
@@ -39,14 +39,14 @@ pub(crate) enum Message {
     Ticked,
 }
 
-/// What there is in the folder.
+/// The contents of the folder.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// What can be answered.
+    /// Questions that can be answered.
     pub(crate) open: Vec<Asked>,
-    /// What was open when it was last looked, and is not any more.
+    /// Questions that have been settled since the last listing.
     pub(crate) ended: Vec<(RequestId, Ending)>,
-    /// What cannot be read.
+    /// Sessions that cannot be read.
     pub(crate) damaged: Vec<Damaged>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Found {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Damaged {
     pub(crate) id: RequestId,
-    /// What is wrong with it.
+    /// The error.
     pub(crate) words: String,
 }
 
@@ -69,16 +69,16 @@ pub(crate) enum Outcome {
     Failed(String),
 }
 
-/// What must be done outside.
+/// An effect to be carried out by the loop.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Effect {
     /// Write the answers.
     Send { id: RequestId, answers: Vec<Answer> },
     /// Write that the human will not answer.
     Reject { id: RequestId, reason: Option<String> },
-    /// Say this about a request to the daemon.
+    /// Send the daemon this frame about a request.
     Say { id: RequestId, frame: ClientFrame },
-    /// Make new questions heard; the text is harmless.
+    /// Notify the human of new questions; the text is sanitised.
     Announce(String),
     /// Leave.
     Quit,

@@ -12,7 +12,7 @@ use crate::card::Card;
 use crate::notice::{Notice, NoticeKind};
 use crate::palette::Palette;
 
-/// What the human sees and has said so far.
+/// The state of the screen and of the human's drafts.
 #[derive(Debug)]
 pub(crate) struct Model {
     /// The folder in which questions are waited for.
@@ -22,19 +22,19 @@ pub(crate) struct Model {
     pub(crate) palette: Palette,
     pub(crate) size: Size,
     pub(crate) now: Timestamp,
-    /// Those whose asker waits, then the others; oldest first.
+    /// Requests whose asker waits, then the others; oldest first.
     pub(crate) sets: Vec<Waiting>,
     pub(crate) daemon: Daemon,
-    /// Whether the daemon's list has come once; requests that are in the first one ring no bell.
+    /// Whether the daemon's list has arrived once; requests in the first one ring no bell.
     pub(crate) is_listed: bool,
     pub(crate) damaged: Vec<Damaged>,
-    /// Sets that are settled; a look at the folder that began before may still find them open.
+    /// Settled requests; a listing that began before may still contain them.
     pub(crate) settled: HashSet<RequestId>,
-    /// The set before the human; one of `sets` whenever there are any.
+    /// The open request; one of `sets` whenever there are any.
     pub(crate) open: Option<RequestId>,
     pub(crate) overlay: Option<Overlay>,
     pub(crate) notice: Option<Notice>,
-    /// Whether the human was just asked if leaving is meant.
+    /// Whether the human was asked to confirm leaving.
     pub(crate) is_leaving: bool,
 }
 
@@ -77,7 +77,7 @@ pub(crate) enum Overlay {
 }
 
 impl Model {
-    /// A screen without questions, whose size is not known yet.
+    /// An empty screen, whose size is not known yet.
     pub(crate) fn new(
         folder: String,
         user_folder: Option<String>,
@@ -122,17 +122,17 @@ impl Model {
         self.sets.len() + self.damaged.len()
     }
 
-    /// Says what happened.
+    /// Shows a notice.
     pub(crate) fn notify(&mut self, text: impl Into<String>) {
         self.notice = Some(Notice { text: text.into(), kind: NoticeKind::News, at: self.now });
     }
 
-    /// Says what cannot be.
+    /// Shows a refusal.
     pub(crate) fn refuse(&mut self, text: impl Into<String>) {
         self.notice = Some(Notice { text: text.into(), kind: NoticeKind::Refusal, at: self.now });
     }
 
-    /// Takes away a notice that has been there long enough.
+    /// Removes a notice that has been shown long enough.
     pub(crate) fn drop_read_notice(&mut self) {
         let now = self.now;
         self.notice.take_if(|notice| notice.is_read(now));

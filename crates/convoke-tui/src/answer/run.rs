@@ -1,4 +1,5 @@
-//! The loop: waits for whatever comes first, lets `update` decide, does what follows, and draws.
+//! The event loop: waits for the next event, lets `update` decide, carries out its effects, and
+//! draws.
 
 use std::future::poll_fn;
 use std::io::{self, IsTerminal as _};
@@ -29,13 +30,15 @@ use crate::{AnswerOptions, Error, Reach};
 
 /// How often relative times are redrawn.
 const MINUTE: Duration = Duration::from_secs(60);
-/// Looks at the folder that may wait to be shown; the scout waits beyond that, and misses nothing.
+/// Listings of the folder that may be queued; the scout blocks beyond that, and loses nothing.
 const FINDINGS: usize = 1;
-/// What the daemon says that may wait to be shown; the daemon waits beyond that, and cuts off who never reads.
+/// Frames of the daemon that may be queued; beyond that the daemon waits, and disconnects a client
+/// that never reads.
 const NEWS: usize = 64;
 /// Answers and questions queued for the daemon; beyond that they fail with a message.
 const ORDERS: usize = 64;
-/// How long the daemon may take to confirm an answer before the program ends without knowing.
+/// How long the daemon may take to confirm an answer before the program exits without a
+/// confirmation.
 const FAREWELL: Duration = Duration::from_secs(3);
 
 /// Runs the terminal UI until the human leaves.
@@ -52,7 +55,7 @@ pub(crate) async fn run(
     let mut model = Model::new(folder, user_folder, options.colour, (options.clock)());
     // Before the screen switches, so that an unreadable folder is reported as a plain error.
     let (scout, found) = look(Scout::new(questions.clone())).await.map_err(panicked)?;
-    // No bell for questions that are there at the start.
+    // Questions that exist at the start ring no bell.
     update(&mut model, (options.clock)(), Message::Found(found?));
     let tasks = Tasks::start(scout, reach);
     Run::start(model, tasks, questions, options)?.until_left().await
@@ -70,7 +73,8 @@ struct Run {
     signals: [Signal; 3],
 }
 
-/// The task that looks at the folder and the one that holds the way to the daemon; they end with the run.
+/// The task that lists the folder and the one with the connection to the daemon; they end with the
+/// run.
 struct Tasks {
     findings: mpsc::Receiver<Message>,
     orders: mpsc::Sender<Envelope<ClientFrame>>,
@@ -91,13 +95,13 @@ impl Tasks {
         Self { findings, orders, news, _running: running }
     }
 
-    /// Says something to the daemon.
+    /// Sends the daemon a frame.
     fn say(&self, request_id: Option<String>, frame: ClientFrame) -> Result<(), String> {
         let said = self.orders.try_send(Envelope { request_id, frame });
         said.map_err(|_| "the daemon is too busy".to_owned())
     }
 
-    /// What the way to the daemon and its frames mean to the screen.
+    /// Translates events of the connection and its frames into messages.
     fn hear(&self, news: News) -> Option<Message> {
         match news {
             News::Linked(_) => {
@@ -127,7 +131,7 @@ impl Tasks {
         answered.map(|id| Message::Settled { id, outcome })
     }
 
-    /// Asks for what agents ask. A daemon that is too busy for that announces its next change.
+    /// Requests the inbox. If the daemon is too busy for that, it announces its next change.
     fn ask_for_list(&self) {
         self.say(None, ClientFrame::InboxList {}).ok();
     }
@@ -140,12 +144,12 @@ struct Written {
     result: convoke_files::Result<()>,
 }
 
-/// What the loop was woken by.
+/// The event that woke the loop.
 enum Waking {
     Message(Message),
     /// Nothing that changes the screen.
     Nothing,
-    /// A signal, or the terminal is gone.
+    /// A signal, or the terminal was closed.
     Leave,
     Panicked,
 }
@@ -195,14 +199,14 @@ impl Run {
         self.hear_the_last().await;
         let Self { screen, mut verdicts, .. } = self;
         drop(screen);
-        // What the human has sent is written before the program may end.
+        // Pending answers are written before the program may exit.
         while let Some(written) = verdicts.join_next().await {
             written.map_err(panicked)?.result?;
         }
         Ok(())
     }
 
-    /// Waits until the daemon has what the human has sent to it.
+    /// Waits until the daemon has confirmed the human's answers.
     async fn hear_the_last(&mut self) {
         let deadline = Instant::now() + FAREWELL;
         let is_on_its_way = |set: &Waiting| set.source == Source::Daemon && set.card.is_settling();
@@ -284,7 +288,7 @@ async fn next_event(events: &mut EventStream) -> Option<io::Result<Event>> {
     poll_fn(|context| Pin::new(&mut *events).poll_next(context)).await
 }
 
-/// What an event of the terminal means to the screen.
+/// Translates a terminal event into a message.
 fn message(event: Event, model: &Model) -> Option<Message> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => Some(Message::Key(key)),
@@ -330,7 +334,7 @@ async fn scout_on(mut scout: Scout, findings: mpsc::Sender<Message>) {
     }
 }
 
-/// Looks at the folder off the loop's thread.
+/// Lists the folder on a blocking thread.
 async fn look(mut scout: Scout) -> Result<(Scout, convoke_files::Result<Found>), JoinError> {
     let looking = spawn_blocking(move || {
         let found = scout.look();

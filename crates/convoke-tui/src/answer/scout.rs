@@ -1,4 +1,4 @@
-//! Looks through the folder of questions and remembers what can be answered.
+//! Lists the folder of questions, and caches those that can be answered.
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error as _;
@@ -10,11 +10,11 @@ use convoke_files::{Error, Result};
 use crate::answer::message::{Damaged, Found};
 use crate::sheet::{Asked, Asker, Ending};
 
-/// Reads the folder and remembers what it found.
+/// Reads the folder and caches its questions.
 pub(crate) struct Scout {
     questions: Questions,
     follower: Follower,
-    /// The sets that can be answered. What is asked does not change, so it is read once.
+    /// The questions that can be answered. They do not change, so they are read once.
     open: HashMap<RequestId, Asked>,
 }
 
@@ -60,7 +60,7 @@ impl Scout {
         Ok(found)
     }
 
-    /// Takes in a set that can be answered, reading it the first time.
+    /// Adds a question that can be answered, reading it the first time.
     fn meet(&mut self, id: RequestId, asker: Asker, damaged: &mut Vec<Damaged>) {
         if let Some(known) = self.open.get_mut(&id) {
             known.asker = asker;
@@ -104,7 +104,7 @@ const fn standing(status: Status) -> Standing {
     }
 }
 
-/// What became of a set that was settled before.
+/// How a question was settled elsewhere.
 pub(crate) const fn ending(status: Status) -> Ending {
     match standing(status) {
         Standing::Ended(ending) => ending,
@@ -118,7 +118,7 @@ fn ids(listing: &Listing) -> HashSet<RequestId> {
     entries.chain(listing.damaged.iter().map(|damage| damage.id)).collect()
 }
 
-/// What is wrong with a set; whose folder it is, is known where it is shown.
+/// The error of a question; its folder is known where it is shown.
 fn words_on_set(error: &Error) -> String {
     if let Error::Damaged { path, source } = error
         && let Some(name) = path.file_name()

@@ -1,4 +1,4 @@
-//! The only place that changes what the screen shows. Pure: a message in, what must be done outside out.
+//! The only place that changes the model. Pure: takes a message and returns an effect.
 
 mod arrival;
 mod key;
@@ -10,7 +10,7 @@ use convoke_core::time::Timestamp;
 use crate::answer::message::{Effect, Message};
 use crate::answer::model::{Daemon, Model};
 
-/// Changes the model by what happened at `now`.
+/// Applies a message at the time `now`.
 pub(crate) fn update(model: &mut Model, now: Timestamp, message: Message) -> Option<Effect> {
     model.now = now;
     match message {

@@ -1,4 +1,4 @@
-//! The model as a picture. Pure, so that the mouse and the keys that turn pages can ask what stands where.
+//! Draws the model. Pure, so that the mouse and the paging keys can query the layout.
 
 mod frame;
 mod help;
@@ -29,12 +29,12 @@ pub(crate) const fn is_too_small(size: Size) -> bool {
     size.width < SIZE_MIN.width || size.height < SIZE_MIN.height
 }
 
-/// What stands at a place, and how many cells to the right of its beginning the place is.
+/// The target at a position, and the offset of the position from its start, in cells.
 pub(crate) fn target_at(model: &Model, at: Position) -> Option<(Target, usize)> {
     compose(model).target_at(at)
 }
 
-/// The place that the open set has.
+/// The area of the open request.
 pub(crate) fn room(model: &Model) -> Room {
     Room {
         size: frame::body(frame::areas(model).main, model.size).as_size(),
@@ -42,7 +42,7 @@ pub(crate) fn room(model: &Model) -> Room {
     }
 }
 
-/// How far the text that can be moved can be moved.
+/// The maximum scroll offset of the scrollable text.
 pub(crate) fn scroll_max(model: &Model) -> usize {
     compose(model).scroll_max
 }

@@ -1,4 +1,4 @@
-//! What keys and clicks do to a permission. Pure; the screen that shows it carries out the result.
+//! Keys and clicks on a permission. Pure; the screen that shows it carries out the result.
 
 use convoke_core::request::PermissionKind;
 use crossterm::event::{KeyCode, KeyEvent};
@@ -8,14 +8,14 @@ use crate::picture::Way;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::sheet::keys::{Room, is_plain};
 
-/// What follows from a key.
+/// The result of a key.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Nothing more.
     Taken,
     /// The card has no use for it.
     Left,
-    /// The human chose an option, and a rule that it makes.
+    /// The human chose an option, and a rule that it creates.
     Answer { option_id: String, rule: Option<usize> },
     /// The human declines.
     Decline(Option<String>),
@@ -46,7 +46,7 @@ pub(crate) fn paste(card: &mut PermissionCard, text: &str) {
     }
 }
 
-/// Chooses an answer by its place.
+/// Chooses an answer by its index.
 pub(crate) fn choose(card: &mut PermissionCard, at: usize) -> Step {
     if matches!(card.stage, Stage::Settling | Stage::Gone(_)) {
         return Step::Taken;
@@ -131,7 +131,7 @@ fn press_viewing(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step {
             card.stage = Stage::Choosing;
             card.scroll = 0;
         }
-        // What is answered must be seen with its answers.
+        // Answers must be visible when one is chosen.
         _ => {}
     }
     Step::Taken

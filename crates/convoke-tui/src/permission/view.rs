@@ -1,4 +1,4 @@
-//! A permission on the screen: what is asked, the evidence as far as there is room, and the answers.
+//! Draws a permission: the question, as much of the evidence as fits, and the answers.
 
 use convoke_core::request::PermissionKind;
 use ratatui::layout::Rect;
@@ -22,7 +22,7 @@ pub(super) const fn note_width(page: u16) -> usize {
     (page as usize).saturating_sub(NOTE_INDENT + 1)
 }
 
-/// The rows that all of it needs.
+/// The rows that it needs in full.
 pub(crate) fn height(card: &PermissionCard, width: u16, palette: Palette) -> usize {
     let rows = evidence_lines(card, width, palette).len();
     let question = wrap::rows(&card.question, usize::from(width).max(1)).len();
@@ -55,7 +55,7 @@ impl PermissionCard {
     }
 }
 
-/// How far the evidence can be moved.
+/// The maximum scroll offset of the evidence.
 pub(super) fn scroll_max(card: &PermissionCard, room: Room) -> usize {
     let rows = evidence_lines(card, room.size.width, room.palette).len();
     rows.saturating_sub(evidence_rows(card, room))
@@ -107,7 +107,7 @@ fn evidence_rows(card: &PermissionCard, room: Room) -> usize {
                 answers(card, width, palette).len()
             }
         };
-    // One row is for the gap below it, or says that there is more.
+    // One row is for the gap below it, or shows that there is more.
     let left = usize::from(room.size.height).saturating_sub(others + 1);
     if rows <= left {
         rows

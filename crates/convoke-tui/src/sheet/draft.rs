@@ -1,4 +1,4 @@
-//! What the human means to answer to one question, until it is sent.
+//! The draft of the answer to one question.
 
 use std::collections::BTreeSet;
 
@@ -14,15 +14,15 @@ pub(crate) struct Draft {
     pub(crate) cursor: usize,
     /// The rows that are chosen; with one choice at most one.
     pub(crate) chosen: BTreeSet<usize>,
-    /// The free text, kept also while it is not chosen.
+    /// The free text, which is kept while it is not chosen.
     pub(crate) words: Editor,
     /// Whether choosing nothing is the answer.
     pub(crate) nothing: Nothing,
-    /// Whether the human has had the question before them.
+    /// Whether the human has seen the question.
     pub(crate) seen: bool,
     /// Whether the human has changed anything.
     pub(crate) touched: bool,
-    /// Lines of the prompt above what is shown.
+    /// The scroll offset of the prompt, in lines.
     pub(crate) scroll: usize,
 }
 
@@ -62,7 +62,7 @@ impl Draft {
         !self.chosen.is_empty() || self.nothing == Nothing::Meant
     }
 
-    /// Chooses a row; where several may be chosen, a second time takes it back.
+    /// Chooses a row; if several may be chosen, a second time deselects it.
     pub(crate) fn choose(&mut self, question: &Question, row: usize) {
         self.change(row);
         if !question.multi_select {
@@ -91,7 +91,7 @@ impl Draft {
         self.nothing = Nothing::Unsaid;
     }
 
-    /// The answer as it is sent, once there is one.
+    /// The answer, once there is one.
     pub(crate) fn answer(
         &self,
         question: &Question,
@@ -137,7 +137,7 @@ pub(crate) struct Label {
 const MARKS: [&str; 2] = ["(recommended)", "[recommended]"];
 
 impl Label {
-    /// Reads a label; the mark may stand anywhere in it.
+    /// Parses a label; the mark may be anywhere in it.
     pub(crate) fn of(label: &str) -> Self {
         let lower = label.to_ascii_lowercase();
         let found = MARKS.iter().find_map(|mark| Some((lower.find(mark)?, mark.len())));
@@ -147,7 +147,7 @@ impl Label {
         let (before, mark_and_after) = label.split_at(at);
         let after = mark_and_after.get(len..).unwrap_or_default();
         let text = format!("{} {}", before.trim(), after.trim()).trim().to_owned();
-        // A label that is nothing but the mark keeps it: something must be shown.
+        // A label that consists of the mark alone keeps it: something must be shown.
         let text = if text.is_empty() { label.to_owned() } else { text };
         Self { text, recommended: true }
     }

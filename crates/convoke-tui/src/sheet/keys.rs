@@ -1,4 +1,5 @@
-//! What keys, clicks and pastes do to a set of questions. Pure; the screen that shows the set carries out the result.
+//! Keys, clicks and pastes on a set of questions. Pure; the screen that shows the set carries out
+//! the result.
 
 mod question;
 mod reject;
@@ -14,21 +15,21 @@ use super::{Page, QuestionSet, view};
 use crate::palette::Palette;
 use crate::picture::{Picture, Target, Way};
 
-/// The place that a set has on the screen.
+/// The area of a set on the screen.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) size: Size,
     pub(crate) palette: Palette,
 }
 
-/// What follows from a key.
+/// The result of a key.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Step {
     /// Nothing more.
     Taken,
     /// The set has no use for it.
     Left,
-    /// What the human wants cannot be, or not yet, and why.
+    /// Something is not possible, or not yet, and why.
     Refused(String),
     /// The human sends the answers.
     Send(Vec<Answer>),
@@ -74,7 +75,7 @@ pub(crate) fn paste(set: &mut QuestionSet, text: &str) {
     }
 }
 
-/// A click on something of the set, so many cells from where it begins.
+/// A click on a target of the set, this many cells from its start.
 pub(crate) fn click(
     set: &mut QuestionSet,
     target: Target,
@@ -98,7 +99,7 @@ pub(crate) fn click(
     Step::Taken
 }
 
-/// A turn of the wheel moves a prompt that is longer than its place.
+/// The wheel scrolls a prompt that is longer than its area.
 pub(crate) fn wheel(set: &mut QuestionSet, way: Way, room: Room) {
     scroll(set, room, |at| match way {
         Way::Up => at.saturating_sub(NOTCH),
@@ -121,7 +122,7 @@ fn point(set: &mut QuestionSet, row: usize, column: usize, room: Room) {
     }
 }
 
-/// Moves the prompt of the open question by what is shown of it.
+/// Scrolls the prompt of the open question by a page.
 fn turn_page(set: &mut QuestionSet, way: Way, room: Room) {
     let rows = picture(set, room).page_rows();
     scroll(set, room, |at| match way {
@@ -130,7 +131,7 @@ fn turn_page(set: &mut QuestionSet, way: Way, room: Room) {
     });
 }
 
-/// Moves the prompt of the open question, as far as there is more of it.
+/// Scrolls the prompt of the open question within its limits.
 fn scroll(set: &mut QuestionSet, room: Room, to: impl Fn(usize) -> usize) {
     let max = picture(set, room).scroll_max;
     let (Page::Question(index) | Page::Writing(index)) = set.page else { return };

@@ -1,4 +1,4 @@
-//! What programs print, in their own colours: these become styles, and nothing else in it reaches the terminal.
+//! Output of programs: colours become styles, and all other escape sequences are removed.
 
 use convoke_api::ansi::{self, Colour as Printed};
 use ratatui::style::{Color, Modifier, Style};

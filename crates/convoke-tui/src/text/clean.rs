@@ -1,6 +1,6 @@
 //! Agents' text made harmless: nothing in it can drive the terminal or show itself as something else.
 
-/// One line: line breaks and tabs become spaces, and what could drive the terminal a picture of itself.
+/// One line: line breaks and tabs become spaces, and control characters become visible symbols.
 pub(crate) fn line(text: &str) -> String {
     block(text).replace('\n', " ")
 }
@@ -10,7 +10,8 @@ pub(crate) fn block(text: &str) -> String {
     text.replace("\r\n", "\n").chars().map(harmless).collect()
 }
 
-/// What a person puts in: line breaks become `\n`, and nothing else that controls stays but tabs.
+/// Typed or pasted text: line breaks become `\n`, and all other control characters but tabs are
+/// removed.
 pub(crate) fn typed(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     text.chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect()
@@ -20,7 +21,7 @@ fn harmless(c: char) -> char {
     match c {
         '\n' | '\u{2028}' | '\u{2029}' => '\n',
         '\t' => ' ',
-        // The control pictures of Unicode stand in the order of the characters that they show.
+        // The control pictures of Unicode are in the order of the characters that they show.
         '\0'..='\u{1f}' => char::from_u32(u32::from(c) + 0x2400).unwrap_or(REPLACEMENT),
         '\u{7f}' => '␡',
         c if c.is_control() || reorders(c) => REPLACEMENT,
@@ -30,7 +31,7 @@ fn harmless(c: char) -> char {
 
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
-/// Characters that make a terminal show the text around them in another order than it has.
+/// Characters that make a terminal show the surrounding text in another order.
 const fn reorders(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

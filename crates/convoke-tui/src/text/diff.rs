@@ -1,4 +1,4 @@
-//! What changed in a file: how much, or the changed lines with a few around them.
+//! The change of a file: its totals, or the changed lines with some context.
 
 use std::time::{Duration, Instant};
 
@@ -12,17 +12,17 @@ use super::{clean, wrap};
 
 /// Changed files beyond this are not compared line by line.
 const BYTES_MAX: usize = 200 * 1024;
-/// Comparing may take this long; then the rest counts as changed.
+/// The time limit of the comparison; then the rest counts as changed.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Lines around a change.
 const AROUND: usize = 3;
 /// Lines of one file that are shown.
 const LINES_MAX: usize = 300;
 
-/// What stands before every line of a change.
+/// The prefix of every line of a change.
 const MARGIN: &str = "  │ ";
 
-/// The file and how many lines were added and removed.
+/// The file, with the number of added and removed lines.
 pub(crate) fn summary(paper: &mut Paper, change: &Diff) {
     let palette = paper.palette;
     let (added, removed) = count(change);

@@ -1,4 +1,5 @@
-//! What a permission is about: the command as code, the changes as a diff, paths, the address, or the arguments.
+//! The evidence of a permission: the command as code, the changes as a diff, paths, the address, or
+//! the arguments.
 
 use convoke_core::content::Diff;
 use convoke_core::evidence::Evidence;
@@ -10,10 +11,10 @@ use super::paper::Paper;
 use super::{clean, code, diff};
 use crate::palette::Palette;
 
-/// What stands before code.
+/// The prefix of code.
 const MARGIN: &str = "│ ";
 
-/// What is asked, in a line that does not repeat the evidence.
+/// The question in one line, which does not repeat the evidence.
 pub(crate) fn question(evidence: Option<&Evidence>, title: &str) -> String {
     clean::line(&match evidence {
         None => title.to_owned(),
@@ -80,7 +81,7 @@ pub(crate) fn lines(evidence: &Evidence, width: usize, palette: Palette) -> Vec<
     paper.lines
 }
 
-/// Arguments, one a line; what is inside of them as JSON.
+/// Arguments, one per line; nested values as JSON.
 fn fields(paper: &mut Paper, args: &Value) {
     let palette = paper.palette;
     let Value::Object(fields) = args else {

@@ -1,6 +1,6 @@
-//! The Markdown of prompts as lines that fit. What is not known is shown as it was written.
+//! Renders the Markdown of prompts as wrapped lines. Unknown syntax is shown as it was written.
 //!
-//! Text is made harmless after parsing, since `&#27;` is an escape character only then.
+//! Text is sanitised after parsing, since `&#27;` is an escape character only then.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
@@ -34,16 +34,16 @@ struct Page {
     spans: Vec<Span<'static>>,
     styles: Vec<Style>,
     margins: Vec<Margin>,
-    /// The next number of each list that we are in, or `None` for bullets.
+    /// The next number of each open list, or `None` for bullets.
     lists: Vec<Option<u64>>,
-    /// Where each link that we are in leads, and where its text begins.
+    /// The address of each open link, and where its text begins.
     links: Vec<(String, usize)>,
     /// The language and the text of the code that is being gathered.
     code: Option<(String, String)>,
     table: Option<Table>,
 }
 
-/// What stands before each line of a block: once, and from then on.
+/// The prefix of the first line of a block, and of the others.
 struct Margin {
     first: Option<String>,
     rest: String,
@@ -237,7 +237,7 @@ impl Page {
         self.margins.push(Margin { first: Some(bullet), rest });
     }
 
-    /// Says where a link leads, unless its text does.
+    /// Adds the address of a link, unless its text shows it.
     fn end_link(&mut self) {
         self.styles.pop();
         let Some((address, from)) = self.links.pop() else { return };

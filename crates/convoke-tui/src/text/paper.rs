@@ -1,4 +1,4 @@
-//! Lines as they are gathered, each no wider than the paper.
+//! Collects lines that are no wider than the paper.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -8,10 +8,10 @@ use crate::palette::Palette;
 
 /// Rows narrower than this cannot be read; text runs out of the picture instead.
 const WIDTH_MIN: usize = 8;
-/// What is shown of a tool's output at most, however few lines it has.
+/// The most bytes that are shown of a tool's output, however few lines it has.
 const EXCERPT_BYTES_MAX: usize = 64 * 1024;
 
-/// Lines as they are gathered.
+/// The collected lines.
 #[derive(Debug)]
 pub(crate) struct Paper {
     pub(crate) width: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Paper {
 pub(crate) enum Excerpt {
     /// The first ones.
     Head(usize),
-    /// The first one and the last ones, as suits the output of what failed.
+    /// The first line and the last ones, for the output of a failure.
     Tail(usize),
 }
 
@@ -60,13 +60,13 @@ impl Paper {
         }
     }
 
-    /// What stands above a part of a card.
+    /// Adds the heading of a part of a card.
     pub(crate) fn heading(&mut self, text: &str) {
         let line = Line::styled(format!("  ├ {text}"), self.palette.faint());
         self.lines.push(line);
     }
 
-    /// Some of an output with its colours; says how many lines there are besides.
+    /// Adds an excerpt of an output with its colours, and the number of hidden lines.
     pub(crate) fn output(&mut self, margin: &str, text: &str, excerpt: Excerpt, style: Style) {
         let text = text.trim_end();
         let lines: Vec<&str> = text.split('\n').collect();
@@ -105,7 +105,7 @@ impl Paper {
     }
 }
 
-/// The beginning of a text, of at most so many bytes.
+/// The start of a text, at most `bytes_max` bytes.
 pub(crate) fn head(text: &str, bytes_max: usize) -> &str {
     let mut end = bytes_max.min(text.len());
     while !text.is_char_boundary(end) {

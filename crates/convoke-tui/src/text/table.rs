@@ -9,7 +9,7 @@ use crate::palette::Palette;
 /// A cell, without line breaks.
 pub(crate) type Cell = Vec<Span<'static>>;
 
-/// A table as it is gathered; the first row is its heading.
+/// A table; the first row is its heading.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     pub(crate) alignments: Vec<Alignment>,
@@ -18,11 +18,11 @@ pub(crate) struct Table {
 
 /// Columns narrower than this cannot be read; then every row becomes a list of its cells.
 const COLUMN_MIN: usize = 6;
-/// What stands between two columns.
+/// The separator of two columns.
 const BETWEEN: &str = " │ ";
 
 impl Table {
-    /// The rows of the table in so many cells.
+    /// The rows of the table, wrapped to a width.
     pub(crate) fn lines(&self, width: usize, palette: Palette) -> Vec<Line<'static>> {
         let Some(widths) = self.widths(width) else { return self.as_list(width, palette) };
         let mut lines = Vec::new();

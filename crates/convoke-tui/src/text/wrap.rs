@@ -6,7 +6,7 @@ use ratatui::buffer::CellWidth as _;
 use ratatui::text::Span;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// Cells that a tab takes; it is drawn as so many spaces wherever it stands.
+/// Cells of a tab; it is always drawn as this many spaces.
 const TAB_CELLS: usize = 4;
 
 /// The cells that one grapheme takes.
@@ -23,9 +23,10 @@ pub(crate) fn width(text: &str) -> usize {
     text.graphemes(true).map(cells).sum()
 }
 
-/// The rows of a text without line breaks, as ranges of its bytes; at least one, and none is left out.
+/// The rows of a text without line breaks, as ranges of its bytes; at least one, and every byte is
+/// in a row.
 ///
-/// Spaces at the end of a row may stand beyond its width. A word that is too long is cut.
+/// Spaces at the end of a row may exceed its width. A word that is too long is cut.
 pub(crate) fn rows(text: &str, width: usize) -> Vec<Range<usize>> {
     let mut rows = Vec::new();
     let (mut start, mut used) = (0, 0);
@@ -55,7 +56,7 @@ pub(crate) fn rows(text: &str, width: usize) -> Vec<Range<usize>> {
 /// Styled text without line breaks in rows that fit, without the spaces at their ends.
 pub(crate) fn spans(spans: &[Span<'static>], width: usize) -> Vec<Vec<Span<'static>>> {
     let text: String = spans.iter().map(|span| &*span.content).collect();
-    // The remaining spans and their start: no row needs what was before the last one.
+    // The remaining spans and their start: a row needs nothing before the previous one.
     let (mut rest, mut from) = (spans, 0);
     let row = |row: Range<usize>| {
         while let [first, others @ ..] = rest

@@ -1,6 +1,6 @@
-//! What the open session changed: the files, the diff of one of them, and what is asked about it.
+//! The changes of the open session: the files, the diff of one of them, and dialogs about them.
 //!
-//! A diff is asked for when its file is opened, and its rows are cut into lines for the screen when they are shown.
+//! A diff is requested when its file is opened, and its rows are wrapped when they are shown.
 
 mod call;
 mod diff;
@@ -15,7 +15,7 @@ pub(crate) use call::perform;
 pub use call::{Call, Returned};
 pub(crate) use diff::{DiffRow, OpenDiff};
 
-/// What the open session changed.
+/// The changes of the open session.
 #[derive(Debug)]
 pub(crate) struct Changes {
     pub(crate) id: SessionId,
@@ -28,17 +28,17 @@ pub(crate) struct Changes {
     /// The file that is open, if one is.
     pub(crate) open: Option<OpenFile>,
     pub(crate) dialog: Option<Dialog>,
-    /// What was asked of the daemon that changes something, and has no answer yet.
+    /// A call to the daemon that changes something, and is not answered yet.
     pub(crate) under_way: Option<Call>,
 }
 
-/// Something that the daemon is asked for.
+/// A value that is requested from the daemon.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Loaded<T> {
-    /// It has not come.
+    /// It has not arrived.
     Asked,
     Here(T),
-    /// It cannot be had, and why.
+    /// It could not be loaded, and why.
     Failed(String),
 }
 
@@ -51,7 +51,7 @@ impl<T> Loaded<T> {
     }
 }
 
-/// What the keys are for.
+/// The pane with the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pane {
     Files,
@@ -65,16 +65,16 @@ pub(crate) struct OpenFile {
     pub(crate) diff: Loaded<OpenDiff>,
 }
 
-/// Something that is asked in place of the diff.
+/// A dialog in place of the diff.
 #[derive(Debug)]
 pub(crate) enum Dialog {
-    /// Whose changes?
+    /// Selects the turn whose changes are shown.
     Turns { cursor: usize },
-    /// What about these lines?
+    /// Writes a comment on these lines.
     Comment { of: Commented, text: Editor },
     /// The comments that are not sent.
     Comments { cursor: usize },
-    /// What is restored to before this turn?
+    /// Selects what is restored to its state before this turn.
     Restore { turn: Seq },
     /// Is it meant?
     Confirm(Call),
@@ -84,7 +84,7 @@ pub(crate) enum Dialog {
     Blocked { files: Vec<String> },
 }
 
-/// What a comment is about.
+/// The subject of a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Commented {
     /// These rows of the open diff, the first and the last.
@@ -94,7 +94,7 @@ pub(crate) enum Commented {
 }
 
 impl Changes {
-    /// What a session changed, which was just asked for.
+    /// The changes of a session, which were just requested.
     pub(crate) const fn new(id: SessionId) -> Self {
         Self {
             id,
@@ -122,7 +122,7 @@ impl Changes {
         self.files().get(self.cursor)
     }
 
-    /// The diff that is open, if it has come.
+    /// The open diff, if it has arrived.
     pub(crate) fn diff(&self) -> Option<&OpenDiff> {
         self.open.as_ref().and_then(|open| open.diff.here())
     }
@@ -134,7 +134,7 @@ impl Changes {
         }
     }
 
-    /// Takes the list; the human stays at the file that they are at, if it is still there.
+    /// Replaces the list; the cursor stays at its file if that still exists.
     pub(crate) fn take_list(&mut self, listed: SessionChanges) {
         let path = self.file().map(|file| file.path.clone());
         let at = path.and_then(|path| listed.files.iter().position(|file| file.path == path));
@@ -147,7 +147,7 @@ impl Changes {
         }
     }
 
-    /// Takes a diff that was asked for; the human stays at the line that they are at.
+    /// Replaces the requested diff; the cursor stays at its line.
     pub(crate) fn take_diff(&mut self, path: &str, diff: FileDiff) {
         let Some(open) = self.open.as_mut().filter(|open| open.path == path) else { return };
         let mut fresh = OpenDiff::new(diff);
@@ -157,7 +157,7 @@ impl Changes {
         open.diff = Loaded::Here(fresh);
     }
 
-    /// What was asked for cannot be had.
+    /// Records that a request failed.
     pub(crate) fn fail(&mut self, path: Option<&str>, why: String) {
         match (path, &mut self.open) {
             (None, _) => self.listed = Loaded::Failed(why),
@@ -166,7 +166,8 @@ impl Changes {
         }
     }
 
-    /// The turn before the one that is shown, or after it; `None` is the whole session, which stands after the last.
+    /// The turn before or after the one that is shown; `None` is the whole session, which follows
+    /// the last.
     pub(crate) fn turn_beside(&self, way: Way) -> Option<Seq> {
         let turns = self.turns();
         let at = self.turn.map_or(turns.len(), |turn| turns.partition_point(|it| *it < turn));

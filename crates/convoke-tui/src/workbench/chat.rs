@@ -1,6 +1,7 @@
-//! The open session: a window on its entries, however many there are, and the part of it that is shown.
+//! The open session: a window on its entries, and the visible part of it.
 //!
-//! Entries are laid out when they are shown, and their lines are cached until the entry or the width changes.
+//! Entries are laid out when they are shown, and their lines are cached until the entry or the
+//! width changes.
 
 mod beside;
 mod scroll;
@@ -21,13 +22,13 @@ pub(crate) use beside::{Beside, Run};
 use scroll::Anchor;
 pub(crate) use scroll::Shown;
 
-/// Entries that are kept; further up or down they are asked for again.
+/// Entries in the window; others are requested again when needed.
 pub(crate) const WINDOW: usize = 400;
-/// Entries that are asked for at once.
+/// Entries that are requested at once.
 pub(crate) const PAGE: u32 = 100;
-/// So many entries before the window ends, more are asked for.
+/// The distance from the end of the window at which more entries are requested.
 const MARGIN: usize = 20;
-/// The place of the prompts that wait: after everything.
+/// The seq of the queue entry: after everything.
 const QUEUE: Seq = Seq::new(u64::MAX);
 
 /// The open session.
@@ -36,27 +37,27 @@ pub(crate) struct Chat {
     pub(crate) id: SessionId,
     pub(crate) phase: Phase,
     entries: Entries,
-    /// How entries are shown, by their place.
+    /// The layouts of entries, by seq.
     looks: HashMap<Seq, Look>,
-    /// What the others say about each entry of the conversation, by its index.
+    /// The relations of each entry to the others, by index.
     beside: Vec<Beside>,
     /// The first calls of runs that are not shown in one line.
     open_runs: HashSet<Seq>,
-    /// What was asked for and has not come.
+    /// The page that was requested and has not arrived.
     paging: Option<Wanted>,
     /// Where the page after the window must end, because a longer one was too large to begin where the window ends.
     page_end: Option<Seq>,
-    /// The place of the entry that the human is at, while they read.
+    /// The seq of the entry at the cursor, while the human reads.
     cursor: Option<Seq>,
     anchor: Anchor,
-    /// The place of a message that was searched for, until it is here.
+    /// The seq of a search result, until it is loaded.
     aim: Option<Seq>,
     room: Size,
     palette: Palette,
     shown: Vec<Shown>,
 }
 
-/// How far the session is open.
+/// The loading state of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Phase {
     Opening,
@@ -68,9 +69,9 @@ pub(crate) enum Phase {
 /// Entries that are not in the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// Those before a place, where the window begins.
+    /// Those before a seq, where the window begins.
     Before(Seq),
-    /// Those that follow the window, up to a place.
+    /// Those that follow the window, up to a seq.
     Upto(Seq),
     /// The newest.
     Newest,
@@ -93,7 +94,7 @@ struct Laid {
 }
 
 impl Chat {
-    /// A session that was just asked for.
+    /// A session that was just requested.
     pub(crate) fn new(id: SessionId, palette: Palette) -> Self {
         Self {
             id,
@@ -113,7 +114,7 @@ impl Chat {
         }
     }
 
-    /// What is known of the session.
+    /// The known entries of the session.
     pub(crate) const fn entries(&self) -> &Entries {
         &self.entries
     }
@@ -134,8 +135,8 @@ impl Chat {
         }
     }
 
-    /// A history that was opened at a place ends before the session does, whose newest message is here; it is shown at
-    /// that place.
+    /// Records that a history that was opened at a message ends before the session does; it is
+    /// scrolled to that message.
     pub(crate) fn end_at(&mut self, newest: Option<Seq>) {
         if let Some(newest) = newest {
             self.entries.end_before(newest);
@@ -156,7 +157,7 @@ impl Chat {
         self.entries.opened(cursor);
     }
 
-    /// Puts an entry in its place.
+    /// Inserts or replaces an entry.
     pub(crate) fn upsert(&mut self, entry: Entry) {
         self.entries.upsert(entry);
         self.forget_oldest();
@@ -167,12 +168,12 @@ impl Chat {
         self.entries.append(entry_id, content, rev);
     }
 
-    /// Takes a revision that changed no entry.
+    /// Records a revision that changed no entry.
     pub(crate) fn reach(&mut self, rev: Rev) {
         self.entries.reach(rev);
     }
 
-    /// Takes the page that was asked for.
+    /// Adds the requested page.
     pub(crate) fn take_page(&mut self, entries: Vec<Entry>, older: Older) {
         match self.paging.take() {
             Some(Wanted::Before(_)) => {
@@ -188,7 +189,8 @@ impl Chat {
 
     fn extend(&mut self, entries: Vec<Entry>, upto: Seq) {
         let Some((last, _)) = self.entries.missing_after() else { return };
-        // A page has the newest entries before a place, as many as fit: these may begin after a gap.
+        // A page has the newest entries before a seq, as many as fit, so there may be a gap before
+        // them.
         self.page_end = match entries.first() {
             Some(first) if first.seq > last.next() => Some(Seq::new(first.seq.get() - 1)),
             Some(_) | None => {
@@ -199,17 +201,17 @@ impl Chat {
         self.forget_oldest();
     }
 
-    /// Marks entries as asked for.
+    /// Records that entries were requested.
     pub(crate) const fn ask_for(&mut self, wanted: Wanted) {
         self.paging = Some(wanted);
     }
 
-    /// What was asked for does not come.
+    /// Records that the requested entries will not arrive.
     pub(crate) const fn stop_paging(&mut self) {
         self.paging = None;
     }
 
-    /// What the conversation has cost so far.
+    /// The usage of the conversation so far.
     pub(crate) fn usage(&self) -> Option<&Usage> {
         self.entries.state().iter().find_map(|entry| {
             let EntryBody::Usage(usage) = &entry.body else { return None };
@@ -217,9 +219,9 @@ impl Chat {
         })
     }
 
-    /// Drops the oldest entries of a window that is too long, but for those that the human looks at.
+    /// Drops the oldest entries of a window that is too long, except for visible ones.
     fn forget_oldest(&mut self) {
-        // A page on its way ends where the window begins.
+        // A requested page ends where the window begins.
         if self.paging.is_some() {
             return;
         }
@@ -232,7 +234,7 @@ impl Chat {
         }
     }
 
-    /// Drops how entries looked that are not kept.
+    /// Drops the layouts of entries that are not in the window.
     fn forget_looks(&mut self) {
         let entries = &self.entries;
         self.looks.retain(|place, _| entries.position(*place).is_some() || *place == QUEUE);
@@ -257,7 +259,7 @@ impl Chat {
         Some(Wanted::Upto(upto.min(newest)))
     }
 
-    /// How many entries are kept, and the queue if it is shown.
+    /// The number of entries in the window, including the queue if it is shown.
     pub(crate) fn len(&self) -> usize {
         self.entries.conversation().len() + usize::from(self.queue().is_some())
     }
@@ -277,12 +279,13 @@ impl Chat {
         state.iter().find(|entry| matches!(entry.body, EntryBody::Queue { .. }))
     }
 
-    /// The place of the entry at an index, which does not change when others come and go before it.
+    /// The seq of the entry at an index, which does not change when entries before it are added or
+    /// dropped.
     fn place(&self, at: usize) -> Seq {
         self.entries.conversation().get(at).map_or(QUEUE, |entry| entry.seq)
     }
 
-    /// The index of the entry at a place, or of what follows it.
+    /// The index of the entry with this seq, or of the next one.
     fn index(&self, place: Seq) -> usize {
         let at = self.entries.conversation().partition_point(|entry| entry.seq < place);
         at.min(self.len().saturating_sub(1))
@@ -297,7 +300,7 @@ impl Chat {
         self.cursor.map(|place| self.index(place))
     }
 
-    /// Shows all of an entry, or what it is about.
+    /// Expands or collapses an entry.
     pub(crate) fn toggle(&mut self, at: usize) {
         if let Beside::Run(_) = self.beside(at) {
             self.open_runs.insert(self.place(at));
@@ -323,7 +326,7 @@ impl Chat {
         }
     }
 
-    /// What the others say about the entry at an index.
+    /// The relation of the entry at an index to the others.
     fn beside(&self, at: usize) -> Beside {
         self.beside.get(at).copied().unwrap_or_default()
     }

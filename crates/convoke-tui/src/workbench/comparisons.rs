@@ -17,16 +17,16 @@ pub(crate) struct Comparisons {
     pub(crate) reading: Reading,
 }
 
-/// Whether the daemon was asked for the comparisons; one request at a time.
+/// The state of the request for the comparisons; one at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
     Idle,
     Asked,
-    /// Asked, and something changed since: the response may be older than that.
+    /// Requested, but outdated by a change since.
     Outdated,
 }
 
-/// What one agent made of the prompt: its comparison, and its place there.
+/// An entry of a comparison: the comparison, and its index there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) comparison: String,
@@ -54,13 +54,13 @@ impl Comparisons {
         self.all().iter().flat_map(of).collect()
     }
 
-    /// The place of the cursor among the candidates.
+    /// The index of the cursor among the candidates.
     pub(crate) fn position(&self, candidates: &[Candidate]) -> usize {
         let here = candidates.iter().position(|it| Some(it) == self.cursor.as_ref());
         here.unwrap_or_default()
     }
 
-    /// The candidate that the cursor stands at.
+    /// The candidate at the cursor.
     pub(crate) fn here(&self) -> Option<(&Comparison, &ComparisonEntry)> {
         let candidates = self.candidates();
         let Candidate { comparison, entry } = candidates.get(self.position(&candidates))?;
@@ -68,7 +68,7 @@ impl Comparisons {
         Some((comparison, comparison.entries.get(*entry)?))
     }
 
-    /// Replaces a comparison by what it is now, or adds it as the newest.
+    /// Replaces a comparison, or adds it as the newest.
     pub(crate) fn put(&mut self, comparison: Comparison) {
         let Loaded::Here(all) = &mut self.all else {
             self.all = Loaded::Here(vec![comparison]);

@@ -1,4 +1,5 @@
-//! What comes with a prompt that is being written: files of the project that it mentions, and attachments.
+//! The attachments of a prompt that is being written: mentioned files of the project, and attached
+//! files.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,14 +15,14 @@ use crate::editor::Editor;
 /// Files that are offered at once.
 const MATCHES: u32 = 8;
 
-/// What comes with the prompts that are being written.
+/// The attachments of the prompts that are being written.
 #[derive(Debug, Default)]
 pub(crate) struct Enclosing {
-    /// The files that match what is being mentioned.
+    /// The files that match the mention at the cursor.
     matches: Option<Matches>,
     /// The files that were completed: an `@` before any other word is just text.
     mentioned: BTreeSet<String>,
-    /// What is attached, by the session that it is for; `None` for a new one.
+    /// The attached files, by session; `None` for a new one.
     attached: HashMap<Option<SessionId>, Vec<GivenAttachment>>,
 }
 
@@ -60,7 +61,7 @@ impl Model {
         }
     }
 
-    /// After something was written: asks for the files that match what is being mentioned.
+    /// Requests the files that match the mention at the cursor.
     pub(crate) fn look_for_mention(&mut self) {
         let query = self.written().and_then(|editor| {
             mention::at(editor.text(), editor.cursor()).map(|(_, letters)| letters.to_owned())
@@ -92,7 +93,7 @@ impl Model {
         matches.unwrap_or_default()
     }
 
-    /// Writes the best match in the place of what is being mentioned; false if there is none.
+    /// Replaces the mention by the best match; returns false if there is none.
     pub(crate) fn complete_mention(&mut self) -> bool {
         let Some(file) = self.matching_files().first().cloned() else { return false };
         self.enclosing.matches = None;
@@ -105,7 +106,7 @@ impl Model {
         let Some(editor) = editor else { return false };
         let place = mention::at(editor.text(), editor.cursor()).map(|(start, _)| start);
         let Some(start) = place else { return false };
-        // Of a folder, one of its files may be meant.
+        // After a folder, one of its files may follow.
         let after = if is_folder { "" } else { " " };
         editor.replace_back_to(start, &format!("@{file}{after}"));
         self.enclosing.mentioned.insert(file);
@@ -121,7 +122,7 @@ impl Model {
         self.enclosing.mentioned.iter().filter(is_mentioned).cloned().collect()
     }
 
-    /// A pasted text that is the path of a file, as terminals paste what is dropped on them.
+    /// Attaches a pasted path of a file, as terminals paste dropped files.
     pub(crate) fn attach_pasted(&mut self, text: &str) -> bool {
         let path = text.trim().trim_matches('\'');
         let path = path.strip_prefix("file://").unwrap_or(path).replace("\\ ", " ");
@@ -139,13 +140,13 @@ impl Model {
         self.enclosing.attached.entry(to).or_default().push(stored.into());
     }
 
-    /// The names of what is attached to what is being written.
+    /// The names of the attachments of the current draft.
     pub(crate) fn attached_names(&self) -> Vec<&str> {
         let attached = self.enclosing.attached.get(&self.written_to());
         attached.into_iter().flatten().map(|it| it.name.as_str()).collect()
     }
 
-    /// Removes the last attachment of what is being written.
+    /// Removes the last attachment of the current draft.
     pub(crate) fn detach(&mut self) {
         let to = self.written_to();
         if let Some(gone) = self.enclosing.attached.get_mut(&to).and_then(Vec::pop) {
@@ -153,12 +154,12 @@ impl Model {
         }
     }
 
-    /// What is attached to a prompt, which is about to be sent.
+    /// The attachments of a prompt that is about to be sent.
     pub(crate) fn attachments_of(&self, to: Option<SessionId>) -> Vec<GivenAttachment> {
         self.enclosing.attached.get(&to).cloned().unwrap_or_default()
     }
 
-    /// A prompt was sent with what was attached.
+    /// Removes the attachments of a prompt that was sent.
     pub(crate) fn sent_attachments(&mut self, to: Option<SessionId>) {
         self.enclosing.attached.remove(&to);
         self.enclosing.matches = None;

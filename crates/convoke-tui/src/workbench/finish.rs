@@ -1,4 +1,4 @@
-//! What becomes of a work tree: what the human is asked about it, step by step.
+//! The dialog that finishes a work tree.
 
 use convoke_api::bodies::{FinishWay, FinishWorktree, KeepEntry, WorktreeConflict};
 use convoke_core::files::{OwnWorktree, RemovedWorktree};
@@ -31,16 +31,16 @@ pub(crate) struct Finish {
     pub(crate) step: Step,
 }
 
-/// Whose work tree is finished.
+/// The work tree that is finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Finishing {
     /// A session's.
     Session(SessionId),
-    /// That of the session that is kept of a comparison; the others are discarded.
+    /// That of the session that is kept from a comparison; the others are discarded.
     Candidate { comparison: String, id: SessionId, others: usize },
 }
 
-/// What the human is asked, or told.
+/// A step of the dialog.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// How does it end?
@@ -91,7 +91,7 @@ impl Finish {
         }
     }
 
-    /// The ways that are offered: what is kept is not discarded.
+    /// The offered ways: a candidate that is kept cannot be discarded.
     pub(crate) fn ways(&self) -> impl Iterator<Item = FinishWay> {
         let is_session = matches!(self.of, Finishing::Session(_));
         WAYS.into_iter().filter(move |way| is_session || *way != FinishWay::Discard)
@@ -102,12 +102,12 @@ impl Finish {
         self.ways().nth(self.cursor).unwrap_or(FinishWay::Keep)
     }
 
-    /// The branch that gets the commits, in words.
+    /// The name of the branch that gets the commits.
     pub(crate) fn base(&self) -> &str {
         self.own.base.as_deref().unwrap_or("its base")
     }
 
-    /// What the daemon is asked to do.
+    /// The call for the chosen way.
     pub(crate) fn call(&self, how: Insistence) -> WorktreeCall {
         let message = self.message.text().trim();
         let message = (!message.is_empty()).then(|| message.to_owned());
@@ -129,7 +129,7 @@ impl Finish {
     }
 }
 
-/// What the daemon does about what is in the way.
+/// Whether obstacles are overridden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Insistence {
     /// Nothing.

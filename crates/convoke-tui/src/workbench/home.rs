@@ -1,4 +1,5 @@
-//! The start screen: what needs the human, what goes on, what has ended since they looked, and what begins next.
+//! The start screen: what needs the human, what is in progress, what has ended unseen, and the next
+//! session.
 
 use convoke_api::bodies::NewWorktree;
 use convoke_api::frames::{AgentItem, SessionItem};
@@ -11,7 +12,7 @@ use super::model::Model;
 use super::offers::{Offer, group};
 use crate::editor::Editor;
 
-/// Sessions that are listed besides those that want something.
+/// Sessions that are listed besides those that need the human.
 const RECENT_MAX: usize = 20;
 
 /// Where the human is on the start screen, and the session that they are about to begin.
@@ -46,7 +47,7 @@ pub(crate) enum Row {
     Session(SessionId),
 }
 
-/// What the rows of the start screen have in common.
+/// The groups of the start screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Group {
     NeedsYou,
@@ -94,13 +95,13 @@ impl Model {
         rows
     }
 
-    /// The place of the cursor among the rows of the start screen.
+    /// The index of the cursor among the rows of the start screen.
     pub(crate) fn home_position(&self, rows: &[(Group, Row)]) -> usize {
         let here = self.home.cursor;
         rows.iter().position(|(_, row)| Some(*row) == here).unwrap_or_default()
     }
 
-    /// The row of the start screen that the cursor stands at.
+    /// The row of the start screen at the cursor.
     pub(crate) fn home_row(&self) -> Option<Row> {
         let rows = self.home_rows();
         rows.get(self.home_position(&rows)).map(|(_, row)| *row)
@@ -145,7 +146,7 @@ impl Model {
         chosen.filter(|(of, _)| of == agent).map(|(_, choice)| choice)
     }
 
-    /// What can be chosen of the agent with which a session would begin: what it offered when it was last started.
+    /// The choices for the agent of the next session: what it offered when it was last started.
     pub(crate) fn composer_offers(&self) -> Vec<Offer<'_>> {
         let Some(agent) = self.composer_agent() else { return Vec::new() };
         let current = |chosen: Option<&OfferedChoice>, own: &Option<String>| {

@@ -42,7 +42,7 @@ pub(crate) struct Areas {
     pub(crate) list: Option<Rect>,
     /// The page beside or instead of the list, if it is shown.
     pub(crate) page: Option<Rect>,
-    /// The rule with the news.
+    /// The rule with notices.
     pub(crate) rule: Rect,
     /// The keys.
     pub(crate) status: Rect,
@@ -53,9 +53,9 @@ pub(crate) struct Areas {
 pub(crate) struct ChatAreas {
     pub(crate) head: Rect,
     pub(crate) body: Rect,
-    /// What is asked, with a rule above it.
+    /// The request, with a rule above it.
     pub(crate) card: Option<Rect>,
-    /// What is written, with a rule above it.
+    /// The input, with a rule above it.
     pub(crate) input: Option<Rect>,
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn chat(model: &Model, page: Rect) -> ChatAreas {
         true => card_height(model, request, page.width).min(rest.saturating_sub(rest / 4)),
         false => 2,
     });
-    // Who answers writes nothing else, and needs the room.
+    // While a request is answered, there is no input, which leaves it more room.
     let input_height = if is_answering { 0 } else { 1 + input_rows(model, page) };
     let body_height = rest.saturating_sub(card_height + input_height);
     let body = Rect { y: page.y + 1, height: body_height, ..page };
@@ -124,7 +124,7 @@ pub(crate) fn chat(model: &Model, page: Rect) -> ChatAreas {
     }
 }
 
-/// The part of an area in which text stands.
+/// The part of an area for text.
 pub(crate) fn text_area(area: Rect) -> Rect {
     let width = area.width.saturating_sub(GUTTER + 1).min(TEXT_MAX);
     Rect { x: area.x + GUTTER, width, ..area }
@@ -148,13 +148,13 @@ fn composer_rows(model: &Model) -> u16 {
     u16::try_from(rows).unwrap_or(max).clamp(1, max) + 2
 }
 
-/// The place in which entries are shown, if they are.
+/// The area of the entries, if they are shown.
 pub(crate) fn chat_room(model: &Model) -> Option<Size> {
     let page = areas(model).page.filter(|_| model.tab == Tab::Sessions)?;
     Some(text_area(chat(model, page).body).as_size())
 }
 
-/// The place that the request has which the human answers.
+/// The area of the request that is being answered.
 pub(crate) fn sheet_room(model: &Model) -> Room {
     let card = match (areas(model).page, model.tab) {
         (Some(page), Tab::Sessions) => chat(model, page).card,
@@ -168,12 +168,12 @@ pub(crate) fn sheet_room(model: &Model) -> Room {
     Room { size: card.map(inner).unwrap_or_default().as_size(), palette: model.palette }
 }
 
-/// Where a permission is in the place of its card: below a rule.
+/// The area of a permission in its card: below a rule.
 pub(crate) fn permission_area(card: Rect) -> Rect {
     text_area(Rect { y: card.y + 1, height: card.height.saturating_sub(1), ..card })
 }
 
-/// Where the page of a set of questions is in the place of its card: below a rule and the row of its pages.
+/// The area of a set of questions in its card: below a rule and the row of its pages.
 pub(crate) fn sheet_area(card: Rect) -> Rect {
     let below = Rect { y: card.y + 2, height: card.height.saturating_sub(2), ..card };
     text_area(below)
@@ -185,7 +185,7 @@ fn input_rows(model: &Model, page: Rect) -> u16 {
     u16::try_from(rows).unwrap_or(max).clamp(1, max)
 }
 
-/// Whether all of the evidence is looked at.
+/// Whether the whole evidence is viewed.
 fn is_viewing(request: &Request) -> bool {
     matches!(&request.card, Card::Permission(card) if card.stage == Stage::Viewing)
 }
@@ -195,14 +195,14 @@ fn card_height(model: &Model, request: &Request, width: u16) -> u16 {
     match &request.card {
         Card::Permission(card) => {
             let height = permission::view::height(card, text_area(page).width, model.palette);
-            // A rule stands above.
+            // Plus the rule above.
             u16::try_from(height + 1).unwrap_or(u16::MAX)
         }
         Card::Questions(set) => match set.page {
             Page::Question(index) | Page::Writing(index) => {
                 let width = text_area(page).width;
                 let height = sheet::view::question_height(set, index, width, model.palette);
-                // A rule and the row of pages stand above.
+                // Plus the rule and the row of pages above.
                 u16::try_from(height + 2).unwrap_or(u16::MAX)
             }
             Page::Review(_) | Page::Settling => (model.size.height / 3 * 2).max(10),

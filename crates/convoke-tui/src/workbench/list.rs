@@ -68,7 +68,7 @@ impl List {
         self.replace(session);
     }
 
-    /// Takes note of a session, which stays unlisted if it is.
+    /// Updates a session, which stays unlisted if it is.
     pub(crate) fn learn(&mut self, session: SessionItem) {
         if self.session(session.uid).is_none() {
             self.aside.insert(session.uid);
@@ -83,7 +83,7 @@ impl List {
         self.sessions.insert(at, session);
     }
 
-    /// Takes all sessions of a shelf of a project.
+    /// Replaces all sessions of a shelf of a project.
     pub(crate) fn take(&mut self, project: ProjectId, sessions: Vec<SessionItem>) {
         let Some(archived) = sessions.first().map(|session| session.archived) else { return };
         self.sessions.retain(|known| known.project_id != project || known.archived != archived);
@@ -94,12 +94,12 @@ impl List {
         self.sessions.sort_by_key(|session| std::cmp::Reverse(session.last_active_at));
     }
 
-    /// Forgets the sessions; they are asked for again.
+    /// Drops the sessions; they are requested again.
     pub(crate) fn clear(&mut self) {
         self.sessions.clear();
     }
 
-    /// Changes what is known of a session.
+    /// Changes a session.
     pub(crate) fn change(&mut self, id: SessionId, change: impl FnOnce(&mut SessionItem)) {
         if let Some(session) = self.sessions.iter_mut().find(|session| session.uid == id) {
             change(session);
@@ -147,20 +147,20 @@ impl List {
         self.sessions.iter().filter(here).count()
     }
 
-    /// The place of the cursor among the rows; the first session if it stands nowhere.
+    /// The index of the cursor among the rows; that of the first session without a cursor.
     pub(crate) fn position(&self, rows: &[Row]) -> usize {
         let at = self.cursor.and_then(|row| rows.iter().position(|known| *known == row));
         let first = || rows.iter().position(|row| matches!(row, Row::Session(_)));
         at.or_else(first).unwrap_or_default()
     }
 
-    /// The row that the cursor stands at.
+    /// The row at the cursor.
     pub(crate) fn at_cursor(&self) -> Option<Row> {
         let rows = self.rows();
         rows.get(self.position(&rows)).copied()
     }
 
-    /// The session that the cursor stands at.
+    /// The session at the cursor.
     pub(crate) fn session_at_cursor(&self) -> Option<&SessionItem> {
         match self.at_cursor()? {
             Row::Session(id) => self.session(id),
@@ -168,7 +168,7 @@ impl List {
         }
     }
 
-    /// The project that the cursor stands in.
+    /// The project at the cursor.
     pub(crate) fn project_at_cursor(&self) -> Option<ProjectId> {
         match self.at_cursor()? {
             Row::Session(id) => self.session(id).map(|session| session.project_id),
@@ -176,14 +176,14 @@ impl List {
         }
     }
 
-    /// Moves the cursor to a place that depends on where it is and on the last one.
+    /// Moves the cursor to an index computed from the current one and the last one.
     pub(crate) fn step(&mut self, to: impl Fn(usize, usize) -> usize) {
         let rows = self.rows();
         let Some(last) = rows.len().checked_sub(1) else { return };
         self.cursor = rows.get(to(self.position(&rows), last).min(last)).copied();
     }
 
-    /// Shows or hides the sessions of the project that the cursor stands in.
+    /// Expands or collapses the project at the cursor.
     pub(crate) fn toggle_project(&mut self) {
         let Some(project) = self.project_at_cursor() else { return };
         if !self.collapsed.remove(&project) {

@@ -1,4 +1,4 @@
-//! What happens to the screen, and what follows from it outside.
+//! The messages to the model, and the effects that `update` returns.
 
 use convoke_api::bodies::{GivenComment, Node, StoredAttachment, TeamSession, TeamStats};
 use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
@@ -22,27 +22,27 @@ pub enum Message {
     PastedText(String),
     /// The human clicked on something.
     Clicked {
-        /// What they clicked on.
+        /// The target of the click.
         target: Target,
         /// Cells between where it begins and the click.
         column: usize,
     },
     /// The human turned the wheel.
     Wheeled {
-        /// Which way.
+        /// The direction.
         way: Way,
         /// Where the pointer is.
         at: Position,
     },
     /// The terminal has another size.
     Resized(Size),
-    /// There is a way to the daemon.
+    /// The daemon is connected.
     Linked,
     /// There is none any more, and why.
     Unlinked(String),
-    /// The daemon said something.
+    /// A frame of the daemon.
     Heard(Box<Envelope<ServerFrame>>),
-    /// Something went wrong on the way that changes nothing else.
+    /// An error that changes nothing else.
     Failed(String),
     /// How teams talk.
     Teams {
@@ -60,16 +60,16 @@ pub enum Message {
         /// The file.
         stored: StoredAttachment,
     },
-    /// The daemon answered something that was asked about changes.
+    /// The result of a call about changes.
     Called {
-        /// What was asked.
+        /// The call.
         call: Call,
         /// The answer.
         returned: Result<Box<Returned>, CallRefusal>,
     },
-    /// The daemon answered something that was asked about work trees or comparisons.
+    /// The result of a call about work trees or comparisons.
     WorktreeCalled {
-        /// What was asked.
+        /// The call.
         call: WorktreeCall,
         /// The answer.
         returned: Result<Box<WorktreeReturned>, CallRefusal>,
@@ -78,10 +78,10 @@ pub enum Message {
     Ticked,
 }
 
-/// What must be done outside.
+/// An effect to be carried out by the loop.
 #[derive(Debug, PartialEq)]
 pub enum Effect {
-    /// Say this to the daemon.
+    /// Send the daemon this frame.
     Say(Envelope<ClientFrame>),
     /// Store a file, to be attached to a prompt of a session or of a new one; a path that leads to none is a pasted text.
     Attach {
@@ -89,7 +89,7 @@ pub enum Effect {
         to: Option<SessionId>,
         /// The path.
         path: String,
-        /// What was pasted.
+        /// The pasted text.
         text: String,
     },
     /// Ask how teams talk.
@@ -100,20 +100,20 @@ pub enum Effect {
     Call(Call),
     /// Ask something about work trees or comparisons.
     CallWorktree(WorktreeCall),
-    /// Make it heard that something waits for the human; the text is harmless.
+    /// Notify the human of a request; the text is sanitised.
     Announce(String),
     /// Leave.
     Quit,
 }
 
-/// What was asked of the daemon and has no answer yet.
+/// A request to the daemon that is not answered yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Wish {
     /// Open a session.
     Open(SessionId),
     /// More entries of a session.
     Page(SessionId),
-    /// Send a prompt to a session; with what it says, in case it fails.
+    /// Send a prompt to a session; with its text, in case it fails.
     Send(SessionId, String, Vec<GivenComment>),
     /// Create a session with a first prompt.
     Create(String),

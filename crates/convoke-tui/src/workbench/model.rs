@@ -26,7 +26,7 @@ use crate::notice::{Notice, NoticeKind};
 use crate::palette::Palette;
 use crate::text::clean;
 
-/// What the human sees and has said so far.
+/// The state of the screen and of the human's drafts.
 #[derive(Debug)]
 pub struct Model {
     /// The user's own folder, which is shown as `~`.
@@ -44,13 +44,13 @@ pub struct Model {
     /// The names of the nodes, if several share the database.
     pub(crate) nodes: HashMap<NodeId, String>,
     pub(crate) chat: Option<Chat>,
-    /// What is written and not sent, by session.
+    /// The unsent drafts, by session.
     pub(crate) drafts: HashMap<SessionId, Editor>,
     /// Comments on changed lines that are not sent, by session.
     pub(crate) reviews: HashMap<SessionId, Vec<GivenComment>>,
     /// All that waits for the human, oldest first.
     pub(crate) inbox: Vec<Request>,
-    /// Whether the inbox was loaded; requests that are there at the start ring no bell.
+    /// Whether the inbox was loaded; requests that exist at the start ring no bell.
     pub(crate) has_inbox: bool,
     pub(crate) home: Home,
     pub(crate) teams: Teams,
@@ -60,32 +60,32 @@ pub struct Model {
     /// The changes that were shown before the keys were, and are again after them.
     pub(crate) behind: Option<Box<Changes>>,
     pub(crate) notice: Option<Notice>,
-    /// Whether the human was just asked if leaving is meant.
+    /// Whether the human was asked to confirm leaving.
     pub(crate) is_leaving: bool,
     /// When Esc was pressed last while a turn ran: pressed again at once, it stops the turn.
     pub(crate) escaped_at: Option<Timestamp>,
-    /// The session whose last prompt is sent again as soon as it is here.
+    /// The session whose last prompt is sent again as soon as it is loaded.
     pub(crate) retrying: Option<SessionId>,
-    /// The session that was archived last, which can be taken back.
+    /// The session that was archived last, which can be undone.
     pub(crate) archived: Option<SessionId>,
     wishes: HashMap<u64, Wish>,
     last_wish: u64,
-    /// What must be done outside because of the message that is just taken in.
+    /// The effects of the current message.
     pub(crate) effects: Vec<Effect>,
-    /// What comes with the prompts that are being written.
+    /// The attachments of the prompts that are being written.
     pub(crate) enclosing: Enclosing,
 }
 
-/// The way to the daemon.
+/// The connection to the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Link {
     Opening,
     Up,
-    /// Gone since then.
+    /// Lost since then.
     Down(Timestamp),
 }
 
-/// One of the large views.
+/// One of the tabs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tab {
     Home,
@@ -100,7 +100,7 @@ impl Tab {
         [Self::Home, Self::Sessions, Self::Teams, Self::Rules, Self::Compare];
 }
 
-/// What the keys are for.
+/// The focus of the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Focus {
     /// The list of the view.
@@ -109,7 +109,7 @@ pub(crate) enum Focus {
     Composer,
     /// Reading the open session.
     Chat,
-    /// Answering what is asked.
+    /// The request card.
     Card,
     /// Writing to the open session.
     Input,
@@ -120,7 +120,7 @@ pub(crate) enum Focus {
 pub(crate) struct Teams {
     /// Last used first.
     pub(crate) sessions: Vec<TeamSession>,
-    /// `None` until they were asked for.
+    /// `None` until they are loaded.
     pub(crate) stats: Option<TeamStats>,
     pub(crate) cursor: usize,
 }
@@ -128,7 +128,7 @@ pub(crate) struct Teams {
 /// What agents may do without asking, and may not.
 #[derive(Debug, Default)]
 pub(crate) struct Rules {
-    /// `None` until they were asked for.
+    /// `None` until they are loaded.
     pub(crate) all: Option<Vec<Rule>>,
     pub(crate) cursor: Option<RuleId>,
     /// The rule that the next same key revokes.
@@ -140,19 +140,19 @@ pub(crate) struct Rules {
 pub(crate) enum Overlay {
     /// The keys, from a line on.
     Help { scroll: usize },
-    /// Where and with whom the next session begins.
+    /// The choices for the next session.
     New(NewSession),
     /// Sessions and messages.
     Search(Search),
-    /// The prompts that wait; one of them may be edited.
+    /// The queued prompts; one of them may be edited.
     Queue { cursor: usize, edited: Option<Editor> },
-    /// What becomes of the prompts that wait when the turn stops.
+    /// What to do with the queued prompts when the turn is cancelled.
     Stop { id: SessionId },
     /// What the agent offers.
     Offers { cursor: usize },
-    /// What the open session changed.
+    /// The changes of the open session.
     Changes(Box<Changes>),
-    /// What becomes of a work tree.
+    /// The dialog that finishes a work tree.
     Finish(Box<Finish>),
     /// Something that was not done, and why.
     Refused { title: &'static str, refusal: CallRefusal },
@@ -175,14 +175,14 @@ pub(crate) enum NewSession {
     Place { cursor: usize },
     /// On which branch is the work tree?
     Branch { name: Editor },
-    /// Which agents are compared? The models of one of them may be unfolded.
+    /// The agents to compare. The models of one of them may be expanded.
     Rivals { cursor: usize, unfolded: Option<AgentName> },
     /// Which line of shell tests their work?
     Test { line: Editor },
 }
 
 impl Model {
-    /// A screen without anything, whose size is not known yet.
+    /// An empty screen, whose size is not known yet.
     pub fn new(
         folder: String,
         user_folder: Option<String>,
@@ -224,7 +224,7 @@ impl Model {
         }
     }
 
-    /// Asks something of the daemon, or says that it is not there.
+    /// Sends a request to the daemon, or shows that it is not connected.
     pub(crate) fn wish(&mut self, wish: Wish, frame: ClientFrame) -> Asked {
         if self.link != Link::Up {
             self.refuse("Not connected to the daemon: nothing was done.");
@@ -237,7 +237,7 @@ impl Model {
         Asked::Yes
     }
 
-    /// What an answer is to.
+    /// Takes the request of a response.
     pub(crate) fn fulfil(&mut self, request_id: Option<&str>) -> Option<Wish> {
         self.wishes.remove(&request_id?.parse().ok()?)
     }
@@ -252,12 +252,13 @@ impl Model {
         self.list.session(self.chat.as_ref()?.id)
     }
 
-    /// What can be chosen in the open session.
+    /// The choices in the open session.
     pub(crate) fn offers(&self) -> Vec<Offer<'_>> {
         self.chat.as_ref().map(|chat| offers(chat.entries().state())).unwrap_or_default()
     }
 
-    /// What the keys of a card are for: what the open session asks, or what the human is at on the start screen.
+    /// The request that the keys of a card are for: of the open session, or at the cursor of the
+    /// start screen.
     pub(crate) fn request_position(&self) -> Option<usize> {
         match self.tab {
             Tab::Sessions => {
@@ -281,12 +282,12 @@ impl Model {
         self.inbox.get_mut(at)
     }
 
-    /// What is written to the open session.
+    /// The draft for the open session.
     pub(crate) fn draft(&self) -> Option<&Editor> {
         self.drafts.get(&self.chat.as_ref()?.id)
     }
 
-    /// What is written to the open session, to write on.
+    /// The draft for the open session, mutable.
     pub(crate) fn draft_mut(&mut self) -> Option<&mut Editor> {
         let id = self.chat.as_ref()?.id;
         Some(self.drafts.entry(id).or_default())
@@ -304,7 +305,7 @@ impl Model {
         id.and_then(|id| self.nodes.get(&id)).map(|name| clean::line(name))
     }
 
-    /// Takes in the nodes that share the database. One alone is not worth a word.
+    /// Sets the nodes that share the database. A single one is not shown.
     pub(crate) fn take_nodes(&mut self, nodes: Vec<Node>) {
         let several = nodes.len() > 1;
         let names = nodes.into_iter().filter(|_| several).map(|node| (node.id, node.name));
@@ -320,24 +321,24 @@ impl Model {
         )
     }
 
-    /// Says what happened.
+    /// Shows a notice.
     pub(crate) fn notify(&mut self, text: impl Into<String>) {
         self.notice = Some(Notice { text: text.into(), kind: NoticeKind::News, at: self.now });
     }
 
-    /// Says what cannot be.
+    /// Shows a refusal.
     pub(crate) fn refuse(&mut self, text: impl Into<String>) {
         self.notice = Some(Notice { text: text.into(), kind: NoticeKind::Refusal, at: self.now });
     }
 
-    /// Takes away a notice that has been there long enough.
+    /// Removes a notice that has been shown long enough.
     pub(crate) fn drop_read_notice(&mut self) {
         let now = self.now;
         self.notice.take_if(|notice| notice.is_read(now));
     }
 }
 
-/// Whether something was asked of the daemon.
+/// Whether a request was sent to the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     Yes,

@@ -1,4 +1,4 @@
-//! What the agent of the open session can be put to: its modes, its models, and whatever else it offers a choice of.
+//! The choices that the agent of the open session offers: its modes, its models and other settings.
 
 use convoke_api::entry::{Entry, EntryBody};
 use convoke_core::state::OfferedChoice;
@@ -6,7 +6,7 @@ use convoke_core::state::OfferedChoice;
 /// One thing that can be chosen.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer<'a> {
-    /// What it is a choice of.
+    /// The name of the setting.
     pub(crate) name: &'a str,
     /// The setting's id; `None` for a mode.
     pub(crate) setting: Option<&'a str>,
@@ -15,7 +15,7 @@ pub(crate) struct Offer<'a> {
     pub(crate) is_current: bool,
 }
 
-/// All that can be chosen, what belongs together one after the other.
+/// All choices, grouped by setting.
 pub(crate) fn offers(state: &[Entry]) -> Vec<Offer<'_>> {
     let (mut modes, mut settings) = (Vec::new(), Vec::new());
     for entry in state {

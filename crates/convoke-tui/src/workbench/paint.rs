@@ -16,10 +16,10 @@ use crate::text::paper::{Excerpt, Paper};
 use crate::text::{clean, markdown, wrap};
 use crate::workbench::chat::Beside;
 
-/// Lines that are shown of what a comment is about.
+/// Lines of a comment's quotation that are shown.
 const QUOTE_LINES: usize = 4;
 
-/// Whether all of an entry is shown, or what it is about.
+/// Whether an entry is expanded or collapsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fold {
     Folded,
@@ -86,17 +86,17 @@ pub(crate) fn lines(
     paper.lines
 }
 
-/// Whether there is more of an entry than is shown of it when it is folded.
+/// Whether a collapsed entry hides a part.
 pub(crate) const fn is_foldable(entry: &Entry) -> bool {
     matches!(entry.body, EntryBody::Thinking(_) | EntryBody::ToolCall(_))
 }
 
-/// What a call that has not ended waits for.
+/// What a running call waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Patience {
     /// Its tool, which runs.
     Tool,
-    /// The human, who has to allow it.
+    /// The human's permission.
     Human,
 }
 
@@ -116,7 +116,7 @@ fn user(paper: &mut Paper, content: &str, review: &[ReviewComment]) {
     }
 }
 
-/// Which user said something; nothing for the owner of the daemon.
+/// The name of the user; nothing for the owner of the daemon.
 fn who(paper: &mut Paper, by: Option<&UserName>) {
     if let Some(by) = by {
         paper.lines.push(Line::styled(format!("  from {by}"), paper.palette.faint()));

@@ -8,13 +8,13 @@ use crate::link;
 /// Why something cannot be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallRefusal {
-    /// In words.
+    /// The message.
     pub why: String,
-    /// What to do about it.
+    /// The hint.
     pub hint: Option<String>,
-    /// The files that are in the way.
+    /// The files that caused it.
     pub files: Vec<String>,
-    /// What is the matter with these files.
+    /// The problem with these files.
     pub reason: RefusalReason,
 }
 
@@ -28,7 +28,7 @@ pub enum RefusalReason {
 }
 
 impl CallRefusal {
-    /// All of it but the files, for one line.
+    /// The message without the files, in one line.
     pub(crate) fn line(&self) -> String {
         let hint = self.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
         format!("{}{hint}", self.why)

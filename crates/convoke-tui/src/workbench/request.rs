@@ -1,4 +1,4 @@
-//! What waits for the human, wherever it was asked, and what they are about to say to it.
+//! A pending request of a session or of a program, and the draft of its answer.
 
 use convoke_api::bodies::InboxItem;
 
@@ -18,7 +18,7 @@ impl Request {
         Self { item, card }
     }
 
-    /// Takes in what has changed, and keeps what the human is about to say.
+    /// Updates the request, and keeps the draft.
     pub(crate) fn renew(&mut self, item: InboxItem) {
         self.card.set_asker(asker(item.status));
         self.item = item;

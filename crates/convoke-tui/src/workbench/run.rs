@@ -1,4 +1,5 @@
-//! The loop: waits for whatever comes first, lets `update` decide, does what follows, and draws.
+//! The event loop: waits for the next event, lets `update` decide, carries out its effects, and
+//! draws.
 
 use std::future::poll_fn;
 use std::io::{self, IsTerminal as _};
@@ -29,11 +30,12 @@ use crate::{Error, WorkbenchOptions};
 
 /// How often relative times are redrawn.
 const MINUTE: Duration = Duration::from_secs(60);
-/// What the daemon says that may wait to be shown; the daemon waits beyond that, and cuts off who never reads.
+/// Frames of the daemon that may be queued; beyond that the daemon waits, and disconnects a client
+/// that never reads.
 const NEWS: usize = 256;
 /// Requests queued for the daemon; beyond that they are refused with a message.
 const ORDERS: usize = 256;
-/// News that are taken in before the screen is drawn again.
+/// Frames that are handled before the screen is drawn again.
 const NEWS_PER_PICTURE: usize = 64;
 
 /// Runs the terminal UI until the human leaves.
@@ -53,20 +55,20 @@ struct Run {
     client: Client,
     orders: mpsc::Sender<Envelope<ClientFrame>>,
     news: mpsc::Receiver<News>,
-    /// The one task that holds the way to the daemon; it ends with the run.
+    /// The task with the connection to the daemon; it ends with the run.
     _link: JoinSet<()>,
     fetches: JoinSet<Message>,
     minute: Interval,
     signals: [Signal; 3],
 }
 
-/// What the loop was woken by.
+/// The event that woke the loop.
 enum Waking {
     Message(Message),
     News(News),
     /// Nothing that changes the screen.
     Nothing,
-    /// A signal, or the terminal is gone.
+    /// A signal, or the terminal was closed.
     Leave,
     Panicked,
 }
@@ -130,7 +132,7 @@ impl Run {
         self.screen.draw(|frame| view::view(&self.model, frame)).map_err(Error::Terminal)
     }
 
-    /// Takes all frames that have arrived, so that only one picture is drawn for them.
+    /// Handles all frames that have arrived, so that the screen is drawn once for them.
     fn take_news(&mut self, first: News) -> Result<Stay, Error> {
         let mut next = Some(first);
         for _ in 0..NEWS_PER_PICTURE {
@@ -216,7 +218,7 @@ async fn attach(client: Client, to: Option<SessionId>, path: String, text: Strin
     let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let read = tokio::task::spawn_blocking(move || {
         let found = std::fs::metadata(&place).ok().filter(std::fs::Metadata::is_file)?;
-        // One byte more than the daemon takes: it says how much that is.
+        // One byte more than the daemon accepts, so that the daemon's error states the limit.
         let limit = usize::try_from(found.len()).ok().filter(|bytes| *bytes <= BLOB_BYTES_MAX + 1);
         limit.and_then(|_| std::fs::read(&place).ok())
     });
@@ -252,7 +254,7 @@ async fn next_event(events: &mut EventStream) -> Option<io::Result<Event>> {
     poll_fn(|context| Pin::new(&mut *events).poll_next(context)).await
 }
 
-/// What an event of the terminal means to the screen.
+/// Translates a terminal event into a message.
 fn message(event: Event, model: &Model) -> Option<Message> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => Some(Message::Key(key)),

@@ -1,4 +1,4 @@
-//! Finding: sessions by their titles, and messages by their words.
+//! Search: sessions by title, and messages by text.
 
 use convoke_api::bodies::Hit;
 use convoke_api::frames::SessionItem;
@@ -16,18 +16,18 @@ pub(crate) struct Search {
     pub(crate) query: Editor,
     /// The messages that the daemon found.
     pub(crate) hits: Vec<Hit>,
-    /// What it has answered, or why it could not.
+    /// The result, or the error.
     pub(crate) state: State,
     pub(crate) cursor: usize,
 }
 
-/// How far the daemon is with what was asked last.
+/// The state of the last search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Nothing was asked.
+    /// No search was requested.
     #[default]
     Idle,
-    /// Its answer has not come.
+    /// The result has not arrived.
     Asked,
     Answered,
     Failed(String),

@@ -1,4 +1,4 @@
-//! The only place that changes what the screen shows. Pure: a message in, what must be done outside out.
+//! The only place that changes the model. Pure: takes a message and returns effects.
 
 mod card;
 mod changes;
@@ -25,14 +25,14 @@ use super::layout;
 use super::message::{Effect, Message};
 use super::model::{Focus, Link, Model};
 
-/// Whether a key had a use.
+/// Whether a key was handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Taken {
     Yes,
     No,
 }
 
-/// Changes the model by what happened at `now`.
+/// Applies a message at the time `now`.
 pub fn update(model: &mut Model, now: Timestamp, message: Message) -> Vec<Effect> {
     model.now = now;
     take(model, message);
@@ -71,7 +71,7 @@ fn take(model: &mut Model, message: Message) {
     }
 }
 
-/// A question that stands before the human has been seen by them.
+/// Marks a visible question as seen.
 fn see_card(model: &mut Model) {
     if model.focus == Focus::Card
         && let Some(request) = model.request_mut()
@@ -80,7 +80,7 @@ fn see_card(model: &mut Model) {
     }
 }
 
-/// Lays out what is shown of the open session, and asks for what is missing there.
+/// Lays out the visible part of the open session, and requests missing entries.
 fn arrange(model: &mut Model) {
     see_card(model);
     let room = layout::chat_room(model);

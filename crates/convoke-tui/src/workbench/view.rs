@@ -32,12 +32,12 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     compose(model).paint(frame);
 }
 
-/// What stands at a place, and how many cells to the right of its beginning the place is.
+/// The target at a position, and the offset of the position from its start, in cells.
 pub(crate) fn target_at(model: &Model, at: Position) -> Option<(Target, usize)> {
     compose(model).target_at(at)
 }
 
-/// How far the text that can be moved can be moved.
+/// The maximum scroll offset of the scrollable text.
 pub(crate) fn scroll_max(model: &Model) -> usize {
     compose(model).scroll_max
 }
@@ -123,7 +123,7 @@ impl Overlay {
     }
 }
 
-/// Something that is asked for in place of the page.
+/// Draws a dialog in place of the page.
 fn making(model: &Model, picture: &mut Picture, area: Rect) {
     match &model.overlay {
         Some(Overlay::New(new)) => fresh::page(model, new, picture, area),
@@ -171,7 +171,7 @@ fn too_small(model: &Model, picture: &mut Picture) {
     picture.strip(Rect::new(0, 0, size.width, size.height), strip);
 }
 
-/// What stands in the place of a list that has not come.
+/// The text in place of a list that has not arrived.
 const fn not_loaded(link: &Link) -> &'static str {
     match link {
         Link::Down(_) => " Not connected to the daemon.",
@@ -193,7 +193,7 @@ impl From<bool> for At {
 }
 
 impl At {
-    /// What stands before the row.
+    /// The marker of the row.
     const fn marker(self) -> &'static str {
         match self {
             Self::Here => " ▸ ",
@@ -202,7 +202,7 @@ impl At {
     }
 }
 
-/// Where a title would have fewer cells, the rest of its line is cut instead.
+/// If a title would have fewer cells, the rest of its line is cut instead.
 const TITLE_MIN: usize = 12;
 
 /// A line with a title, which is cut so that everything else fits.
@@ -220,7 +220,7 @@ fn titled_line(
     split_line(before, right, width)
 }
 
-/// A title, and what stands before it.
+/// A title, and its prefix.
 struct Title {
     before: Vec<Span<'static>>,
     title: Span<'static>,

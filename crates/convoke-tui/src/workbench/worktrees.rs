@@ -1,4 +1,4 @@
-//! What is asked of the daemon about work trees and comparisons, over REST.
+//! Calls to the daemon about work trees and comparisons, over REST.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::refusal::CallRefusal;
 /// How long to wait before comparisons that are not done are read again; the daemon announces no test results.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Something that is asked about work trees and comparisons.
+/// A call about work trees and comparisons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorktreeCall {
     /// Is the work tree of a session there?
@@ -31,7 +31,7 @@ pub enum WorktreeCall {
         /// How.
         finish: FinishWorktree,
     },
-    /// Make a removed or missing work tree again.
+    /// Restore a removed or missing work tree.
     Restore {
         /// The session.
         id: SessionId,
@@ -57,28 +57,28 @@ pub enum WorktreeCall {
 pub enum When {
     /// At once.
     Now,
-    /// After a pause, since what is asked for changes by itself.
+    /// After a delay, since the result changes by itself.
     Later,
 }
 
-/// What came back.
+/// The result of a call.
 #[derive(Debug)]
 pub enum WorktreeReturned {
-    /// Whether the work tree is there; `None` if the session has none.
+    /// Whether the work tree exists; `None` if the session has none.
     State(Option<WorktreeState>),
     /// What became of the work tree.
     Finished(FinishedWorktree),
-    /// The session whose work tree is there again.
+    /// The session whose work tree was restored.
     Restored(Session),
     /// All comparisons.
     Comparisons(Vec<Comparison>),
     /// The comparison that began.
     Compared(Comparison),
-    /// What became of the session that was kept, and of the comparison.
+    /// The result for the session that was kept, and the comparison.
     Kept(KeptEntry),
 }
 
-/// Asks the daemon.
+/// Performs a call.
 pub(crate) async fn perform(client: Client, call: WorktreeCall) -> Message {
     let returned = returned(&client, &call).await;
     let returned = returned.map(Box::new).map_err(|error| CallRefusal::from(&error));

@@ -68,7 +68,7 @@ struct ListedAgent {
     protocol: &'static str,
     /// Where it is installed; `null` when it is not.
     path: Option<String>,
-    /// What it calls its version, when it says so.
+    /// Its version, if it reports one.
     version: Option<String>,
     /// Whether the user has logged in.
     login: ListedLogin,
@@ -115,7 +115,7 @@ fn list(home: &Home, world: &World, output: &Output) -> anyhow::Result<()> {
     let environment: BTreeMap<OsString, OsString> =
         variables.map(|(name, value)| (name.clone(), value.clone())).collect();
     let agents = signals::block_on(async {
-        // All at once: some agents need seconds to tell their version.
+        // Concurrently: some agents need seconds to report their version.
         let looks: Vec<_> = agents
             .iter()
             .map(|agent| tokio::spawn(look(agent.clone(), path(agent, world), environment.clone())))
@@ -134,7 +134,7 @@ fn list(home: &Home, world: &World, output: &Output) -> anyhow::Result<()> {
                 (None, None) => "no".to_owned(),
             };
             let version = agent.version.clone().unwrap_or_default();
-            // Of an agent that is not installed, the way to install it is what matters.
+            // For an agent that is not installed, the installation comes first.
             let login = match (&agent.path, agent.login.state) {
                 (None, _) => String::new(),
                 (Some(_), "logged_out") => {

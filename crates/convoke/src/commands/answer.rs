@@ -54,7 +54,7 @@ pub(super) const fn colour(output: &Output) -> convoke_tui::Colour {
     }
 }
 
-/// Terminals that show OSC 9 as a notice on the desktop, by what they call themselves.
+/// Terminals that show OSC 9 as a desktop notification, by the name that they set.
 const NOTICING: [&str; 4] = ["ghostty", "iTerm.app", "kitty", "WezTerm"];
 
 pub(super) fn arrival(environment: &Environment) -> Arrival {

@@ -46,7 +46,7 @@ pub(crate) struct AskArgs {
     call_id: Option<String>,
 }
 
-/// Why nothing could be asked.
+/// Why the questions could not be asked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AskError {
     /// A person typed the command and nothing else.
@@ -70,7 +70,7 @@ pub(crate) enum AskError {
     },
 }
 
-/// What `ask --non-blocking --json` prints. A contract with scripts.
+/// The output of `ask --non-blocking --json`. A contract with scripts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct NotWaiting {
@@ -78,7 +78,7 @@ struct NotWaiting {
     status: Status,
 }
 
-/// What a wait prints with `--json`. A contract with scripts.
+/// The output of a wait with `--json`. A contract with scripts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Waited<'a> {
@@ -128,7 +128,7 @@ pub(crate) fn run(
     })
 }
 
-/// Prints what became of questions, and ends with the code that stands for it.
+/// Prints the outcome of questions, and ends with its exit code.
 pub(super) fn told(
     id: RequestId,
     questions: &[Question],
@@ -168,7 +168,8 @@ fn read(file: Option<&Path>) -> Result<Vec<Question>, AskError> {
         }
     };
     let bytes = bytes.map_err(|source| AskError::Unreadable { from: from.clone(), source })?;
-    // An untagged enum says nothing about what is wrong, so the shape is decided by the first character.
+    // The error of an untagged enum would not be helpful, so the first character decides on the
+    // shape.
     let is_list = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
     let questions = if is_list {
         serde_json::from_slice::<Vec<AskedQuestion>>(&bytes)

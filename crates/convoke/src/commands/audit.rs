@@ -1,4 +1,4 @@
-//! `convoke audit`: what people did, when, and from where.
+//! `convoke audit`: the audit trail.
 
 use convoke_api::AuditQuery;
 use convoke_api::bodies::{Audit, AuditEntry};

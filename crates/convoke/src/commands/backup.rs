@@ -17,7 +17,7 @@ use crate::home::Home;
 use crate::output::{Format, Output, plain};
 use crate::{clock, daemon, signals};
 
-/// How often the daemon is asked how far it is.
+/// The polling interval for the daemon's progress.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Back up all data and verify the backup
@@ -77,7 +77,7 @@ pub(crate) fn run(
     output.show(&made?, |backup, _| told(backup))
 }
 
-/// What the configuration says about backups of a home.
+/// The configured backup plan of a home.
 pub(crate) fn configured(home: &Home, config: &Config) -> Plan {
     let entries = [&home.config_file(), &config.teams_file, &config.questions.dir];
     let inside = entries.into_iter().filter_map(|path| match path.strip_prefix(home.path()) {
@@ -125,7 +125,7 @@ fn make(plan: &Plan, bar: &mut Bar) -> anyhow::Result<Backup> {
     })
 }
 
-/// Has the daemon make a backup.
+/// Makes a backup through the daemon.
 async fn ask(client: &Client, new: &NewBackup, bar: &mut Bar) -> anyhow::Result<Backup> {
     let number = client.begin_backup(new).await?.begun;
     loop {
@@ -155,12 +155,12 @@ fn told(backup: &Backup) -> String {
     text
 }
 
-/// A number with its word.
+/// A number with its noun.
 pub(crate) fn count(number: u64, word: &str) -> String {
     if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
 }
 
-/// Bytes as people say them.
+/// A size for people.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000)];
     for (unit, factor) in UNITS {
@@ -171,9 +171,9 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{bytes} bytes")
 }
 
-/// A line on the terminal that says how far it is; nothing in a pipe.
+/// A progress bar on a terminal; nothing in a pipe.
 pub(crate) struct Bar {
-    /// What is done, such as `backing up`.
+    /// The operation, such as `backing up`.
     doing: &'static str,
     is_shown: bool,
     percent: Option<u64>,
@@ -189,7 +189,7 @@ impl Bar {
         let percent = done.saturating_mul(100).checked_div(total).unwrap_or(0);
         if self.is_shown && self.percent != Some(percent) {
             self.percent = Some(percent);
-            // What cannot be shown is not missed.
+            // Errors of the terminal are ignored.
             let (doing, total) = (self.doing, unit(total));
             write!(io::stderr(), "\r\x1b[K{doing}: {percent}% of {total}").ok();
         }

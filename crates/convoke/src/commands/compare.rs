@@ -15,7 +15,7 @@ use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, aside, plain};
 
-/// How often a comparison that goes on is looked at.
+/// The polling interval for a running comparison.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Give one prompt to several agents, and compare their work
@@ -87,7 +87,7 @@ pub(crate) struct NotCompared {
     text: String,
 }
 
-/// What is kept contradicts its base.
+/// The branch of the kept session conflicts with its base.
 #[derive(Debug, thiserror::Error)]
 #[error("{files} files are in conflict; nothing was kept or discarded")]
 pub(crate) struct KeptNothing {

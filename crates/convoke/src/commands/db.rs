@@ -1,4 +1,4 @@
-//! `convoke db`: the database's schema, looked at and moved forth and back.
+//! `convoke db`: the database's schema: its status, migrations and rollbacks.
 
 mod attachments;
 
@@ -96,7 +96,7 @@ struct CopyArgs {
     password_file: Option<PathBuf>,
 }
 
-/// A password that everyone on this machine can read in the list of processes.
+/// A password in the arguments, which every user of this machine can read in the list of processes.
 #[derive(Debug, thiserror::Error)]
 #[error("the password must not be in the URL: others can read the arguments of a command")]
 pub(crate) struct ExposedPassword;
@@ -293,7 +293,7 @@ fn shown(migrations: &[Migration]) -> Vec<ShownMigration> {
     let shown = migrations.iter().map(|migration| ShownMigration {
         version: migration.version,
         name: migration.name.to_string(),
-        applied_at: migration.applied_at.map(|moment| moment.to_string()),
+        applied_at: migration.applied_at.map(|time| time.to_string()),
     });
     shown.collect()
 }

@@ -1,4 +1,4 @@
-//! `convoke doctor`: is this machine ready? It reports what is wrong, and never stumbles over it.
+//! `convoke doctor`: checks this machine. It reports every problem, and does not fail on one.
 
 mod agents;
 mod checks;
@@ -32,13 +32,13 @@ enum Status {
     Fail,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Serialize)]
 struct Check {
     check: &'static str,
     status: Status,
     finding: String,
-    /// The way out.
+    /// The fix.
     fix: Option<String>,
 }
 

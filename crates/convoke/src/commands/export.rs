@@ -122,7 +122,7 @@ async fn write_session(
         FileForm::Jsonl => "jsonl",
     };
     let path = folder.join(format!("{}.{ending}", name(session)));
-    // The whole file takes its place at once, so that an export that is cut off leaves no half of one.
+    // Renamed when it is complete, so that an interrupted export leaves no partial file.
     let unfinished = folder.join(format!(".{}.{ending}.part", name(session)));
     let fail = || format!("cannot write {}", path.display());
     let mut file = BufWriter::new(File::create(&unfinished).with_context(fail)?);
@@ -138,7 +138,7 @@ async fn write_session(
     Ok(count)
 }
 
-/// The date, the beginning of the id, and the title in letters that every file system takes.
+/// The date, the start of the id, and the title in characters that every file system accepts.
 fn name(session: &Session) -> String {
     let (date, id) = (session.created_at.to_string(), session.id.to_string());
     let (date, id) = (date.get(..10).unwrap_or_default(), id.get(..8).unwrap_or_default());

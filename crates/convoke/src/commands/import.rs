@@ -70,7 +70,7 @@ struct SpawnArgs {
     project: Option<String>,
 }
 
-/// Not everything was imported; what was not is named before.
+/// Not everything was imported; the rest was listed before.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", worded(*.files, *.lines))]
 pub(crate) struct ImportIncomplete {
@@ -91,7 +91,7 @@ fn worded(files: usize, lines: usize) -> String {
     )
 }
 
-/// Nothing says which conversations are to be imported.
+/// The source of the conversations is missing.
 #[derive(Debug, thiserror::Error)]
 #[error("name the agents whose conversations are imported, or say --all")]
 pub(crate) struct NoSource;
@@ -163,7 +163,7 @@ pub(crate) fn run(
     })
 }
 
-/// The transcripts that a path stands for.
+/// The transcripts at a path.
 fn transcripts(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let fail = || format!("cannot read {}", path.display());
     if !fs::metadata(path).with_context(fail)?.is_dir() {
@@ -240,7 +240,7 @@ impl Report {
         text
     }
 
-    /// Names what was left out; where there is anything, the command has not done all of its work.
+    /// Lists what was left out, and fails if there is anything.
     fn complain(&self, output: &Output) -> anyhow::Result<()> {
         if self.damaged.is_empty() && self.failed.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! `convoke inbox`: what waits for the human, in all sessions.
+//! `convoke inbox`: the pending requests of all sessions.
 
 mod find;
 mod show;
@@ -127,7 +127,7 @@ struct RejectArgs {
     reason: Option<String>,
 }
 
-/// What a request has become. A contract with scripts.
+/// The new state of a request. A contract with scripts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Settled {
@@ -191,7 +191,7 @@ fn from(item: &InboxItem) -> String {
     plain(&parts.collect::<Vec<_>>().join(" in ")).replace(['\n', '\t'], " ")
 }
 
-/// What can be chosen: the options of a permission, or how many questions there are.
+/// The options of a permission, or the number of questions.
 fn options(item: &InboxItem) -> String {
     match (&item.permission, &item.questions) {
         (Some(permission), _) => {
@@ -268,7 +268,7 @@ async fn reject(
     told(&id, Status::Rejected, None, output)
 }
 
-/// The id that is meant; what is not in the inbox any more is for the daemon to judge.
+/// The id of a request in the inbox; any other text is passed to the daemon.
 fn whole_id(inbox: &Inbox, text: &str) -> Result<String, InboxError> {
     match find(inbox, text) {
         Ok(item) => Ok(item.id.to_string()),

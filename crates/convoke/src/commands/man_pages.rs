@@ -1,4 +1,4 @@
-//! `convoke man-pages`: the manual, for those who make packages.
+//! `convoke man-pages`: the manual pages, for packagers.
 
 use std::fs;
 use std::path::PathBuf;

@@ -71,7 +71,7 @@ async fn list(client: &Client, output: &Output) -> anyhow::Result<()> {
     })
 }
 
-/// The names of the nodes for a list of what belongs to them; none unless several share the database.
+/// The names of the nodes, for lists; `None` unless several share the database.
 pub(super) async fn names(
     client: &Client,
     mut listed: impl Iterator<Item = Option<NodeId>>,

@@ -29,7 +29,7 @@ pub(crate) struct OpenArgs {
     daemon: DaemonArgs,
 }
 
-/// What was opened. A contract with scripts.
+/// The opened page. A contract with scripts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Opened<'a> {

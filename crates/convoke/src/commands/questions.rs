@@ -1,4 +1,4 @@
-//! `convoke questions`: the question sessions, looked at and settled without a terminal UI.
+//! `convoke questions`: shows and settles question sessions without a terminal UI.
 
 mod show;
 
@@ -191,7 +191,7 @@ struct ListedSession {
     working_directory: Option<String>,
 }
 
-/// What a session has become. A contract with scripts.
+/// The new state of a session. A contract with scripts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Settled {
@@ -290,7 +290,7 @@ fn answer(asking: &Asking, args: &AnswerArgs, output: &Output) -> anyhow::Result
     settle(asking, &args.id, Verdict::Answer(given.at(clock::now())), output)
 }
 
-/// Reads what `--answers` was given.
+/// Parses the value of `--answers`.
 pub(super) fn parse_answers(text: &str) -> Result<GivenAnswers, NotAnswers> {
     serde_json::from_str(text).map_err(|source| NotAnswers { source })
 }
@@ -323,7 +323,7 @@ fn clean(asking: &Asking, args: &CleanArgs, output: &Output) -> anyhow::Result<(
     let given = args.older_than_days.map(|days| Duration::from_secs(days.saturating_mul(86_400)));
     let Cleaned { deleted, waited_on, failed } = match given.or(asking.retention) {
         Some(retention) => asking.questions.clean(Which::All, retention, clock::now())?,
-        // Kept for ever, as configured.
+        // The configuration keeps them for ever.
         None => Cleaned::default(),
     };
     let cleaned =

@@ -1,4 +1,4 @@
-//! `convoke restore`: brings a backup back, and keeps what was there.
+//! `convoke restore`: restores a backup, and sets the current data aside.
 
 use std::path::PathBuf;
 
@@ -68,7 +68,7 @@ pub(crate) fn run(
     })
 }
 
-/// Completes or clears away what a killed restore left, and says which state holds.
+/// Completes or cleans up an interrupted restore, and reports the resulting state.
 pub(crate) fn finish(home: &Home) -> anyhow::Result<()> {
     match backup::finish_restore(home.path())? {
         None => {}

@@ -107,7 +107,7 @@ enum Kind {
     Fetch,
 }
 
-/// A rule that is gone. A contract with scripts.
+/// A removed rule. A contract with scripts.
 #[derive(Serialize)]
 struct Removed {
     id: String,
@@ -165,7 +165,7 @@ async fn add(client: &Client, args: &AddArgs, output: &Output) -> anyhow::Result
     output.show(&rule, |rule, _| format!("{} {}\n", short(rule.id), plain(&rule.text)))
 }
 
-/// What a pattern stands for.
+/// Parses a pattern.
 fn matcher(kind: Kind, pattern: &str) -> Result<Matcher, InvalidRule> {
     let pattern = pattern.trim();
     Ok(match kind {

@@ -40,7 +40,7 @@ use notify::Notifying;
 
 /// Threads that serve; requests are short, and the database has threads of its own.
 const THREADS: usize = 2;
-/// How long work that blocks may take to end when the daemon stops.
+/// How long blocking work may take to end when the daemon stops.
 const LAST_WORK: Duration = Duration::from_millis(300);
 
 /// Run the daemon and its web page in the foreground
@@ -75,10 +75,10 @@ pub(crate) enum ServeError {
         None => "the daemon of this home is already running".to_owned(),
     })]
     Running {
-        /// Its process, where it says.
+        /// Its pid, if known.
         pid: Option<u32>,
     },
-    /// The address is taken, or not ours to take.
+    /// The address is in use, or not permitted.
     #[error("cannot listen on {address}")]
     Bind {
         /// The address.
@@ -135,7 +135,7 @@ enum Port {
     Default,
 }
 
-/// The settings that the command line gives.
+/// The settings from the command line.
 fn flags(args: &ServeArgs) -> BTreeMap<&'static str, String> {
     args.listen.iter().map(|address| ("--listen", address.clone())).collect()
 }
@@ -197,7 +197,7 @@ async fn serve(
     };
     serving.enable_backups(BackupSettings {
         plan: super::backup::configured(home, config),
-        // A server is backed up by those who run it.
+        // A database server is backed up by its operators.
         every: config.backup.every.filter(|_| config.store.url.is_empty()),
     });
     serving.enable_config(config::access(world, home, flags(args))).await;
@@ -218,7 +218,7 @@ async fn serve(
     Ok(())
 }
 
-/// What `run/daemon.json` says.
+/// The content of `run/daemon.json`.
 fn described(server: &Server, token: &Token, socket: Option<&ControlSocket>) -> Daemon {
     Daemon {
         pid: std::process::id(),
@@ -320,7 +320,7 @@ fn environment(config: &Config, world: &World) -> BTreeMap<OsString, OsString> {
     variables.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// What this machine is called among those that share a database.
+/// The name of this machine among those that share a database.
 fn node_name(config: &Config) -> String {
     match config.node.name.as_str() {
         "" => rustix::system::uname().nodename().to_string_lossy().into_owned(),
@@ -328,7 +328,7 @@ fn node_name(config: &Config) -> String {
     }
 }
 
-/// This daemon, as the owner of what is copied to a server.
+/// This node, as the owner of what is copied to a server.
 pub(crate) fn owner(home: &Home, world: &World) -> anyhow::Result<transfer::Owner> {
     Ok(transfer::Owner {
         id: files::node_id(home)?,
@@ -348,7 +348,7 @@ fn worktree_root(config: &Config, world: &World) -> PathBuf {
     config.worktree.root.clone().unwrap_or_else(default)
 }
 
-/// What `--json` says of the daemon: where it is, and none of its secrets. A contract with scripts.
+/// The output of `--json`: the address of the daemon, without secrets. A contract with scripts.
 #[derive(Serialize)]
 struct Ready<'a> {
     pid: u32,
@@ -356,7 +356,8 @@ struct Ready<'a> {
     version: &'a str,
 }
 
-/// Says that the daemon is ready. Only a terminal gets a link: files and pipes are read by others, and later.
+/// Prints that the daemon is ready. Only a terminal gets a link: others may read files and pipes
+/// later.
 fn announce(daemon: &Daemon, serving: &Serving, output: &Output) -> anyhow::Result<()> {
     let ready = Ready { pid: daemon.pid, url: &daemon.url, version: &daemon.version };
     output.show(&ready, |Ready { url, .. }, _| {

@@ -1,4 +1,4 @@
-//! `convoke session`: conversations with agents, kept by the daemon.
+//! `convoke session`: sessions with agents, managed by the daemon.
 
 mod change;
 mod diff;

@@ -1,4 +1,4 @@
-//! `convoke spawn`: sessions in the terminal, kept in files.
+//! `convoke spawn`: sessions in the terminal, stored in files.
 
 mod list;
 mod open;

@@ -1,4 +1,4 @@
-//! `convoke status`: whether the daemon runs, and what it has to do.
+//! `convoke status`: whether the daemon runs, and its state.
 
 use convoke_api::bodies::{HealthProblem, Status};
 
@@ -65,7 +65,7 @@ fn told(status: &Status) -> String {
     )
 }
 
-/// The sessions that someone may want to look at.
+/// The numbers of sessions that need attention.
 fn groups(status: &Status) -> String {
     let groups = [
         (status.working, "working"),

@@ -13,7 +13,7 @@ use crate::home::{Depth, Home, Repair};
 use crate::output::Output;
 use crate::signals;
 
-/// How long the daemon may take to end: it gives its agents five seconds.
+/// How long the daemon may take to exit: it gives its agents five seconds.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Stop the daemon and its agents
@@ -53,7 +53,7 @@ pub(crate) fn run(
     output: &Output,
 ) -> anyhow::Result<()> {
     let home = world.read_home(global, output)?;
-    // What an agent made unreadable must not keep the daemon from being stopped.
+    // Files that an agent made unreadable must not prevent the stop.
     home.protect(Depth::Essential).iter().for_each(Repair::log);
     if args.agents {
         return stop_agents(&home, output);

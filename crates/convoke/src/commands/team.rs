@@ -85,7 +85,7 @@ pub(crate) enum TeamError {
         /// How it is asked.
         way_out: String,
     },
-    /// A text that is no moment.
+    /// A text that is not a time.
     #[error("not a date or time: {text}")]
     NotAMoment {
         /// The text.

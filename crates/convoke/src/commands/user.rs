@@ -1,4 +1,4 @@
-//! `convoke user`: who may use this daemon besides its owner.
+//! `convoke user`: the users of this daemon besides its owner.
 
 use clap::ValueEnum;
 use convoke_api::Client;

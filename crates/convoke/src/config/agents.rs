@@ -126,7 +126,8 @@ fn named(name: AgentName, table: &Entry, sources: &Sources<'_>) -> Agent {
     }
 }
 
-/// An agent without a command is a new one that lacks it, or a built-in one whose name is mistyped.
+/// The message for an agent without a command: it is missing, or the name of a built-in agent is
+/// mistyped.
 fn missing_command(agent: &Agent, sources: &Sources<'_>) -> String {
     let built_in = catalogue::built_in(sources.program);
     let names: Vec<&str> = built_in.iter().map(|agent| agent.name.as_str()).collect();

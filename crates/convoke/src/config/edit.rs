@@ -31,7 +31,7 @@ pub(crate) enum EditError {
     Unknown {
         /// What was given.
         key: String,
-        /// What could be meant.
+        /// The suggestion.
         hint: String,
     },
     /// A value that no setting can have, or that this one refuses.
@@ -140,7 +140,7 @@ fn unknown(key: &str) -> EditError {
     EditError::Unknown { key: key.to_owned(), hint: nearest::hint(key, &known) }
 }
 
-/// What is wrong with the new values; their places in the new text mean nothing to the caller.
+/// The errors of the new values; their positions in the new text mean nothing to the caller.
 fn refused(mistakes: &Mistakes) -> EditError {
     let lines = mistakes.list.iter().map(|mistake| format!("{}; {}", mistake.text, mistake.hint));
     EditError::Refused(lines.collect::<Vec<_>>().join("\n"))
@@ -168,7 +168,7 @@ fn toml(setting: &Setting, value: &Value) -> Result<toml_edit::Value, EditError>
     })
 }
 
-/// Puts a value in the place of the one that is there, or at the end of its section.
+/// Replaces an existing value, or adds it at the end of its section.
 fn put(root: &mut Table, key: &str, mut value: toml_edit::Value) -> Result<(), EditError> {
     let (sections, name) = split(key);
     let mut table: &mut dyn TableLike = root;
@@ -236,7 +236,7 @@ fn split(key: &str) -> (Vec<&str>, &str) {
     (parts, name)
 }
 
-/// What a page needs to know of a kind: how it is edited, and its choices.
+/// What a page needs to know of a kind: its editor, and its choices.
 const fn shape(kind: &Kind) -> (SettingKind, Option<&'static [&'static str]>) {
     match kind {
         Kind::Whole { .. } | Kind::Minutes { .. } => (SettingKind::Number, None),

@@ -28,7 +28,8 @@ pub(super) fn expand(source: &str, environment: &Environment) -> Result<Text, Pr
     Ok(Text { text, made })
 }
 
-/// The value of `NAME` or `NAME:-default`. As in a shell, the default also stands in for an empty variable.
+/// The value of `NAME` or `NAME:-default`. As in a shell, the default is also used for an empty
+/// variable.
 fn resolve(reference: &str, environment: &Environment) -> Result<String, Problem> {
     let (name, default) = match reference.split_once(":-") {
         Some((name, default)) => (name, Some(default)),

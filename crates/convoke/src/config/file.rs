@@ -110,7 +110,8 @@ impl Reader<'_> {
         for (key, item) in table.iter() {
             let span = table.key(key).and_then(toml_edit::Key::span);
             let origin = place(self.source, span.map_or(0, |span| span.start));
-            // A table made by dotted keys has no place of its own; its first key is where it begins.
+            // A table made by dotted keys has no position of its own, so that of its first key is
+            // used.
             let item_origin = item.span().map_or(origin, |span| place(self.source, span.start));
             let value = self.item(item, item_origin);
             let node = Node { origin: item_origin, value };

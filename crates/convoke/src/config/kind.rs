@@ -1,4 +1,4 @@
-//! Kinds of values: what is accepted, and into which field of the configuration it goes.
+//! Kinds of values: what is accepted, and the field that is set.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -24,13 +24,13 @@ pub(super) enum Kind {
     Switch { default: bool, field: fn(&mut Config) -> &mut bool },
     /// An IP address and a port.
     Address { default: &'static str, field: fn(&mut Config) -> &mut SocketAddr },
-    /// One of some words.
+    /// One of several words.
     Word {
         default: &'static str,
         choices: &'static [&'static str],
         field: fn(&mut Config) -> &mut String,
     },
-    /// Some of some words.
+    /// Several of some words.
     Words {
         default: &'static [&'static str],
         choices: &'static [&'static str],
@@ -63,7 +63,7 @@ pub(super) enum Base {
     Nothing,
 }
 
-/// The kind in words, as in "expected a whole number".
+/// The kind as text, as in "expected a whole number".
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -87,7 +87,7 @@ impl fmt::Display for Kind {
 }
 
 impl Kind {
-    /// The default, as if it had been read.
+    /// The default, in the form of a parsed value.
     pub(super) fn default_value(&self) -> Value {
         match self {
             Self::Whole { default, .. } => Value::Whole((*default).try_into().unwrap_or(i64::MAX)),
@@ -127,7 +127,7 @@ impl Kind {
         }
     }
 
-    /// The range in words; empty for kinds that have none.
+    /// The range as text; empty for kinds without one.
     pub(super) fn range(&self) -> String {
         match self {
             Self::Whole { range, .. } => format!(" from {} to {}", range.start(), range.end()),
@@ -148,7 +148,7 @@ impl Kind {
         }
     }
 
-    /// The value that a text stands for where everything is text: in variables and flags.
+    /// Parses the text of a variable or flag.
     pub(super) fn read_text(&self, text: &str) -> Value {
         let value = match self {
             Self::Whole { .. } => text.parse().ok().map(Value::Whole),
@@ -169,7 +169,7 @@ impl Kind {
         value.unwrap_or_else(|| Value::literal(text))
     }
 
-    /// Checks a value, puts it into its field, and gives it back in the form in which it is shown.
+    /// Checks a value, sets its field, and returns it in the form in which it is shown.
     pub(super) fn set(
         &self,
         node: &Node,
@@ -299,7 +299,7 @@ fn set_database(field: &mut String, text: &Text) -> Result<serde_json::Value, Pr
     Ok(json!(without_password(url)))
 }
 
-/// A URL with stars in place of its password.
+/// A URL with its password masked.
 fn without_password(url: &str) -> String {
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let mut shown = match address.split_once("://").zip(address.rsplit_once('@')) {
@@ -333,7 +333,7 @@ fn as_fraction(value: &Value) -> f64 {
     }
 }
 
-/// Makes a path of a text: `~` is the user's folder, and what is relative is so to `base`.
+/// Parses a path: `~` is the user's home, and relative paths are relative to `base`.
 pub(super) fn resolve(text: &str, base: Base, sources: &Sources<'_>) -> Result<PathBuf, Problem> {
     if text.is_empty() {
         return Err(Problem::new("expected a path, found an empty string"));

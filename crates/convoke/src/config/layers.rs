@@ -16,7 +16,7 @@ use super::{
     Sandbox, Server, Sessions, Sources, Spawner, Store, Teams, Worktree,
 };
 
-/// Settles every value; what is wrong goes to `mistakes`, and the rest is still looked at.
+/// Resolves every value; errors are added to `mistakes`, and the other values are still checked.
 pub(super) fn settle(
     written: Vec<Entry>,
     sources: &Sources<'_>,
@@ -42,7 +42,7 @@ pub(super) fn settle(
     Loaded { config, effective }
 }
 
-/// What the file has, by what it is.
+/// The contents of the file, by section.
 #[derive(Default)]
 struct Sorted {
     settings: BTreeMap<&'static str, Node>,
@@ -143,7 +143,7 @@ impl Setting {
     }
 }
 
-/// Others can reach the daemon only when the configuration says so twice.
+/// Refuses a non-local address unless a second setting allows remote access.
 fn keep_remote_out(config: &Config, effective: &[Effective], mistakes: &mut Vec<Mistake>) {
     let Server { listen, allow_remote } = config.server;
     let settled = effective.iter().find(|value| value.key == "server.listen");

@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration, told so that it can be mended.
+//! Errors in a configuration, with positions and hints.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -19,14 +19,14 @@ pub(crate) struct Mistakes {
 pub(crate) struct Mistake {
     /// Where.
     pub(crate) origin: Option<Origin>,
-    /// What.
+    /// The message.
     pub(crate) text: String,
-    /// What would be right.
+    /// The hint.
     pub(crate) hint: String,
 }
 
 impl Mistakes {
-    /// A mistake with its place, in the form that editors and terminals can jump to.
+    /// An error with its position, in the format that editors and terminals can jump to.
     pub(crate) fn describe(&self, mistake: &Mistake) -> String {
         let place = match mistake.origin {
             Some(Origin::File { line, column }) => {
@@ -43,7 +43,7 @@ impl Mistakes {
 }
 
 impl Mistake {
-    /// What mistakes are sorted by: the file as such, then its lines, then everything else.
+    /// The sort key of errors: the file as such, then its lines, then everything else.
     pub(super) fn place(&self) -> (usize, usize) {
         match self.origin {
             None => (0, 0),
@@ -66,18 +66,18 @@ impl fmt::Display for Mistakes {
 
 impl std::error::Error for Mistakes {}
 
-/// What is wrong with a value whose place and meaning the caller knows.
+/// An error in a value whose position and key the caller knows.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) text: String,
-    /// What would be right, when there is more to say than what the value is for.
+    /// A hint, if there is more to say than the purpose of the key.
     pub(super) hint: Option<String>,
     /// Where, when it is a part of the value only.
     part: Option<Origin>,
 }
 
 impl Problem {
-    /// A problem without a hint, because its key says what to do.
+    /// An error without a hint.
     pub(super) fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), hint: None, part: None }
     }
@@ -101,7 +101,7 @@ impl Problem {
         Self { part: Some(origin), ..Self::new(format!("expected {expected}, found {told}")) }
     }
 
-    /// The problem at its place; `hint` is what to say when the problem itself has none.
+    /// The error at its position; `hint` is used if the error has none.
     pub(super) fn at(self, origin: Origin, key: &str, hint: impl FnOnce() -> String) -> Mistake {
         Mistake {
             origin: Some(self.part.unwrap_or(origin)),

@@ -1,5 +1,5 @@
-//! The `[projects."PATH"]` tables: what a project opens for its agents. They lie in the home and not in the project, where
-//! an agent could write them.
+//! The `[projects."PATH"]` tables: the exceptions of a project for its agents. They are in the home
+//! and not in the project, where an agent could write them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(super) const KEYS: [(&str, &str); 4] = [
     ),
 ];
 
-/// What the file says about projects.
+/// Reads the tables of projects.
 pub(super) fn settle(
     tables: Vec<Entry>,
     sources: &Sources<'_>,
@@ -82,10 +82,10 @@ pub(super) fn settle(
     projects
 }
 
-/// What the file says about projects, by their folders.
+/// The tables of projects, by folder.
 #[derive(Debug, Default)]
 pub(super) struct Projects {
-    /// What they open for their agents.
+    /// The exceptions for their agents.
     pub(super) exceptions: BTreeMap<PathBuf, Exceptions>,
     /// The commands that set up new work trees of them.
     pub(super) set_up: BTreeMap<PathBuf, String>,

@@ -1,4 +1,5 @@
-//! The reference page of the settings, made from the list of settings and compared with what is in the repository.
+//! The reference page of the settings, generated from the list of settings and compared with the
+//! file in the repository.
 
 use std::fmt::Write;
 use std::fs;

@@ -14,7 +14,7 @@ pub(super) struct Setting {
     pub(super) flag: Option<&'static str>,
     /// What it is for.
     pub(super) doc: &'static str,
-    /// What it accepts, by default is, and sets.
+    /// Its accepted values, its default, and its field.
     pub(super) kind: Kind,
     /// When a change in the file takes effect.
     pub(super) effect: Effect,
@@ -35,7 +35,7 @@ impl Setting {
         self.key.rsplit('.').next().unwrap_or(self.key)
     }
 
-    /// What to say to someone who got it wrong.
+    /// The hint for an invalid value.
     pub(super) fn hint(&self) -> String {
         format!("{}; by default `{} = {}`", self.doc, self.name(), self.kind.default_toml())
     }
@@ -61,9 +61,9 @@ impl Setting {
 const YEAR_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 /// Likewise, for idle sessions.
 const YEAR_MINUTES: f64 = 365.0 * 24.0 * 60.0;
-/// More than any machine should give to words.
+/// The upper limit of sizes.
 const TEBIBYTE: u64 = 1 << 40;
-/// A century, for what is kept in days.
+/// The upper limit of ages in days: a century.
 const CENTURY_DAYS: u64 = 36_500;
 
 /// The layers of the sandbox.
@@ -98,7 +98,7 @@ pub(super) static SETTINGS: [Setting; 44] = [
         "minutes without activity after which a session is completed; fractions are allowed",
         Kind::Minutes {
             default: 30.0,
-            // 60 ms: people who try it out do not wait for minutes.
+            // 60 ms, so that people who try it out do not wait for minutes.
             range: 0.001..=YEAR_MINUTES,
             field: |c| &mut c.sessions.idle_timeout,
         },
@@ -360,7 +360,7 @@ pub(super) fn find(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }
 
-/// What may stand in the section with this dotted name; the empty name is the top of the file.
+/// The keys in the section with this dotted name; the empty name is the top of the file.
 pub(super) fn names_in(section: &str) -> Vec<&'static str> {
     let mut names = Vec::new();
     for setting in &SETTINGS {

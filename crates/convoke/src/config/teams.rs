@@ -1,4 +1,4 @@
-//! Reads `teams.json`: the teams, and how their agents are kept. Comments are allowed.
+//! Reads `teams.json`: the teams, and settings of their processes. Comments are allowed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,17 +19,17 @@ use super::{Effective, Origin, Pool, Teams};
 
 /// The agent of teams that name none.
 const AGENT: &str = "claude-code";
-/// How long a team's session may take to begin, where the file does not say.
+/// The default timeout for starting a team's session.
 const INIT_TIMEOUT_MS: u64 = 30_000;
 /// A year; longer waits are typing mistakes.
 const YEAR_MS: u64 = 365 * 24 * 60 * 60 * 1000;
-/// Names that the addresses of conversations have taken, and that callers from outside are called by.
+/// Reserved names: a path segment of the API, and the name for external callers.
 const TAKEN: [&str; 2] = ["sessions", "external"];
 
 /// Why the teams cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TeamsError {
-    /// The file is there and cannot be read.
+    /// The file exists, but cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
         /// The file.
@@ -66,16 +66,16 @@ pub(crate) enum TeamsError {
     Team(#[from] Invalid),
 }
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TeamsFile {
     /// The teams.
     pub(crate) teams: TeamSettings,
-    /// What it says about processes, which beats `config.toml`.
+    /// Settings of the process pool, which take precedence over `config.toml`.
     pub(crate) pool: PoolChanges,
 }
 
-/// What the file says about processes.
+/// Settings of the process pool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PoolChanges {
     idle_timeout_ms: Option<u64>,
@@ -257,7 +257,7 @@ fn words(error: &serde_json::Error) -> String {
     text.get(..end).unwrap_or(&text).to_owned()
 }
 
-/// The text with comments made blank, so that every place stays where it was.
+/// The text with comments replaced by spaces, so that all positions stay the same.
 fn without_comments(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut state = State::Code;

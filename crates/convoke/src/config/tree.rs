@@ -1,13 +1,13 @@
-//! A configuration file in our own words: values, each with its place, before anyone knows what they mean.
+//! A parsed configuration file: values with their positions, before they are interpreted.
 
 use std::fmt;
 
-/// Who set a value.
+/// The source of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// None: the built-in default.
     Default,
-    /// The file, at this place; both count from 1, columns in characters.
+    /// The file, at this position; both count from 1, columns in characters.
     File { line: usize, column: usize },
     /// An environment variable.
     Variable(&'static str),
@@ -29,7 +29,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value and its place.
+/// A value and its position.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) origin: Origin,
@@ -57,12 +57,12 @@ pub(super) struct Text {
     pub(super) made: Made,
 }
 
-/// How a text came about.
+/// The source of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Made {
-    /// It stands there as it is.
+    /// It is written literally.
     Literally,
-    /// It took something from the environment, which may be a secret.
+    /// It contains an environment variable, which may be a secret.
     FromVariables,
 }
 
@@ -70,7 +70,7 @@ pub(super) enum Made {
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) key: String,
-    /// Where the key stands, which is not where its value stands.
+    /// The position of the key, which is not that of its value.
     pub(super) origin: Origin,
     pub(super) node: Node,
 }
@@ -81,7 +81,7 @@ impl Value {
         Self::Text(Text { text: text.to_owned(), made: Made::Literally })
     }
 
-    /// The type in words, as in "found a string".
+    /// The type as text, as in "found a string".
     pub(super) fn type_name(&self) -> &'static str {
         match self {
             Self::Whole(_) => "a whole number",

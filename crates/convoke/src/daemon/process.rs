@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 pub(crate) struct Process(Pid);
 
 impl Process {
-    /// The process with this id; 0 and what no system has are none.
+    /// The process with this id; `None` for 0 and invalid ids.
     pub(crate) fn new(pid: u32) -> Option<Self> {
         i32::try_from(pid).ok().and_then(Pid::from_raw).map(Self)
     }
@@ -22,7 +22,7 @@ impl Process {
         }
     }
 
-    /// Asks it to end; one that has ended already did what was asked.
+    /// Sends SIGTERM; succeeds if it has exited already.
     pub(crate) fn terminate(self) -> io::Result<()> {
         match kill_process(self.0, Signal::TERM) {
             Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
@@ -40,7 +40,8 @@ impl Process {
             Err(rustix::io::Errno::SRCH) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        // The kernel makes it readable when the process ends. A caller that stops waiting leaves the thread behind.
+        // The descriptor becomes readable when the process exits. If the caller stops waiting, the
+        // thread remains.
         let wait = move || {
             let mut watched = [PollFd::new(&descriptor, PollFlags::IN)];
             rustix::io::retry_on_intr(|| poll(&mut watched, None))
@@ -49,7 +50,7 @@ impl Process {
         Ok(())
     }
 
-    /// Waits until it has ended. This system tells only parents, so it is asked.
+    /// Waits until it has exited. Only parents are notified on this system, so it is polled.
     #[cfg(not(target_os = "linux"))]
     pub(crate) async fn ended(self) -> io::Result<()> {
         const PAUSE: std::time::Duration = std::time::Duration::from_millis(20);

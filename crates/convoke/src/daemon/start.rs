@@ -16,9 +16,9 @@ use crate::commands::World;
 use crate::home::{Depth, Home, create_private};
 use crate::output::{aside_on_terminal, plain};
 
-/// How long the daemon may take until it is ready: it brings the database up to date and starts the teams' agents.
+/// The timeout for the daemon to be ready: it migrates the database and starts the teams' agents.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Lines of what a daemon said that are shown when it does not start.
+/// Lines of the daemon's output that are shown if it does not start.
 const LINES_MAX: usize = 8;
 
 /// Starts the daemon and waits until it answers.

@@ -1,4 +1,4 @@
-//! What a person can do next, for every error that we know.
+//! Exit codes and hints for all known errors.
 
 mod daemon;
 mod server;
@@ -19,7 +19,7 @@ use crate::commands::serve::ServeError;
 use crate::environment::McpEndpointError;
 use crate::home;
 
-/// The code and the hint of an error, by the first of its causes that we know.
+/// The exit code and the hint of an error, by the first known cause.
 pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
     for cause in error.chain() {
         if let Some(error) = cause.downcast_ref::<home::Error>() {
@@ -308,7 +308,8 @@ fn home_advice(error: &home::Error) -> (Code, String) {
             (Code::CouldNot, "choose another home with --home or CONVOKE_HOME".to_owned())
         }
         home::Error::Unwritable { path, .. } => {
-            // No chown or chmod here: the folder may be one of the system's, named by mistake.
+            // No hint about chown or chmod: the folder may be one of the system's, given by
+            // mistake.
             let path = path.display();
             let way_out = format!(
                 "choose another home with --home, or check its permissions: ls -ld '{path}'"

@@ -1,4 +1,5 @@
-//! The permissions of what lies in the home. Landlock does not keep an agent from changing them, so they are put back.
+//! The permissions of files in the home. Landlock does not keep an agent from changing them, so
+//! they are restored.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -7,17 +8,19 @@ use std::path::{Path, PathBuf};
 
 use super::Home;
 
-/// Where agents keep temporary files, whose permissions are their own business.
+/// The folder of agents' temporary files, whose permissions are not changed.
 const TEMPORARY: &str = "run/tmp";
-/// Where git keeps checkpoints. It chooses the permissions of its files, and others cannot get into the folder.
+/// The folder of checkpoints. Git sets the permissions of its files, and others cannot enter the
+/// folder.
 const OF_GIT: &str = "snapshots";
-/// Folders whose entries are checked at each look, besides the home itself; the others are checked at start only.
+/// Folders whose entries are checked each time, besides the home itself; the others are checked at
+/// start only.
 const WATCHED: [&str; 2] = ["run", "logs"];
 
 /// How deep a look goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// The home, what the daemon cannot work without, and the logs.
+    /// The home, the files that the daemon needs, and the logs.
     Essential,
     /// Everything.
     Whole,
@@ -26,18 +29,19 @@ pub(crate) enum Depth {
 /// Permissions that were put back, or could not be.
 #[derive(Debug)]
 pub(crate) struct Repair {
-    /// What.
+    /// The path.
     pub(crate) path: PathBuf,
     /// The permissions that were found.
     pub(crate) found: u32,
     /// The permissions that it should have.
     pub(crate) wanted: u32,
-    /// What became of it.
+    /// The result.
     pub(crate) result: io::Result<()>,
 }
 
 impl Repair {
-    /// Writes a line for the security log: a warning, unless an editor or a umask explains what was found.
+    /// Writes a line to the security log: a warning, unless an editor or a umask explains the
+    /// change.
     pub(crate) fn log(&self) {
         let is_usual = self.result.is_ok() && self.found & 0o777 & self.wanted == self.wanted;
         if is_usual && !self.path.is_dir() {
@@ -65,7 +69,7 @@ impl std::fmt::Display for Repair {
 }
 
 impl Home {
-    /// Gives back to the owner alone what belongs to them. Nothing is created, and links are not followed.
+    /// Restores the owner-only permissions. Nothing is created, and links are not followed.
     pub(crate) fn protect(&self, depth: Depth) -> Vec<Repair> {
         let mut repairs = Vec::new();
         // One that is not there needs no protection.
@@ -96,7 +100,7 @@ impl Home {
     }
 }
 
-/// What permissions must be like.
+/// The required permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
     /// For the owner alone.
@@ -105,7 +109,7 @@ enum Rule {
     Readable,
 }
 
-/// Checks what lies in a folder, and gives the folders among it.
+/// Checks the entries of a folder, and returns the subfolders.
 fn protect_entries(folder: &Path, rule: Rule, repairs: &mut Vec<Repair>) -> Vec<PathBuf> {
     // A folder that is missing or was just removed has nothing in it.
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -135,7 +139,7 @@ fn repair(path: &Path, metadata: &fs::Metadata, rule: Rule, repairs: &mut Vec<Re
         return;
     }
     let result = match fs::set_permissions(path, Permissions::from_mode(wanted)) {
-        // Files come and go, and one that is gone needs no protection.
+        // A file that was removed meanwhile needs no protection.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return,
         result => result,
     };

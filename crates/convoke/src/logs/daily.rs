@@ -11,7 +11,7 @@ use convoke_core::time::Timestamp;
 
 /// Files kept, today's included; older ones are deleted when a new day begins.
 const FILES_MAX: usize = 7;
-/// What the names of the files begin with; the date follows.
+/// The prefix of the files; the date follows.
 const PREFIX: &str = "convoke.log.";
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -36,7 +36,8 @@ impl Daily {
 }
 
 impl Write for Daily {
-    /// Never fails: on a full disk a line is lost, and the next one that can be written is preceded by how many were.
+    /// Never fails: on a full disk a line is lost, and the next written line is preceded by the
+    /// number of lost ones.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         match self.append(line) {
             Ok(()) => self.lost = 0,
@@ -69,8 +70,8 @@ impl Daily {
     }
 }
 
-fn day_of(moment: Timestamp) -> i64 {
-    moment.as_millis().div_euclid(DAY_MS)
+fn day_of(time: Timestamp) -> i64 {
+    time.as_millis().div_euclid(DAY_MS)
 }
 
 fn open_day(folder: &Path, now: Timestamp) -> io::Result<File> {
@@ -90,7 +91,7 @@ fn delete_old(folder: &Path) -> io::Result<()> {
     names.sort_unstable();
     let surplus = names.len().saturating_sub(FILES_MAX);
     for name in names.iter().take(surplus) {
-        // Another process may have deleted it first, and a log must not fail for what is left over.
+        // Another process may have deleted it first; errors do not matter.
         fs::remove_file(folder.join(name)).ok();
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! The back end of `convoke mcp`: the human is asked in files, and teams through the daemon, which is started when the
-//! first of their tools is used.
+//! The back end of `convoke mcp`: asks the human in files, and teams through the daemon, which is
+//! started when the first of their tools is used.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ use crate::commands::World;
 use crate::daemon::{self, Autostart};
 use crate::home::Home;
 
-/// The folder of questions, and the way to the daemon.
+/// The folder of questions, and the access to the daemon.
 #[derive(Debug)]
 pub(crate) struct FilesBackend {
     asking: Asking,

@@ -1,4 +1,4 @@
-//! Standard input that tells when it has ended, so that a client that goes away is noticed at once.
+//! Standard input that reports its end, so that a disconnected client is noticed at once.
 
 use std::io;
 use std::pin::Pin;

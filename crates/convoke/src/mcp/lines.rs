@@ -1,4 +1,4 @@
-//! Lines over a client's pipes: read with a bound on their length, and written in the order in which they were said.
+//! Lines over a client's pipes: read with a length limit, and written in order.
 
 use std::io;
 
@@ -19,7 +19,7 @@ pub(super) fn read<R: AsyncRead>(input: R, bytes_max: usize) -> Lines<R> {
     FramedRead::new(input, LineCodec::new(bytes_max, Unfinished::Discard))
 }
 
-/// Writes lines as they come, until there can be no more.
+/// Writes lines as they arrive, until the channel is closed.
 pub(super) async fn write(
     mut lines: mpsc::Receiver<String>,
     mut output: impl AsyncWrite + Unpin,

@@ -1,4 +1,4 @@
-//! Lines that are no messages, and what is answered to them. The connection goes on.
+//! Lines that are no messages, and the error responses to them. The connection continues.
 
 use serde_json::{Value, json};
 
@@ -16,19 +16,20 @@ pub(super) enum Nonsense {
 }
 
 impl Nonsense {
-    /// What is wrong with JSON that did not fit.
+    /// Classifies JSON that is not a message.
     pub(super) fn of(line: &[u8], error: serde_json::Error) -> Self {
         if !error.is_data() {
             return Self::NotJson(error);
         }
         match serde_json::from_slice::<Value>(line) {
             Ok(value) => Self::NoMessage { id: id(&value) },
-            // The place where it does not fit may come before the place where it is no JSON any more.
+            // The position of the first mismatch may precede the position at which the JSON is
+            // invalid.
             Err(error) => Self::NotJson(error),
         }
     }
 
-    /// What is answered to it.
+    /// The error response.
     pub(super) fn answer(&self) -> String {
         let (id, code) = match self {
             Self::NotJson(_) | Self::NotText(_) | Self::Long { .. } => (&Value::Null, -32700),

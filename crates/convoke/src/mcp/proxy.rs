@@ -1,7 +1,9 @@
-//! `convoke mcp` for an agent that Convoke itself has started: standard input and output lead to the daemon's `/mcp`.
+//! `convoke mcp` for an agent that Convoke itself has started: relays standard input and output to
+//! the daemon's `/mcp`.
 //!
-//! Such an agent may be confined and cannot reach the home. What it says is passed on as it stands, a line each; what
-//! the daemon answers comes back as lines. Nothing is understood here but ids, and what HTTP wants to know.
+//! Such an agent may be confined and cannot access the home. Its messages are forwarded unchanged,
+//! one per line; the responses of the daemon become lines. Only ids and what HTTP headers need are
+//! parsed.
 
 mod call;
 mod message;
@@ -23,10 +25,10 @@ use crate::environment::McpEndpoint;
 use call::Standing;
 use message::Message;
 
-/// Bytes of a line; a longer one is refused. The daemon takes 4 MiB.
+/// Bytes of a line; a longer one is refused. The daemon accepts 4 MiB.
 const LINE_BYTES_MAX: usize = 8 << 20;
 
-/// Calls under way; one more is refused at once, so that the words that cancel them are still read.
+/// Concurrent calls; further ones are refused at once, so that cancellations are still read.
 const CALLS_MAX: usize = 256;
 
 /// How long calls may still take after stdin is closed: enough for those that do not wait for a human.
@@ -43,7 +45,7 @@ pub(crate) async fn run(endpoint: &McpEndpoint) -> anyhow::Result<()> {
     }
 }
 
-/// Passes on between a client's lines and the daemon.
+/// Relays between a client's lines and the daemon.
 async fn relay(
     client: Client,
     input: impl AsyncRead + Unpin,
@@ -88,7 +90,7 @@ struct Relay {
 }
 
 impl Relay {
-    /// Takes a line of the client's.
+    /// Handles a line of the client.
     async fn take(&mut self, line: &[u8]) {
         if line.trim_ascii().is_empty() {
             return;
@@ -118,12 +120,12 @@ impl Relay {
     }
 
     async fn say(&self, line: &str) {
-        // The writer is gone only when this relay is about to be.
+        // Fails only if this relay is about to end.
         self.out.send(line.to_owned()).await.ok();
     }
 }
 
-/// The calls under way.
+/// The calls in progress.
 #[derive(Default)]
 struct Calls {
     tasks: JoinSet<()>,

@@ -1,4 +1,5 @@
-//! rmcp's way to the client: a line each. Its own would drop a line that it cannot read, and the client would wait.
+//! An rmcp transport over lines. rmcp's own drops a line that it cannot parse, and the client would
+//! wait.
 
 use std::io;
 
@@ -24,8 +25,8 @@ const LINE_BYTES_MAX: usize = 16 << 20;
 pub(super) struct Stdio<R> {
     lines: Lines<R>,
     out: Option<mpsc::Sender<String>>,
-    /// The answer to a line that was no message; the next line is read when it is on its way. It is kept here because
-    /// reading may be broken off at any moment.
+    /// The error response to an invalid line; the next line is read after it is written. It is
+    /// stored here because a read may be cancelled at any time.
     answering: Option<BoxFuture<'static, io::Result<()>>>,
 }
 
@@ -83,7 +84,8 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Stdio<R> {
     }
 }
 
-/// The message in a line; `None` for an empty line, and for notifications of other protocols, which rmcp passes over.
+/// Parses the message of a line; `None` for an empty line, and for notifications of other
+/// protocols, which rmcp ignores.
 fn read(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Nonsense> {
     if line.trim_ascii().is_empty() {
         return Ok(None);
@@ -95,7 +97,7 @@ fn read(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Nonsense> {
         if let JsonRpcMessageCodecError::Serde(error) = error {
             return Nonsense::of(line, error);
         }
-        // The bound is kept before, and there is no pipe behind these bytes.
+        // The length is limited before, and these bytes do not come from a pipe.
         Nonsense::NoMessage { id: serde_json::Value::Null }
     })
 }

@@ -1,7 +1,7 @@
-//! JSON that is text already, with line breaks for people. It is not parsed, since that takes longer than all the rest.
+//! Indents JSON text without parsing it, which would take longer than everything else.
 
-/// Makes JSON that was written without blanks between its parts read as if `serde_json` had written it for people. Takes it
-/// piece by piece, wherever it was cut.
+/// Formats compact JSON as `serde_json`'s pretty printer would. Accepts it in pieces that are cut
+/// anywhere.
 #[derive(Debug, Default)]
 pub(crate) struct Indenter {
     depth: usize,
@@ -87,7 +87,7 @@ impl Indenter {
     }
 }
 
-/// How many bytes of a string go on before something happens, behind this byte of it.
+/// The bytes of a string up to the next special byte, after this byte of it.
 fn rest_of_string(byte: u8, rest: &[u8]) -> usize {
     match byte {
         b'"' | b'\\' => 0,

@@ -1,4 +1,4 @@
-//! The agent that takes part in a conversation: its process, and what its next prompt must bring along.
+//! The agent of a conversation: its process, and what its next prompt must include.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use super::profile::Profile;
 use crate::random;
 
-/// How long an agent may take to stop before it is killed.
+/// The timeout for an agent to stop; then it is killed.
 const STOP_GRACE: Duration = Duration::from_secs(3);
 
 /// An agent, with a process or without.
@@ -25,9 +25,9 @@ pub(super) struct Agent {
 pub(super) struct Process {
     driver: Driver,
     reports: mpsc::Receiver<Report>,
-    /// What the agent calls the session.
+    /// The agent's own session id.
     pub(super) agent_session: String,
-    /// What the agent calls itself.
+    /// The agent's name and version.
     pub(super) introduced_as: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl Agent {
 
     pub(super) async fn send(&self, order: Order) {
         if let Some(process) = &self.process {
-            // A process that is gone reports its exit.
+            // A process that has exited reports that itself.
             process.driver.send(order).await.ok();
         }
     }
@@ -65,7 +65,7 @@ impl Agent {
     pub(super) async fn stop(&mut self) {
         let Some(Process { driver, mut reports, .. }) = self.process.take() else { return };
         let stopped = async {
-            // A driver whose queue of reports is full does not stop, so they are read and dropped.
+            // A driver with a full queue of reports does not stop, so they are read and dropped.
             tokio::select! {
                 _ = driver.stop() => {}
                 () = async { while reports.recv().await.is_some() {} std::future::pending().await } => {}

@@ -1,4 +1,4 @@
-//! Permissions and questions that the user answers at the keyboard, by number or in their own words.
+//! Permissions and questions that the user answers at the keyboard, by number or with free text.
 
 use convoke_core::evidence::Evidence;
 use convoke_core::question::{Answer, Question};
@@ -20,10 +20,10 @@ pub(super) struct Asking {
     answers: Vec<Answer>,
 }
 
-/// What follows from an answer.
+/// The result of an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// The answer does not fit, for this reason; the question is asked again.
+    /// The answer is invalid, for this reason; the question is asked again.
     Again(String),
     /// There is one more question.
     More,
@@ -40,13 +40,13 @@ impl Asking {
         &self.request
     }
 
-    /// The question, what it is about, and its options, for the screen.
+    /// The question, its evidence and its options, for the screen.
     pub(super) fn text(&self, colour: Colour) -> String {
         let text = match &self.request {
             Request::Permission(PermissionRecord { title, options, evidence, .. }) => {
                 let rows = options.iter().map(|option| (option.name.as_str(), None));
                 let options = plain(&numbered(rows));
-                // Evidence is harmless, and has colours of ours.
+                // The evidence is sanitised, and has Convoke's colours.
                 return match evidence {
                     Some(evidence) => {
                         format!("{}\n{}{options}", purpose(evidence), painted(evidence, colour))
@@ -88,7 +88,7 @@ impl Asking {
         }
     }
 
-    /// Takes a line that the user typed.
+    /// Handles a typed line.
     pub(super) fn hear(&mut self, line: &str, now: Timestamp) -> Next {
         let line = line.trim();
         match &self.request {
@@ -127,7 +127,7 @@ pub(super) fn subject(request: &Request) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What the agent wants, in a line that does not repeat the evidence.
+/// The purpose of a request, in a line that does not repeat the evidence.
 const fn purpose(evidence: &Evidence) -> &'static str {
     match evidence {
         Evidence::Command { .. } => "The agent asks for permission to run:",
@@ -185,7 +185,7 @@ fn permission(options: &[PermissionOption], line: &str) -> Next {
     }
 }
 
-/// The words after a no.
+/// The text after a no.
 fn declined(line: &str) -> Option<String> {
     let (no, why) = line.split_once([' ', ',', ':'])?;
     let is_no = matches!(no.to_lowercase().as_str(), "n" | "no");

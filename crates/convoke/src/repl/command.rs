@@ -25,7 +25,7 @@ pub(super) enum Input {
     Empty,
     /// A prompt for the agent.
     Prompt(String),
-    /// One of the agent's own commands, which is sent as it is.
+    /// One of the agent's own commands, which is sent unchanged.
     Pass(String),
     /// A command of the REPL.
     Command(Command),

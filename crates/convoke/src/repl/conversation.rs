@@ -44,7 +44,7 @@ pub(super) struct Conversation {
     pub(super) failed: usize,
 }
 
-/// The user's side: what is shown, typed and signalled.
+/// The user's side: output, input and signals.
 pub(super) struct Console {
     pub(super) screen: Screen,
     pub(super) input: Input,
@@ -80,7 +80,8 @@ impl Conversation {
         Ok(self.record_agent_change(&former)?)
     }
 
-    /// Records that another agent takes part than before. The session of one without preamble is recorded already.
+    /// Records a change of the agent. The session of an agent without a preamble is recorded
+    /// already.
     pub(super) fn record_agent_change(&mut self, former: &str) -> transcripts::Result<()> {
         let name = &self.agent.profile.name;
         if former == name || self.agent.preamble.is_none() {
@@ -89,8 +90,8 @@ impl Conversation {
         self.journal.record_agent(name)
     }
 
-    /// Starts an agent in its own session, or in a new one with the conversation so far as text; gives the notice about
-    /// what it remembers, too.
+    /// Starts an agent in its own session, or in a new one with the conversation so far as text;
+    /// also returns the notice about what it remembers.
     async fn start(
         &mut self,
         profile: Profile,
@@ -142,7 +143,7 @@ impl Conversation {
         }
     }
 
-    /// Takes in a report of the agent; `None` stands for a driver that broke down.
+    /// Handles a report of the agent; `None` if the driver failed.
     pub(super) async fn hear(&mut self, report: Option<Report>) {
         let report = report.unwrap_or_else(|| Report::Exited(Exit::default()));
         if let Report::Exited(exit) = &report {
@@ -168,7 +169,8 @@ impl Conversation {
         Ok(())
     }
 
-    /// Saves an answer. The user has seen it, so the conversation goes on without it.
+    /// Saves an answer. If that fails, the conversation continues, since the user has seen the
+    /// answer.
     fn save(&mut self, turns: &[transcripts::Turn]) {
         match self.journal.save(turns) {
             Ok(()) => turns.iter().for_each(|turn| self.console.screen.saved(turn)),
@@ -231,12 +233,13 @@ impl Conversation {
                     screen.say(&notice.text);
                 }
             }
-            // Whole words are on the screen already; requests are shown one after the other, when they are asked.
+            // Complete text is on the screen already; requests are shown one after the other, when
+            // they are asked.
             Content::Text { partial: false, .. }
             | Content::Thinking { partial: false, .. }
             | Content::Permission(_)
             | Content::Question(_) => {}
-            // Nothing else is shown while the user types; words are when they are saved.
+            // While the user types, nothing is shown; text is shown when it is saved.
             _ if !self.live.is_busy() => screen.begin(Words::Held, ""),
             Content::Text { text, .. } => screen.begin(Words::Answer, text),
             Content::Thinking { text, .. } => screen.begin(Words::Thought, text),
@@ -256,7 +259,7 @@ impl Conversation {
         }
     }
 
-    /// Closes what is open, and saves it. A running turn ends as interrupted.
+    /// Ends and saves open messages. A running turn ends as interrupted.
     pub(super) async fn finish(&mut self) {
         if let Err(refusal) = self.follow(Command::Recover(Cut::Ended)).await {
             tracing::error!("the session cannot be closed: {refusal}");
@@ -290,7 +293,8 @@ fn replayed_notice(window: &Window) -> Notice {
     notice
 }
 
-/// Whether an agent that could not resume its session may begin a new one: it refused, or could not say why it ended.
+/// Whether an agent that could not resume its session may begin a new one: it refused, or exited
+/// without a reason.
 const fn is_forgotten(error: &AgentError) -> bool {
     matches!(
         error,

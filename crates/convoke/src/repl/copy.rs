@@ -16,7 +16,7 @@ use serde::Deserialize;
 use crate::clock;
 use crate::written::Form;
 
-/// Writes a conversation to a file that does not exist yet; gives the number of turns.
+/// Writes a conversation to a file that does not exist yet; returns the number of turns.
 pub(super) fn export(transcripts: &Transcripts, id: &Id, path: &Path) -> anyhow::Result<u64> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
@@ -97,7 +97,7 @@ pub(super) struct LeftOut {
     count: usize,
 }
 
-/// Lines that are named; of the others only the number is given.
+/// Lines that are listed; the others are only counted.
 const NAMED_MAX: usize = 3;
 
 impl fmt::Display for LeftOut {

@@ -1,4 +1,4 @@
-//! The line editor: history, several lines, pasted text as it is, and completion of commands.
+//! The line editor: history, multiple lines, literal pastes, and completion of commands.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -85,7 +85,7 @@ impl Editor {
         if let Some(aids) = self.inner.helper_mut() {
             aids.commands.clear();
         }
-        // Best effort: an answer that does not fit is asked for again.
+        // Best effort: an invalid answer is asked for again.
         rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush).ok();
         self.read(prompt)
     }
@@ -163,7 +163,8 @@ fn mentions(letters: &str) -> Vec<Pair> {
     found.into_iter().map(pair).collect()
 }
 
-/// The files whose names begin so. Blanks are not escaped, since commands take the rest of the line as it is.
+/// The files whose names begin with the typed text. Spaces are not escaped, since commands take the
+/// rest of the line.
 fn files(typed: &str) -> Vec<Pair> {
     let (folder, begin) = typed.split_at(typed.rfind('/').map_or(0, |slash| slash + 1));
     let place = if folder.is_empty() { "." } else { folder };
@@ -182,9 +183,9 @@ fn files(typed: &str) -> Vec<Pair> {
 
 impl Validator for Aids {}
 
-/// The command of a key behind a backslash that ends the text; elsewhere the key keeps its own.
+/// The command of a key after a backslash at the end of the text; elsewhere the key keeps its own.
 ///
-/// No command of the editor puts a line break in the place of a backslash, but a completion can.
+/// No command of the editor replaces a backslash by a line break, but a completion can.
 struct AtOpenEnd(Cmd);
 
 impl ConditionalEventHandler for AtOpenEnd {

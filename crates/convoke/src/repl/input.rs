@@ -70,7 +70,7 @@ impl Input {
         self.is_keyboard
     }
 
-    /// Whether a requested line has not come yet.
+    /// Whether a requested line has not arrived yet.
     pub(super) const fn is_waiting(&self) -> bool {
         self.is_waiting
     }
@@ -88,7 +88,8 @@ impl Input {
         self.want(Wanted::Answer { prompt });
     }
 
-    /// Requests a line. One that was requested before, and is no longer needed, has to come first.
+    /// Requests a line. A line that was requested before must arrive first, even if it is no longer
+    /// needed.
     fn want(&mut self, wanted: Wanted) {
         if self.is_waiting {
             self.next = Some(wanted);

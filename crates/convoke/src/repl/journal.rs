@@ -24,7 +24,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// A transcript that was just created, or opened with what it holds.
+    /// A transcript that was just created, or opened with its contents.
     pub(crate) fn new(
         transcripts: Transcripts,
         writer: Writer,
@@ -76,7 +76,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Records that another agent takes part, which has heard nothing yet.
+    /// Records that another agent takes part, which does not know the conversation yet.
     pub(super) fn record_agent(&mut self, agent: &str) -> Result<()> {
         self.agent_session = None;
         self.writer.append(&Record::Agent { agent: agent.to_owned(), timestamp: clock::now() })
@@ -87,7 +87,7 @@ impl Journal {
         self.append_unheard(&Record::Cleared { timestamp: clock::now() })
     }
 
-    /// Adds the turns of another file; gives their number.
+    /// Adds the turns of another file; returns their number.
     pub(super) fn import(
         &mut self,
         from: &Path,
@@ -108,7 +108,7 @@ impl Journal {
         }
     }
 
-    /// What the transcript holds by now.
+    /// The current contents of the transcript.
     pub(super) fn recall(&self) -> Result<Recall> {
         self.transcripts.recall(self.writer.id(), self.tokens_max)
     }

@@ -13,10 +13,11 @@ use convoke_files::transcripts::{Role, Turn};
 use crate::random;
 use crate::spoken::Spoken;
 
-/// As much of an answer as is saved; the rest is shown only. A line of a transcript must stay readable.
+/// The longest answer that is saved; the rest is only shown. A line of a transcript must stay
+/// readable.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
-/// A session with its messages that may still change. A clone is a step that is not taken yet.
+/// A session with its open messages. A clone is an uncommitted step.
 #[derive(Debug, Clone)]
 pub(super) struct Live {
     id: SessionId,
@@ -25,11 +26,11 @@ pub(super) struct Live {
     spoken: Spoken,
     /// Tokens of the running turn's answer, as the agent counts them.
     tokens: Option<u64>,
-    /// What the agent has used, as far as it counts that.
+    /// The agent's usage, as far as it is reported.
     pub(super) usage: Usage,
 }
 
-/// What follows from a command: turns to save, then updates to show, then effects to carry out.
+/// The result of a command: turns to save, then updates to show, then effects to carry out.
 #[derive(Debug, Default)]
 pub(super) struct Step {
     pub(super) turns: Vec<Turn>,
@@ -40,7 +41,7 @@ pub(super) struct Step {
 }
 
 impl Live {
-    /// A session in which nothing was said since the program started.
+    /// An empty session.
     pub(super) fn new(now: Timestamp) -> Self {
         Self {
             id: SessionId::from_random(random::bytes()),
@@ -65,7 +66,7 @@ impl Live {
         }
     }
 
-    /// The text of the prompt at a place, while its turn runs.
+    /// The text of the prompt with a seq, while its turn runs.
     pub(super) fn prompt_text(&self, turn: Seq) -> &str {
         match self.open.get(turn).map(|message| &message.content) {
             Some(Content::Text { text, .. }) => text,
@@ -73,7 +74,7 @@ impl Live {
         }
     }
 
-    /// The session after a prompt, and what follows from it. This one has not changed.
+    /// The session after a prompt, and the step. `self` does not change.
     pub(super) fn prompt(&self, text: String, at: Timestamp) -> Result<(Self, Step), Refusal> {
         let mut next = self.clone();
         let stamp = Stamp { id: MessageId::from_random(random::bytes()), at };
@@ -90,12 +91,12 @@ impl Live {
         Ok(self.apply(decision, at))
     }
 
-    /// Ends an answer that came without a prompt.
+    /// Ends an answer without a prompt.
     pub(super) fn end_answer(&mut self) -> Option<Turn> {
         self.spoken.end().filter(says_something)
     }
 
-    /// Agents report parts of their usage; what a report leaves out stays as it was.
+    /// Merges a usage report; fields that it omits are unchanged.
     fn count(&mut self, newer: &Usage) {
         let usage = &mut self.usage;
         self.tokens = newer.output_tokens.or(self.tokens);
@@ -130,7 +131,7 @@ impl Live {
         step
     }
 
-    /// Takes a new or changed message into account for the transcript.
+    /// Records a new or changed message for the transcript.
     fn record(&mut self, message: &Message, step: &mut Step) {
         let Content::Text { text, partial, .. } = &message.content else { return };
         match &message.turn {

@@ -1,8 +1,8 @@
 //! Markdown for a terminal, rendered while it streams: every character is styled as soon as its meaning is known.
 //!
-//! Text whose meaning depends on what follows is buffered: the beginning of a line, a run of marks, a link, a word that
-//! may not fit its line, a line of code, the lines of a table. Without colours the text stays as it was written, but for
-//! the ends of its lines.
+//! Text whose meaning depends on what follows is buffered: the beginning of a line, a run of marks,
+//! a link, a word that may not fit its line, a line of code, the lines of a table. Without colours
+//! the text is unchanged, except for line breaks.
 
 mod code;
 mod inline;
@@ -20,7 +20,7 @@ use wrap::{Flow, Wrap};
 enum Place {
     /// Its beginning, whose meaning is not known yet.
     Lead,
-    /// Its words.
+    /// Its text.
     Words,
     /// A line of code.
     Code,
@@ -30,7 +30,7 @@ enum Place {
     Table,
 }
 
-/// The mark that opened a block of code: which character, and how many of them.
+/// The mark that opened a code block: the character, and its count.
 type Fence = (char, usize);
 
 /// A streaming renderer.
@@ -38,7 +38,7 @@ type Fence = (char, usize);
 pub(super) struct Markdown {
     colour: Colour,
     place: Place,
-    /// The beginning of a line, until it is known what it begins.
+    /// The beginning of a line, until its meaning is known.
     lead: String,
     /// The block of code that is open.
     fence: Option<Fence>,
@@ -67,7 +67,7 @@ impl Markdown {
         }
     }
 
-    /// Renders one more piece, as far as that is possible, in lines of so many cells.
+    /// Renders as much as possible after one more piece, in lines of this width.
     pub(super) fn push(&mut self, piece: &str, width: usize) -> String {
         let mut out = String::new();
         for letter in piece.chars() {
@@ -94,14 +94,14 @@ impl Markdown {
         self.wrap.is_holding()
     }
 
-    /// Renders the beginning of a word whose end does not come yet. Marks without a meaning stay buffered.
+    /// Renders the beginning of a word whose end is delayed. Marks without a meaning stay buffered.
     pub(super) fn pause(&mut self, width: usize) -> String {
         let mut out = String::new();
         self.wrap.pause(width, &mut out);
         out
     }
 
-    /// Renders what is still buffered.
+    /// Renders the rest of the buffer.
     pub(super) fn finish(&mut self, width: usize) -> String {
         let (mut out, mut painted) = (String::new(), String::new());
         let flow = self.flow();
@@ -222,7 +222,7 @@ impl Markdown {
         }
     }
 
-    /// Renders what is buffered at the end of a line.
+    /// Renders the buffer at the end of a line.
     fn end_line(&mut self, out: &mut String) {
         if self.place == Place::Lead {
             let lead = Lead::of_line(&self.lead, self.fence);

@@ -14,7 +14,7 @@ use crate::clock;
 use crate::output::plain;
 
 impl Conversation {
-    /// Runs a command. The conversation goes on after one that fails.
+    /// Runs a command. The conversation continues if it fails.
     pub(super) async fn run_command(&mut self, command: Command) -> ControlFlow<Ending> {
         let done = match command {
             Command::Exit => return ControlFlow::Break(Ending::InOrder),
@@ -132,7 +132,7 @@ impl Conversation {
         self.console.screen.tell(&text);
     }
 
-    /// Goes on with another agent, which gets the conversation so far.
+    /// Continues with another agent, which gets the conversation so far.
     async fn change_agent(&mut self, name: &str) -> anyhow::Result<()> {
         self.replace_agent(self.profiles.find(name)?).await?;
         self.console.screen.say(&format!("You talk with {name} now."));

@@ -1,8 +1,8 @@
 //! The agents and roles that a user can name.
 //!
-//! A role is a Markdown file: `agent:` and perhaps `description:` between lines of `---`, then the text that precedes the
-//! agent's first prompt. An agent of the catalogue takes precedence over a role of the project, and that over one of the
-//! home.
+//! A role is a Markdown file: `agent:` and optionally `description:` between lines of `---`, then
+//! the text that precedes the agent's first prompt. An agent of the catalogue takes precedence over
+//! a role of the project, and that over one of the home.
 
 use std::ffi::OsStr;
 use std::io;
@@ -32,7 +32,7 @@ pub(crate) enum ProfileError {
     Unknown {
         /// The name.
         name: String,
-        /// Where roles are looked for.
+        /// The folders of roles.
         folders: Vec<PathBuf>,
     },
     /// A role's file cannot be read.
@@ -149,7 +149,7 @@ const FAVOURITE: &str = "claude-code";
 /// The agent that is built in.
 const DEMO: &str = "demo";
 
-/// Splits a text into what stands between its first two lines of `---`, and the rest.
+/// Splits a text into the part between its first two lines of `---`, and the rest.
 fn split(text: &str) -> (&str, &str) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Some((first, rest)) = text.split_once('\n') else { return ("", text) };
@@ -167,7 +167,7 @@ fn split(text: &str) -> (&str, &str) {
     ("", text)
 }
 
-/// The value of a field that stands at the beginning of a line; what is indented belongs to another.
+/// The value of a field at the beginning of a line; indented lines belong to another.
 fn field<'a>(fields: &'a str, name: &str) -> Option<&'a str> {
     let value = fields.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     let value = value.trim();

@@ -1,7 +1,7 @@
-//! What the user sees: answers go to stdout, everything else where it does not disturb them.
+//! The output for the user: answers go to stdout, everything else where it does not disturb them.
 //!
-//! On a terminal, answers are rendered, with faint lines between them for tool calls and notices. In a pipe, stdout holds
-//! the answers alone, as the agent wrote them.
+//! On a terminal, answers are rendered, with dim lines between them for tool calls and notices. In
+//! a pipe, stdout has only the answers, unchanged.
 
 mod activity;
 
@@ -27,21 +27,21 @@ enum Reader {
     Program,
 }
 
-/// The words of a message that is open.
+/// The text of an open message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Words {
     Answer,
     Thought,
-    /// Words that came while the user types. They are not shown before they are saved.
+    /// Text that arrives while the user types. It is shown when it is saved.
     Held,
 }
 
-/// What the last line on the screen is in the middle of.
+/// The state of the last line on the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Open {
     Nothing,
     Words,
-    /// A thought, of which so many characters are shown.
+    /// A thought, of which this many characters are shown.
     Thought(usize),
     /// A tool call that runs.
     Tool(String),
@@ -65,7 +65,7 @@ pub(super) struct Screen {
     markdown: Markdown,
     tools: Tools,
     plan: Plan,
-    /// What was said last of what the conversation has used.
+    /// The last shown usage.
     used: String,
     /// Why stdout cannot be written.
     trouble: Option<io::Error>,
@@ -114,20 +114,20 @@ impl Screen {
         self.trouble.take().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
     }
 
-    /// Words begin.
+    /// Begins text.
     pub(super) fn begin(&mut self, words: Words, text: &str) {
         self.words = words;
         self.more(text);
     }
 
-    /// The next words begin a paragraph; after a line of another kind they begin on a new line anyhow.
+    /// Begins a paragraph; after a line of another kind, text begins on a new line anyway.
     pub(super) fn paragraph(&mut self) {
         if self.open == Open::Words {
             self.put_words("\n\n");
         }
     }
 
-    /// More words of the answer or thought.
+    /// Appends text of the answer or thought.
     pub(super) fn more(&mut self, text: &str) {
         match self.words {
             Words::Answer => self.put_words(text),
@@ -151,12 +151,12 @@ impl Screen {
         }
     }
 
-    /// Whether a part of a word waits for its end.
+    /// Whether a part of a word is held back.
     pub(super) fn is_holding(&self) -> bool {
         self.open == Open::Words && self.markdown.is_holding()
     }
 
-    /// Shows that part, because its end does not come.
+    /// Shows that part, because its end is delayed.
     pub(super) fn pause(&mut self) {
         let shown = self.markdown.pause(width());
         self.put(&shown);
@@ -195,7 +195,7 @@ impl Screen {
         }
     }
 
-    /// What the conversation has used so far, if that has changed.
+    /// Shows the usage of the conversation, if it has changed.
     pub(super) fn used(&mut self, usage: &Usage) {
         let line = activity::used(usage);
         if !line.is_empty() && line != self.used {

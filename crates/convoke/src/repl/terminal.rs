@@ -20,7 +20,7 @@ impl Terminal {
     /// Restores the settings.
     pub(super) fn restore(&self) {
         let Some(original) = &self.0 else { return };
-        // Best effort: the terminal may be gone.
+        // Best effort: the terminal may be closed.
         tcsetattr(io::stdin(), OptionalActions::Now, original).ok();
         if io::stdout().is_terminal() {
             io::stdout().write_all(PASTE_OFF).ok();

@@ -17,21 +17,21 @@ use super::input::Heard;
 use super::signal::Signals;
 use crate::clock;
 
-/// How long a part of a word waits for its end before it is shown: longer than between two pieces of one word,
-/// shorter than a reader notices.
+/// How long a part of a word waits for its end before it is shown: longer than between two pieces
+/// of one word, shorter than a reader notices.
 const WORD_PAUSE: Duration = Duration::from_millis(100);
 
-/// What a prompt brings along.
+/// What is sent with a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Manner {
     /// The agent's preamble.
     #[default]
     InContext,
-    /// Nothing: it is one of the agent's own commands, which must stand alone.
+    /// Nothing: it is one of the agent's own commands, which must be sent alone.
     Alone,
 }
 
-/// What the user did in the running turn.
+/// The user's actions in the running turn.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     manner: Manner,
@@ -49,7 +49,7 @@ impl Progress {
 }
 
 impl Conversation {
-    /// Takes a turn.
+    /// Runs a turn.
     pub(super) async fn take_turn(
         &mut self,
         text: String,
@@ -92,7 +92,7 @@ impl Conversation {
         let (next, step) = self.live.prompt(text, clock::now())?;
         self.journal.save(&step.turns)?;
         self.live = next;
-        // Words that came while the user typed.
+        // Text that arrived while the user typed.
         for answer in step.turns.iter().filter(|turn| turn.role == Role::Assistant) {
             self.console.screen.unprompted(&answer.content);
             self.console.screen.saved(answer);
@@ -120,7 +120,7 @@ impl Conversation {
                     return Ok(ControlFlow::Break(()));
                 }
             }
-            // Without a reader of the answers there is no use for the rest of the turn.
+            // Without a reader of the answers, the rest of the turn is not needed.
             if self.console.screen.is_gone() && !self.progress.is_interrupted {
                 self.interrupt().await;
             }
@@ -144,14 +144,14 @@ impl Conversation {
         self.console.screen.say("Stopping; Ctrl-C again ends the agent.");
     }
 
-    /// Asks the user about the oldest pending request. When there is no user to ask, every request is refused.
+    /// Asks the user about the oldest pending request. Without a user, every request is refused.
     pub(super) async fn attend_requests(&mut self) {
         let pending: Vec<Request> = self.live.session.pending().cloned().collect();
         let console = &mut self.console;
         let is_pending = |id| pending.iter().any(|request| request.id() == id);
         let withdrawn = console.asking.take_if(|asking| !is_pending(asking.request().id()));
         if withdrawn.is_some() && !self.progress.is_interrupted {
-            // The cursor stands behind the question.
+            // The cursor is after the question.
             console.screen.tell("\n");
             console.screen.say("The agent withdrew its question; press Enter.");
         }
@@ -172,7 +172,7 @@ impl Conversation {
         }
     }
 
-    /// Takes the line that the user typed: an answer to the request, or Ctrl-C.
+    /// Handles a typed line: an answer to the request, or Ctrl-C.
     async fn answer(&mut self, heard: Heard) {
         if heard == Heard::Interrupted {
             return self.interrupt().await;
@@ -218,11 +218,12 @@ impl Conversation {
         }
     }
 
-    /// Says how a turn ended, if it did not end well, and that its agent now knows the conversation.
+    /// Prints how a turn ended, if not normally, and records that its agent knows the conversation
+    /// now.
     pub(super) fn turn_ended(&mut self, stop: &Stop) {
         match stop {
             Stop::EndTurn => {}
-            // The agent may not have kept the preamble.
+            // The agent may not have processed the preamble.
             Stop::Failed(failure) => return self.turn_failed(failure),
             Stop::Cancelled | Stop::Refusal | Stop::MaxTokens | Stop::MaxTurnRequests => {
                 self.console.screen.say(&stop.sentence());

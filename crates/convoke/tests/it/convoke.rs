@@ -26,7 +26,7 @@ pub(crate) struct Convoke {
 }
 
 impl Convoke {
-    /// A fresh machine; the user's folder is `[tmp]` in what is told.
+    /// A fresh machine; the user's folder is `[tmp]` in outputs.
     pub(crate) fn new() -> Self {
         Self::of(tempfile::tempdir().unwrap())
     }
@@ -274,7 +274,7 @@ fn read_in_background(mut output: Box<dyn Read + Send>) -> mpsc::Receiver<Vec<u8
     receiver
 }
 
-/// Puts `[time]` where a moment stands.
+/// Replaces timestamps by `[time]`.
 fn mask_times(text: &str) -> String {
     const SHAPE: &str = "0000-00-00T00:00:00.000Z";
     let fits = |part: &str| {

@@ -81,7 +81,7 @@ impl Scene {
 
 impl Drop for Scene {
     fn drop(&mut self) {
-        // Also when a test fails: nothing may be left that nobody asked for.
+        // Also if a test fails: no daemon may be left running.
         self.machine.command(&["stop"]).output().ok();
     }
 }

@@ -35,7 +35,7 @@ fn s1_a_full_disk_in_the_middle_of_a_turn_fails_the_turn_and_loses_nothing() {
     limit(&daemon, Some(0));
     assert_eq!(daemon.get("/healthz").status, 200);
     assert!(prompt(&daemon, &other) >= 500, "nothing is taken that cannot be kept");
-    // The agent is stopped, since nobody can keep what it says.
+    // The agent is stopped, since its output cannot be stored.
     wait_for_processes(&daemon, 1);
     assert!(prompt(&daemon, &session) >= 500);
     limit(&daemon, None);

@@ -1,4 +1,5 @@
-//! Transcripts over HTTP: searched, without gaps or doubles, whoever imports at once.
+//! Transcripts over HTTP: searched, without gaps or doubles, even if several clients import at
+//! once.
 
 use std::thread;
 

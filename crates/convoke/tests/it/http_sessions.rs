@@ -201,7 +201,7 @@ fn s10_an_idle_session_is_completed_and_can_be_resumed() {
     let asked =
         daemon.follow(&session, 0).until(|message| message["content"]["type"] == "permission");
     let mut events = daemon.follow(&session, asked["rev"].as_u64().unwrap());
-    // Another session is completed for idleness meanwhile; whoever waits for a human is not idle.
+    // Another session is completed for idleness meanwhile; one with a pending request is not idle.
     let other = daemon.session();
     daemon.follow(&other, 0).until(|message| message["content"]["event"] == "completed");
     assert_eq!(daemon.get(&format!("/api/sessions/{session}")).json()["activity"], "waiting");

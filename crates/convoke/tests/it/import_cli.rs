@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::daemon_scene::Scene;
 
-/// A transcript with odd turns: moments that go back, tokens that nobody would guess, two answers in a row.
+/// A transcript with odd turns: decreasing times, unusual token counts, two answers in a row.
 fn talk() -> String {
     let turn = |role: &str, content: &str, second: u32, tokens: u64| {
         let timestamp = format!("2025-03-01T10:00:{second:02}.000Z");

@@ -1,5 +1,5 @@
-//! `kill -9` of the daemon in the middle of a checkpoint and of a restore. A git that stops before a command makes the
-//! moment.
+//! `kill -9` of the daemon in the middle of a checkpoint and of a restore. A git that stops before
+//! a command sets the time of the kill.
 
 use std::fs::{self, Permissions};
 use std::io::Write as _;

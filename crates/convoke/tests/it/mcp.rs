@@ -276,7 +276,7 @@ fn a_line_that_is_no_message_is_answered_and_the_server_goes_on() {
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{answer}");
         assert!(answer.as_object().unwrap().contains_key("id"));
     }
-    // What nobody waits for is passed over, and so is nothing at all.
+    // Notifications of other protocols are ignored, and so are empty lines.
     agent.raw(b"\r\n\n{\"jsonrpc\": \"2.0\", \"method\": \"of/another/protocol\"}");
     let fetch = json!({"session_id": "abcd1234"});
     let (text, is_error) = agent.call("get_answered_questions", &fetch);

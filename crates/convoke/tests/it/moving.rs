@@ -115,7 +115,7 @@ fn n8_a_session_moves_with_its_log_and_its_uncommitted_files() {
     let notes = fs::read_to_string(there.web().join("notes.txt")).unwrap();
     assert_eq!(notes, "changed and not committed\n");
     assert_eq!(fs::read_to_string(there.web().join("new.txt")).unwrap(), "untracked\n");
-    // The log is one, and goes on there, whoever prompts.
+    // The log is the same, and continues there, whichever node is prompted.
     let told = here.say(&session, "from the laptop");
     assert!(told.contains("from the laptop**"), "{told}");
     let told = there.say(&session, "from the workstation");

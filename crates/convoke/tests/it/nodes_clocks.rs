@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::convoke::Convoke;
 use crate::daemon_scene::Scene;
 
-/// Debian's `libfaketime`, installed or unpacked by `./test`: it changes the time of day that a program is told.
+/// Debian's `libfaketime`, installed or unpacked by `./test`: it changes the time of day that a
+/// program reads.
 fn library() -> PathBuf {
     let name = format!("usr/lib/{}-linux-gnu/faketime/libfaketimeMT.so.1", std::env::consts::ARCH);
     let tools = convoke_testkit::tools::unpacked().map(PathBuf::from);

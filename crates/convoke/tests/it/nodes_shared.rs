@@ -202,7 +202,7 @@ fn n3_a_prompt_that_waits_for_a_node_is_shown_on_every_node_and_can_be_removed()
     for node in [&here, &third] {
         assert_eq!(queue(node, &session), ["first", "second", "third"].map(waits));
     }
-    // A page that is open is told, and so is one that is opened later.
+    // An open page is sent the queue, and so is one that is opened later.
     let shows = |frame: &Value, text: &str| {
         let prompts = frame["entry"]["prompts"].as_array();
         prompts.is_some_and(|prompts| prompts.iter().any(|it| it["content"] == text))

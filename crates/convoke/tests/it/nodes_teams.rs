@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::nodes_shared::away;
 use crate::team_scene::Teams;
 
-/// A machine among others, with teams whose agents ask others when they are told to.
+/// A machine among others, with teams whose agents ask other teams on request.
 fn machine(database: &Database, name: &str, teams: &[&str]) -> Teams {
     let config = format!("[store]\nurl = {:?}\n[node]\nname = {name:?}\n", database.url);
     let teams = teams.iter().map(|team| (*team, json!({"agent": "asking"}))).collect();

@@ -218,7 +218,7 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // Also when a test fails: nothing may be left that nobody asked for.
+        // Also if a test fails: no daemon may be left running.
         kill_process(self.pid(), Signal::TERM).ok();
         self.child.wait().ok();
     }

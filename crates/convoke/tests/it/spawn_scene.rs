@@ -23,7 +23,7 @@ pub(crate) struct Told {
 }
 
 impl Scene {
-    /// The demo agent, and nobody else.
+    /// Only the demo agent.
     pub(crate) fn new() -> Self {
         Self::with(&[])
     }
@@ -46,7 +46,7 @@ impl Scene {
             let path = machine.path().join(format!("{name}.json"));
             fs::write(&path, serde_json::to_vec(script).unwrap()).unwrap();
             let path = path.to_str().unwrap();
-            // Whoever is called so speaks so.
+            // The agent called `claude` speaks Claude's protocol.
             let protocol = if *name == "claude" { "claude" } else { "acp" };
             config += &format!(
                 "[agents.{name}]\ncommand = {program:?}\nsandbox = \"off\"\nprotocol = {protocol:?}\n\
@@ -178,7 +178,7 @@ impl Talk {
     }
 }
 
-/// A transcript of two turns that somebody left at this moment.
+/// A transcript of two turns, with this time.
 pub(crate) fn transcript(id: &str, agent: &str, moment: &str) -> String {
     format!(
         r#"{{"type":"metadata","session_id":"{id}","agent":"{agent}","created_at":"{moment}","status":"active"}}

@@ -135,7 +135,7 @@ fn r3_another_agent_goes_on_with_the_same_conversation() {
     assert!(told.stderr.contains("error: there is no agent and no role called \"nobody\""));
     assert!(told.stderr.contains("You talk with loud now."), "{}", told.stderr);
     assert_eq!(scene.listed("s"), "loud 4 completed");
-    // It is the last one that is talked with when the session is taken up, and it knows everything.
+    // The last agent is used when the session is resumed, and knows everything.
     let told = scene.pipe("spawn --resume s", "");
     assert_eq!(told.stderr, "The agent resumed its own session.\n");
     let told = scene.pipe("spawn --resume s --agent echo", "back\n");

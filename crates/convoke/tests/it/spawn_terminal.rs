@@ -312,7 +312,7 @@ fn r10_a_terminal_that_is_told_to_end_is_left_as_it_was() {
     assert_eq!(scene.listed("s"), "echo 0 interrupted");
 }
 
-/// Sends a signal to whoever has a session open.
+/// Sends a signal to the process that has a session open.
 fn signal(scene: &Scene, id: &str, name: &str) {
     let lock = scene.sessions().join(format!("{id}.jsonl.lock"));
     let pid = std::fs::read_to_string(lock).unwrap();

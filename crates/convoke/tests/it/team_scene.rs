@@ -113,7 +113,7 @@ pub(crate) fn example(name: &str) -> PathBuf {
     program
 }
 
-/// Waits until something is so, which nobody tells.
+/// Polls until a condition holds that is not announced.
 pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     let begun = std::time::Instant::now();
     while !is_so() {

@@ -11,7 +11,7 @@ use crate::worktree_scene::{
     app, begin, daemon, daemon_on, finish, git, machine, notices, run, session,
 };
 
-/// Everything that work trees and branches are at the moment.
+/// The current work trees and branches.
 fn state(daemon: &Daemon) -> (String, String, String) {
     let app = app(daemon);
     (

@@ -37,7 +37,7 @@ pub(crate) fn shell_agent() -> PathBuf {
     this.ancestors().nth(2).unwrap().join("examples/shell_agent")
 }
 
-/// Makes a repository with one commit and somebody who commits.
+/// Creates a repository with one commit and a committer.
 pub(crate) fn repository(app: &Path) {
     git(app, &["init", "-q", "-b", "main"]);
     git(app, &["config", "user.name", "Ann"]);

@@ -1,4 +1,4 @@
-//! The whole program with real agents, which talk to a model of ours and to nobody else.
+//! The whole program with real agents, which talk only to a model server of the tests.
 //!
 //! `./test --real-agents` installs them and says where they are; nothing else builds or runs this.
 

@@ -10,7 +10,7 @@ const LEFT: f64 = 76.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 46.0;
-/// What is measured comes first, then what it is compared with.
+/// The measured curve comes first, then those it is compared with.
 const COLOURS: [&str; 4] = ["#3b7ddd", "#d9822b", "#2e9e6b", "#9b59b6"];
 /// Lines across the chart, at most.
 const TICKS_MAX: f64 = 5.0;
@@ -77,7 +77,7 @@ impl Axis {
             Scale::Linear => (at - self.least) / (self.most - self.least),
             Scale::Logarithmic => (at / self.least).ln() / (self.most / self.least).ln(),
         };
-        // All points may be at one place, which is then the start.
+        // All points may be at one position, which is then the start.
         start + (end - start) * if share.is_finite() { share } else { 0.0 }
     }
 

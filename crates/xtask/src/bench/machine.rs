@@ -1,4 +1,4 @@
-//! What a reader must know of the machine to judge figures.
+//! The properties of the machine that a reader needs to judge the figures.
 
 use std::fs;
 use std::process::Command;
@@ -24,7 +24,7 @@ pub(super) fn facts() -> Result<String> {
     ))
 }
 
-/// What stands behind a name in the kernel's lists.
+/// The value of a name in the kernel's lists.
 fn field<'a>(list: &'a str, name: &str) -> Option<&'a str> {
     list.lines()
         .filter_map(|line| line.split_once(':'))

@@ -12,7 +12,7 @@ use super::{Findings, chart, machine};
 /// Where the page is.
 pub(super) const PATH: &str = "docs/BENCHMARKS.md";
 
-/// Where its charts are, seen from the page.
+/// The folder of the charts, relative to the page.
 const IMAGES: &str = "images";
 
 /// Writes the page and its charts.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-/// Writes what is in a folder as a compressed tarball, everything below `prefix`.
+/// Writes the contents of a folder as a compressed tarball, everything below `prefix`.
 pub(super) fn write(folder: &Path, to: &Path, prefix: &str, timestamp: u64) -> Result<()> {
     let plain = to.with_extension("");
     let mut tar = Command::new("tar");
@@ -19,11 +19,11 @@ pub(super) fn write(folder: &Path, to: &Path, prefix: &str, timestamp: u64) -> R
         .arg(folder)
         .arg(".");
     run(&mut tar)?;
-    // The best would take several times as long for a hundredth less.
+    // The best level would take several times as long for one per cent less.
     run(Command::new("gzip").args(["--no-name", "--force"]).arg(&plain))
 }
 
-/// Compresses a small file in place, as Debian wants it; its name gets `.gz` behind it.
+/// Compresses a small file in place, as Debian requires; `.gz` is appended to its name.
 pub(super) fn compress(path: &Path) -> Result<()> {
     run(Command::new("gzip").args(["--best", "--no-name", "--force"]).arg(path))
 }

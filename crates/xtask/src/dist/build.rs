@@ -1,4 +1,4 @@
-//! The program as it is released: one file that needs nothing of the system but its kernel.
+//! The released program: one file that needs nothing of the system but its kernel.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,8 @@ use super::archive::run;
 /// Builds the static program, and returns its path.
 pub(super) fn program(root: &Path) -> Result<PathBuf> {
     let target = target()?;
-    // Named even where it is this machine's own: the flags are not for what runs while building.
+    // The target is named even if it is this machine's own: the flags are not for programs that run
+    // during the build.
     run(Command::new("cargo")
         .args([
             "build",
@@ -41,7 +42,7 @@ fn target() -> Result<String> {
     host.map(str::to_owned).context("rustc does not report its target")
 }
 
-/// A program that still asks for an interpreter would not start everywhere.
+/// Fails if the program needs an interpreter, and would not start everywhere.
 fn check_static(program: &Path) -> Result<()> {
     let headers = Command::new("readelf").arg("--program-headers").arg(program).output();
     let headers = headers.context("cannot start readelf")?;

@@ -10,7 +10,7 @@ use super::archive::{run, write as write_archive};
 use super::files::Staged;
 use super::{Release, VERSION};
 
-/// What a package says about itself, besides its version, machine and size.
+/// The fields of the control file, besides version, architecture and size.
 const CONTROL: &str = "\
 Package: convoke
 Section: devel

@@ -1,4 +1,4 @@
-//! What is in the packages: the program, and what it says about itself.
+//! The contents of the packages: the program and its documentation.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -65,7 +65,7 @@ fn manual(program: &Path, staged: &Staged) -> Result<()> {
     Ok(())
 }
 
-/// What Debian wants to know of every package.
+/// The files that Debian requires of every package.
 fn about(root: &Path, folder: &Path) -> Result<()> {
     let read = |name: &str| {
         fs::read_to_string(root.join(name)).with_context(|| format!("cannot read {name}"))
@@ -81,7 +81,7 @@ fn about(root: &Path, folder: &Path) -> Result<()> {
     compress(&changelog)
 }
 
-/// What the program says.
+/// The output of the program.
 fn said(program: &Path, words: &[&str]) -> Result<String> {
     let output = Command::new(program).args(words).output();
     let output = output.with_context(|| format!("cannot start {}", program.display()))?;

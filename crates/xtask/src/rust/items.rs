@@ -9,7 +9,7 @@ pub struct TestFunction {
     pub name: String,
     /// The inline modules around it, outermost first.
     pub modules: Vec<String>,
-    /// Where its name stands.
+    /// The line of its name.
     pub line: usize,
     /// The comments above it, and the one that opens its body.
     pub comments: Vec<String>,
@@ -20,7 +20,7 @@ pub struct TestFunction {
 pub struct TestModule {
     /// The module's name.
     pub name: String,
-    /// Where its first attribute stands.
+    /// The line of its first attribute.
     pub line: usize,
     /// The line of its closing brace; `None` when the module is a separate file.
     pub end_line: Option<usize>,
@@ -40,18 +40,18 @@ impl TestModule {
 pub struct TypeName {
     /// The type's name.
     pub name: String,
-    /// Where it stands.
+    /// Its line.
     pub line: usize,
 }
 
-/// What was found in one file.
+/// The items of one file.
 #[derive(Debug, Default)]
 pub struct Items {
     /// Test functions, in order.
     pub tests: Vec<TestFunction>,
     /// Test modules, in the order in which they end.
     pub test_modules: Vec<TestModule>,
-    /// Type definitions, in order; the names that an `impl` gives to a trait's types are not ours and left out.
+    /// Type definitions, in order; the names that an `impl` gives to a trait's types are left out.
     pub types: Vec<TypeName>,
 }
 
@@ -133,7 +133,7 @@ impl<'a> Scan<'_, 'a> {
             texts.push(token.text);
         }
         if !inner {
-            // The opening bracket came along.
+            // The opening bracket is among the tokens.
             texts.remove(0);
             self.attributes.push(texts);
             self.attributes_line.get_or_insert(line);

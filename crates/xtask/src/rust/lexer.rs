@@ -1,6 +1,6 @@
 //! Splits Rust source into words, punctuation, literals and comments.
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// An identifier or a keyword.
@@ -16,15 +16,15 @@ pub enum Kind {
 /// A piece of source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// As it stands in the source.
+    /// Its source text.
     pub text: &'a str,
     /// Where it begins, counted from 1.
     pub line: usize,
 }
 
-/// Splits a source file, as far as it is asked to; whitespace is left out.
+/// Splits a source file lazily; whitespace is left out.
 pub fn lex(source: &str) -> Tokens<'_> {
     Tokens { rest: source, line: 1 }
 }
@@ -54,7 +54,7 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// The kind (`None` for whitespace) and the length in bytes of what `rest` begins with.
+/// The kind (`None` for whitespace) and the length in bytes of the token at the start of `rest`.
 fn measure(rest: &str, first: char) -> (Option<Kind>, usize) {
     if first.is_whitespace() {
         return (None, run(rest, char::is_whitespace));
@@ -65,7 +65,7 @@ fn measure(rest: &str, first: char) -> (Option<Kind>, usize) {
     if rest.starts_with("/*") {
         return (Some(Kind::Comment), block_comment(rest));
     }
-    // Most tokens begin with none of these, and this is asked of every one.
+    // Most tokens begin with none of these, and this is checked for every one.
     let may_quote = matches!(first, '"' | 'r' | 'b' | 'c');
     if let Some(length) = may_quote.then(|| raw_string(rest).or_else(|| quoted(rest))).flatten() {
         return (Some(Kind::Literal), length);

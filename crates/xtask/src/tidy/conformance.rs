@@ -1,6 +1,6 @@
-//! `docs/conformance.md` is the map from requirements to tests; this keeps it whole and true.
+//! `docs/conformance.md` maps requirements to tests; this keeps it complete and correct.
 //!
-//! People write what a requirement says and whether it is done; which tests speak of it is read from the tree.
+//! People write the requirements and whether they are done; the tests are found in the tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,8 @@ const REQUIREMENTS: [(char, usize); 12] = [
 
 const BLESS: &str = "run `cargo xtask tidy --bless`";
 
-/// Finds requirements that are missing, out of place, done without a test, or not mapped to their tests.
+/// Finds requirements that are missing, misplaced, done without a test, or not mapped to their
+/// tests.
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let text = tree.file(PAGE).map_or("", |file| &file.text);
     let rows: Vec<Row<'_>> =
@@ -113,7 +114,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Every id once, in order: what is missing, double or unknown.
+/// Finds ids that are missing, repeated, unknown or out of order.
 fn order(rows: &[Row<'_>]) -> Vec<Finding> {
     let expected = ids();
     let mut findings = Vec::new();

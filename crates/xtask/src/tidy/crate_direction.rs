@@ -4,7 +4,7 @@ use crate::finding::Finding;
 use crate::manifest::{self, DependencyKind};
 use crate::tree::Tree;
 
-/// Each crate with those of ours that it may depend on; tests keep to it too.
+/// Each crate with those of the workspace that it may depend on; tests are checked, too.
 const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
     ("convoke-core", &[]),
     ("convoke-agents", &["convoke-core"]),
@@ -46,16 +46,17 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
     ("xtask", &[TESTKIT]),
 ];
 
-/// What tests and benchmarks of any crate may use besides.
+/// The crate that tests and benchmarks of any crate may use in addition.
 const TESTKIT: &str = "convoke-testkit";
 
-/// Whose benchmarks may use a crate besides, since it would take hours to say to a daemon what they need in its store.
+/// A crate whose benchmarks may use another one in addition, since filling a store through a daemon
+/// would take hours.
 const BENCHMARKS: (&str, &str) = ("convoke-server", "convoke-store");
 
 /// The path of this file, for hints.
 const HERE: &str = "crates/xtask/src/tidy/crate_direction.rs";
 
-/// Finds dependencies that point the wrong way, and crates that have no place yet.
+/// Finds dependencies that point the wrong way, and crates that are not listed yet.
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let crates = manifest::crates(tree);
     let ours = |name: &str| crates.iter().any(|manifest| manifest.name == name);

@@ -1,12 +1,14 @@
-//! A foreign crate is known only to the crate at its border, so that its types and its releases stop there.
+//! A third-party crate is only used by the crate at its border, so that its types and its releases
+//! stop there.
 //!
-//! Judged from the manifests: what is not a dependency cannot be imported.
+//! Checked in the manifests: only a dependency can be imported.
 
 use crate::finding::Finding;
 use crate::manifest::{self, Dependency, DependencyKind, Manifest};
 use crate::tree::Tree;
 
-/// Who may depend on which foreign crate; what is not listed is open to all but the core.
+/// The crates that may depend on a third-party crate; those that are not listed are open to all but
+/// the core.
 const BORDERS: [(&str, &[&str]); 36] = [
     ("anyhow", &["convoke", "xtask"]),
     ("axum", &["convoke-server"]),

@@ -1,4 +1,4 @@
-//! Migrations come in pairs, are numbered without gaps, and never change once people's databases were made by them.
+//! Migrations come in pairs, are numbered without gaps, and never change once they are released.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,8 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The list as it should be: released lines untouched, the rest as the files are. `None` without migrations.
+/// The corrected list: released lines unchanged, the rest from the files. `None` without
+/// migrations.
 pub fn blessed(tree: &Tree) -> Option<(&'static str, String)> {
     let found = migrations(tree);
     if found.is_empty() {

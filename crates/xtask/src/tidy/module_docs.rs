@@ -1,4 +1,4 @@
-//! Every Rust file says first what it is for.
+//! Every Rust file begins with a module doc.
 
 use crate::finding::Finding;
 use crate::rust::{Kind, lex};

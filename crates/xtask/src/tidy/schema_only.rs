@@ -1,6 +1,7 @@
-//! The binary looks after the schema of the database and reaches everything else in it through the server.
+//! The binary manages the schema of the database and accesses everything else in it through the
+//! server.
 //!
-//! `docs/decisions/0001` says why it may see the store at all.
+//! `docs/decisions/0001` explains why it depends on the store at all.
 
 use crate::finding::Finding;
 use crate::rust::{Kind, Token, lex};
@@ -9,7 +10,8 @@ use crate::tree::{SourceFile, Tree};
 const BINARY: &str = "crates/convoke/";
 const STORE: &str = "convoke_store";
 
-/// What the binary may name: the upkeep, where the database is, and the errors that it has hints for.
+/// The modules that the binary may use: maintenance, the location of the database, and the errors
+/// that it has hints for.
 const ALLOWED: [&str; 4] = ["Error", "location", "schema", "transfer"];
 
 /// Finds other names of the store's in the binary.
@@ -31,7 +33,8 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The names imported from a crate, given what follows its name: `::a`, `::{a, b::c}`, or neither.
+/// The names that are imported from a crate, from the tokens after its name: `::a`, `::{a, b::c}`,
+/// or neither.
 fn names<'a>(after: &[Token<'a>]) -> Vec<&'a str> {
     match after {
         [colon, second, brace, rest @ ..] if is_path(colon, second) && brace.text == "{" => {

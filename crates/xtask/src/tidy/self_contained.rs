@@ -9,10 +9,10 @@ const MACHINE_PATHS: [&str; 2] = [concat!("/", "work/"), concat!("/", "root/")];
 /// Folders of people's homes, under which only the names below may appear.
 const HOMES: [&str; 2] = ["/home/", "/Users/"];
 
-/// People who do not exist, for examples.
+/// Fictional people, for examples.
 const EXAMPLE_PEOPLE: [&str; 6] = ["alice", "ann", "bob", "me", "user", "you"];
 
-/// Where each kind of lock file may say that packages come from.
+/// The registries that each kind of lock file may contain.
 const REGISTRIES: [(&str, &str, &str); 2] = [
     ("Cargo.lock", "source = \"", "registry+https://github.com/rust-lang/crates.io-index"),
     ("package-lock.json", "\"resolved\": \"", "https://registry.npmjs.org/"),
@@ -67,7 +67,7 @@ fn is_of_one_machine(tail: &str) -> bool {
     of_a_person || MACHINE_PATHS.iter().any(|path| tail.starts_with(path))
 }
 
-/// A path up to what cannot belong to it.
+/// A path up to the first character that cannot belong to it.
 fn first_words(tail: &str) -> &str {
     tail.split(|c: char| c.is_whitespace() || "\"'`,;:()<>|".contains(c)).next().unwrap_or(tail)
 }

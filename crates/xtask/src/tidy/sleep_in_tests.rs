@@ -51,7 +51,8 @@ fn sleeps(source: &str) -> Vec<usize> {
     lines
 }
 
-/// The files that hold nothing but tests: by their place, their name, or the `#[cfg(test)] mod x;` above them.
+/// The files with nothing but tests: by their folder, their name, or the `#[cfg(test)] mod x;` that
+/// declares them.
 fn test_files(tree: &Tree) -> BTreeSet<String> {
     let mut paths = BTreeSet::new();
     for file in tree.rust_files() {

@@ -1,4 +1,4 @@
-//! A type is named after what it is; some endings only say that a better name was not found.
+//! A type is named after what it is; some suffixes only show that no better name was found.
 
 use crate::finding::Finding;
 use crate::tree::Tree;

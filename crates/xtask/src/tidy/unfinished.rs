@@ -4,7 +4,7 @@ use crate::finding::Finding;
 use crate::rust::{Kind, Token, lex};
 use crate::tree::{SourceFile, Tree};
 
-/// A file without any of these has nothing to be found, and need not be read word by word.
+/// A file without any of these needs no lexing.
 const SIGNS: [&str; 5] = ["FIXME", "TODO", "ignore", "todo", "unimplemented"];
 
 /// Finds notes without an issue, and code and tests that only pretend to be there.
@@ -27,7 +27,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Blanks code spans and fences, where a note is only spoken of, and keeps their lines.
+/// Blanks code spans and fences, in which a marker is only mentioned, and keeps their lines.
 fn outside_code(text: &str) -> String {
     let blank = |(at, part): (usize, &str)| {
         if at % 2 == 0 { part.to_owned() } else { "\n".repeat(part.matches('\n').count()) }

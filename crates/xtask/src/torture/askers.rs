@@ -33,7 +33,7 @@ pub(super) fn asker(world: &World<'_>, client: u64) {
     }
 }
 
-/// Asks, and gives what it printed when it went well.
+/// Asks, and returns the output if it succeeded.
 fn ask(command: &mut Command, question: &Value) -> Option<Value> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
     // One that was killed reads nothing.
@@ -72,7 +72,7 @@ pub(super) fn answerer(world: &World<'_>) {
     }
 }
 
-/// Whether the answer was taken.
+/// Whether the answer was accepted.
 fn answer(world: &World<'_>, id: &str, label: &str) -> bool {
     let answers = json!({"0": {"selectedOption": label}}).to_string();
     let mut command = world.machine.command(&["questions", "answer", id, "--answers", &answers]);

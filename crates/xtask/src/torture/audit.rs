@@ -1,4 +1,4 @@
-//! The auditor: compares the responses that clients got with what is stored.
+//! The auditor: compares the responses that clients got with the stored state.
 
 mod leftovers;
 mod log;
@@ -61,7 +61,7 @@ pub(super) fn settle(door: &Door, findings: &mut Vec<String>) {
     }
 }
 
-/// Whether a turn runs, or an agent has said something after its turn and may go on.
+/// Whether a turn runs, or an agent has output after its turn that may continue.
 fn is_busy(door: &Door, session: &Value) -> bool {
     let next = number_of(session, "messageCount") + 1;
     let path = format!("/api/sessions/{}/messages?before={next}&limit=1", text_of(session, "id"));
@@ -108,7 +108,7 @@ pub(super) fn read(door: &Door, findings: &mut Vec<String>) -> Stored {
     stored
 }
 
-/// Compares the responses that clients of the daemon got with what is stored.
+/// Compares the responses that clients of the daemon got with the stored state.
 pub(super) fn compare(door: &Door, book: &Book, stored: &Stored, findings: &mut Vec<String>) {
     prompts::compare(book, stored, findings);
     log::shown(book, stored, findings);
@@ -116,7 +116,7 @@ pub(super) fn compare(door: &Door, book: &Book, stored: &Stored, findings: &mut 
     search(door, book, findings);
 }
 
-/// What was said is found.
+/// Checks that prompts are found by search.
 fn search(door: &Door, book: &Book, findings: &mut Vec<String>) {
     let is_sent = |prompt: &Prompt| prompt.ack == Ack::Done && prompt.change.is_none();
     let done = book.prompts.iter().filter(|(_, prompt)| is_sent(prompt));

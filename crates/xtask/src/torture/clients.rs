@@ -17,12 +17,12 @@ const SESSIONS_MAX: usize = 40;
 /// How long a client that finds no daemon waits.
 pub(super) const PAUSE: Duration = Duration::from_millis(30);
 
-/// What all clients share.
+/// The state that all clients share.
 #[derive(Debug)]
 pub(super) struct World<'a> {
     /// The first of them.
     pub(super) machine: &'a Machine,
-    /// All whose daemons share a database; one, if its database is a file.
+    /// The machines whose daemons share a database; one, if its database is a file.
     machines: &'a [Machine],
     pub(super) ledger: &'a Ledger,
     pub(super) over: AtomicBool,
@@ -59,7 +59,7 @@ impl<'a> World<'a> {
         Self { machine, machines, ledger, over, seed, repos, sessions, texts }
     }
 
-    /// Where one of the daemons is, if it says so.
+    /// The address of one of the daemons, if its file has one.
     pub(super) fn door(&self, random: &mut Random) -> Option<Door> {
         let drawn = random.below(self.machines.len().max(1) as u64) as usize;
         self.machines.get(drawn)?.door()
@@ -69,12 +69,12 @@ impl<'a> World<'a> {
         self.over.load(Ordering::SeqCst)
     }
 
-    /// What this client draws from.
+    /// The random numbers of this client.
     pub(super) fn random(&self, client: u64) -> Random {
         Random::new(self.seed.wrapping_mul(1_000_003).wrapping_add(client))
     }
 
-    /// A text that was never used before; its first word alone is unique.
+    /// A new text; its first word alone is unique.
     pub(super) fn text(&self, what: &str) -> String {
         format!("n{}n {what}", self.texts.fetch_add(1, Ordering::SeqCst))
     }
@@ -84,7 +84,7 @@ impl<'a> World<'a> {
         self.repos.first()
     }
 
-    /// Makes an imported session one of those that are talked in.
+    /// Adds an imported session to those that are used.
     pub(super) fn adopt(&self, door: &Door, imported: &Value) {
         let Some(session) = imported.get("session") else { return };
         let id = text_of(session, "id");
@@ -114,7 +114,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// Says things, begins sessions, ends and resumes them.
+/// Sends prompts, and creates, ends and resumes sessions.
 pub(super) fn prompter(world: &World<'_>, client: u64) {
     let mut random = world.random(client);
     while !world.is_over() {
@@ -133,7 +133,7 @@ pub(super) fn prompter(world: &World<'_>, client: u64) {
 }
 
 impl World<'_> {
-    /// Stops turns, ends sessions, and takes them up again.
+    /// Cancels turns, ends sessions, and resumes them.
     fn meddle(&self, door: &Door, random: &mut Random) {
         let Some(session) = self.any_session(random) else { return };
         let what = match random.below(8) {
@@ -146,7 +146,7 @@ impl World<'_> {
 }
 
 impl World<'_> {
-    /// Gives a session a title that no other one ever had.
+    /// Renames a session to a unique title.
     fn rename(&self, door: &Door, random: &mut Random) {
         let Some(session) = self.any_session(random) else { return };
         let title = self.text("title");
@@ -160,7 +160,7 @@ impl World<'_> {
     }
 }
 
-/// Answers every permission that is asked for.
+/// Answers every permission request.
 pub(super) fn human(world: &World<'_>) {
     let mut random = world.random(9_000);
     while !world.is_over() {

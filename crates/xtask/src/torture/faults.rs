@@ -17,11 +17,11 @@ use super::ledger::{Ack, Prompt};
 use super::machine::{Disk, Machine, run, signal_process};
 use super::schedule::Fault;
 
-/// How long a daemon may take to stop. It promises five seconds; a machine that is this busy is given more.
+/// How long a daemon may take to stop. It promises five seconds; a machine this busy gets more.
 const STOP_MAX: Duration = Duration::from_secs(15);
-/// A distant time, as a wrong clock would give it.
+/// A distant time, as from a wrong clock.
 const FAR: &str = "2040-01-01T00:00:00.000Z";
-/// What fills the disk.
+/// The file that fills the disk.
 const FILLER: &str = "filler";
 
 /// Whether a fault could be made.
@@ -32,7 +32,7 @@ pub(super) enum Made {
     No,
 }
 
-/// Makes one thing go wrong; the same number draws the same victim.
+/// Injects one fault; the same number selects the same victim.
 pub(super) fn make(world: &World<'_>, fault: Fault, number: u64) -> Made {
     let mut random = world.random(number.wrapping_add(50_000));
     let machine = world.machine;
@@ -102,7 +102,7 @@ fn fill(home: &Path, random: &mut Random) -> Made {
     while file.write_all(&block).is_ok() {}
     while file.write_all(&[0]).is_ok() {}
     thread::sleep(Duration::from_millis(300 + random.below(1200)));
-    // A process that is just being started may have the file open still, and with it the room that it takes.
+    // A process that is just being started may still have the file open, and with it its space.
     file.set_len(0).ok();
     fs::remove_file(&path).ok();
     Made::Yes
@@ -121,7 +121,7 @@ fn make_read_only(home: &Path, random: &mut Random) -> Made {
     if made { Made::Yes } else { Made::No }
 }
 
-/// Leaves what a clock leaves that was ahead for a while: files, and a session, from the future.
+/// Leaves what a clock that was ahead leaves: files, and a session, from the future.
 ///
 /// The clock of the machine is not changed.
 fn jump(world: &World<'_>, random: &mut Random) -> Made {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// How long anything may take; an answer after that counts as none.
+/// The timeout of a call; a later response counts as none.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The daemon's address and token.
@@ -22,7 +22,7 @@ pub(super) struct Door {
 pub(super) enum Outcome {
     /// The daemon answered.
     Answered(Answer),
-    /// The request was sent, and no response came: it may have been carried out.
+    /// The request was sent, and no response came: it may have been executed.
     Unknown,
     /// The request never left.
     NotSent,
@@ -45,12 +45,12 @@ pub(super) enum Manners {
 }
 
 impl Door {
-    /// Asks, and waits for the answer.
+    /// Sends a request, and waits for the response.
     pub(super) fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Outcome {
         self.call_with(method, path, body, Manners::Patient)
     }
 
-    /// Asks with these manners.
+    /// Sends a request with these options.
     pub(super) fn call_with(
         &self,
         method: &str,
@@ -79,7 +79,7 @@ impl Door {
         }
     }
 
-    /// Asks for something, and gives the answer's body if it is a good one.
+    /// Sends a GET, and returns the body of a successful response.
     pub(super) fn get(&self, path: &str) -> Option<Value> {
         match self.call("GET", path, None) {
             Outcome::Answered(Answer { status: 200, body }) => Some(body),
@@ -95,7 +95,7 @@ impl Door {
         let head = head.replace("HTTP/1.1", "HTTP/1.0");
         let last = cursor.map(|cursor| format!("last-event-id: {cursor}\r\n")).unwrap_or_default();
         write!(stream, "{head}{last}\r\n")?;
-        // A quiet session is not a broken one: the timeout lets the follower check for the end of the round.
+        // The timeout lets the follower of a quiet session check for the end of the round.
         stream.set_read_timeout(Some(Duration::from_secs(1)))?;
         Ok(Events { lines: BufReader::new(stream), line: Vec::new(), event: Event::default() })
     }
@@ -113,13 +113,13 @@ impl Door {
     }
 }
 
-/// Server-sent events as they come.
+/// Server-sent events as they arrive.
 #[derive(Debug)]
 pub(super) struct Events {
     lines: BufReader<TcpStream>,
-    /// What has come of a line that is not whole.
+    /// The received part of an incomplete line.
     line: Vec<u8>,
-    /// What has come of an event that is not whole.
+    /// The received part of an incomplete event.
     event: Event,
 }
 
@@ -131,7 +131,7 @@ pub(super) struct Event {
     pub(super) data: Value,
 }
 
-/// What a follower receives.
+/// An item that a follower receives.
 #[derive(Debug)]
 pub(super) enum News {
     /// An event.
@@ -162,7 +162,7 @@ impl Events {
 }
 
 impl Event {
-    /// Adds a line; gives the event that it ends.
+    /// Adds a line; returns the event that it ends.
     fn read(&mut self, line: &str) -> Option<Self> {
         match line.trim_end().split_once(':') {
             Some(("event", name)) => name.trim().clone_into(&mut self.name),
@@ -171,7 +171,7 @@ impl Event {
             None if line.trim_end().is_empty() => {
                 return Some(std::mem::take(self)).filter(|event| !event.name.is_empty());
             }
-            // The head of the answer, comments, and how soon to come back.
+            // The head of the response, comments, and the reconnection delay.
             Some(_) | None => {}
         }
         None
@@ -182,7 +182,7 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
-/// The answer in these bytes, if all of it is there.
+/// Parses a response, if it is complete.
 fn answer(bytes: &[u8]) -> Option<Answer> {
     let split = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
     let head = std::str::from_utf8(bytes.get(..split)?).ok()?;
@@ -206,7 +206,7 @@ fn parse(body: &[u8]) -> Option<Value> {
     if body.is_empty() { Some(Value::Null) } else { serde_json::from_slice(body).ok() }
 }
 
-/// The chunks of a body put together, if the last one is there.
+/// Joins the chunks of a body, if the last one has arrived.
 fn unchunked(mut rest: &[u8]) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     loop {

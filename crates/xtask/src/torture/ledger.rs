@@ -1,11 +1,11 @@
-//! The responses that clients got: what they promise must hold at the end, whatever happened.
+//! The responses that clients got: what they promise must hold at the end, after any fault.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-/// What a client knows of something that it wanted done.
+/// What a client knows about the result of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ack {
     /// It was done.
@@ -31,19 +31,19 @@ pub(super) struct Book {
     pub(super) shown: Vec<(String, Value)>,
     /// Permissions that were answered, by their id, with the option.
     pub(super) verdicts: BTreeMap<String, String>,
-    /// Titles that were given, with their session.
+    /// Titles that were set, with their session.
     pub(super) renames: BTreeMap<String, (String, Ack)>,
     /// Question sets that were asked.
     pub(super) asked: Vec<String>,
-    /// Question sets that were answered, with what was chosen.
+    /// Question sets that were answered, with the choice.
     pub(super) answered: BTreeMap<String, String>,
-    /// What was said in a REPL: its session and the text.
+    /// Prompts in a REPL: the session and the text.
     pub(super) said: BTreeMap<String, (String, Ack)>,
-    /// What must not be, found while it happened.
+    /// Violations that were found during the run.
     pub(super) findings: Vec<String>,
 }
 
-/// A prompt, and what became of it as far as its sender knows.
+/// A prompt, and its result as far as its sender knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Prompt {
     pub(super) ack: Ack,
@@ -53,7 +53,7 @@ pub(super) struct Prompt {
     pub(super) change: Option<(QueueChange, Ack)>,
 }
 
-/// The place of a prompt, as its response gave it.
+/// The position of a prompt in its response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) session: String,
@@ -65,7 +65,7 @@ pub(super) struct Place {
 /// A change of a prompt that waits in the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum QueueChange {
-    /// It says this instead.
+    /// It was edited to this text.
     Edit(String),
     /// It is not sent.
     Remove,
@@ -87,7 +87,7 @@ impl Ledger {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what must not be.
+    /// Records a violation.
     pub(super) fn complain(&self, finding: String) {
         self.book().findings.push(finding);
     }

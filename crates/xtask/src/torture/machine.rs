@@ -27,7 +27,7 @@ const START_MAX: Duration = Duration::from_secs(60);
 /// How often is looked.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What is tortured.
+/// A machine under test.
 #[derive(Debug)]
 pub(super) struct Machine {
     root: tempfile::TempDir,
@@ -118,7 +118,7 @@ impl Machine {
         command
     }
 
-    /// Where the daemon is, if it says so.
+    /// The address of the daemon, if its file has one.
     pub(super) fn door(&self) -> Option<Door> {
         let text = fs::read(self.home().join("run/daemon.json")).ok()?;
         let daemon: Value = serde_json::from_slice(&text).ok()?;
@@ -149,12 +149,12 @@ impl Machine {
         Ok(None)
     }
 
-    /// What the daemons wrote to standard error.
+    /// The daemons' output on standard error.
     pub(super) fn daemon_words(&self) -> String {
         fs::read_to_string(self.root.path().join("daemon")).unwrap_or_default()
     }
 
-    /// How the daemon ended, if it did. Asked once for each.
+    /// The exit status of the daemon, if it has exited. Returned once for each.
     pub(super) fn ended(&self) -> Option<ExitStatus> {
         let mut daemon = self.daemon();
         let status = daemon.as_mut()?.try_wait().ok()??;
@@ -187,7 +187,7 @@ impl Machine {
         self.daemon().is_none()
     }
 
-    /// Whether the daemon that ended last was ended by us.
+    /// Whether the last exit of the daemon was requested by the test.
     pub(super) fn was_expected(&self) -> bool {
         self.is_expected.load(Ordering::SeqCst)
     }
@@ -211,7 +211,7 @@ impl Machine {
         stopped
     }
 
-    /// Copies the home and what the daemons said to where it stays.
+    /// Copies the home and the daemons' output to a permanent folder.
     pub(super) fn keep_evidence(&self, seed: u64) -> Result<PathBuf> {
         let folder = std::env::temp_dir().join(format!("convoke-torture-findings-{seed}"));
         fs::create_dir_all(&folder)?;

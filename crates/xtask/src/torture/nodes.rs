@@ -1,8 +1,8 @@
-//! Several daemons on one PostgreSQL, with everything going wrong between them; then the auditor, and what the database
-//! itself says.
+//! Several daemons on one PostgreSQL, with faults between them; then the auditor, and checks in the
+//! database itself.
 //!
-//! Clocks are not changed: no lease is judged by the clock of a node, and the store's own tests run daemons whose clocks
-//! stand in 1970.
+//! Clocks are not changed: leases do not depend on the clock of a node, and the store's own tests
+//! run daemons whose clocks are in 1970.
 
 mod audit;
 mod load;
@@ -83,9 +83,9 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Daemons, their database, and the ways between them.
+/// Daemons, their database, and the proxies between them.
 struct Nodes {
-    // Dropped first: daemons that are gone need no database.
+    // Dropped first: exited daemons need no database.
     machines: Vec<Machine>,
     proxies: Vec<Proxy>,
     database: Database,
@@ -127,7 +127,7 @@ impl Nodes {
         self.machines.first().context("there is no node")
     }
 
-    /// Makes something go wrong, and right again.
+    /// Injects a fault, and ends it.
     fn make(&self, fault: Fault, random: &mut Random, around: &Around<'_>) -> Result<Made> {
         let drawn = random.below(self.machines.len().max(1) as u64) as usize;
         let (Some(machine), Some(proxy)) = (self.machines.get(drawn), self.proxies.get(drawn))
@@ -208,7 +208,7 @@ impl Nodes {
     }
 }
 
-/// What a fault must know.
+/// The context of a fault.
 struct Around<'a> {
     ledger: &'a Ledger,
     programs: (&'a Path, &'a Path),
@@ -251,7 +251,7 @@ pub(super) fn torture(program: &Path, agent: &Path, options: &Options) -> Result
     report(&nodes, options, &total, &findings)
 }
 
-/// Makes everything go wrong, each fault once before any comes twice.
+/// Injects faults, each kind once before any is repeated.
 fn carry_out(nodes: &Nodes, around: &Around<'_>, total: &mut Totals) -> Result<()> {
     let (mut random, mut hat) = (Random::new(around.seed), Vec::new());
     let begun = Instant::now();

@@ -15,7 +15,8 @@ use super::script::TRICKS;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sent {
     Once,
-    /// The first answer was lost, so what was refused the second time may have been stored the first time.
+    /// The first response was lost, so a prompt that was refused the second time may have been
+    /// stored the first time.
     Twice,
 }
 
@@ -55,7 +56,7 @@ impl World<'_> {
         self.ledger.book().prompts.insert(text, prompt);
     }
 
-    /// What the answer to a prompt says.
+    /// Records the response to a prompt.
     fn recorded(
         &self,
         session: String,
@@ -88,7 +89,7 @@ impl World<'_> {
         }
     }
 
-    /// The id that a client makes for the message of a prompt: a UUID of version 4.
+    /// The client's id for the message of a prompt: a UUID of version 4.
     fn message_id(&self, text: &str) -> String {
         let mut hasher = DefaultHasher::new();
         (self.seed, text).hash(&mut hasher);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::clients::World;
 use super::ledger::Ack;
 
-/// How long an answer may take, on a machine that has much to do.
+/// The timeout of an answer, on a busy machine.
 const ANSWER_MAX: Duration = Duration::from_secs(8);
 
 /// Talks, is killed, and resumes its conversation.
@@ -67,7 +67,7 @@ impl Repl {
         Self { child, lines }
     }
 
-    /// Says something, and waits until the agent has repeated it: then it was saved.
+    /// Sends a prompt, and waits until the agent has echoed it: then it was saved.
     fn say(&mut self, text: &str) -> Ack {
         let Some(input) = self.child.stdin.as_mut() else { return Ack::Refused };
         if writeln!(input, "{text}").and_then(|()| input.flush()).is_err() {

@@ -1,6 +1,6 @@
-//! What goes wrong and when: drawn from a seed, so that the same seed makes the same plan.
+//! The faults and their times: drawn from a seed, so that the same seed yields the same plan.
 //!
-//! The plan is reproduced; which instruction a process is at when its fault comes is up to the machine.
+//! The plan is reproducible; the instruction at which a fault hits a process is not.
 
 use std::fmt;
 use std::time::Duration;

@@ -11,7 +11,7 @@ pub(super) const TRICKS: [&str; 7] = ["flood", "hang", "crash", "exit", "lie", "
 /// How often one process does each; after that it echoes.
 const TIMES: usize = 40;
 
-/// An agent that does whatever a prompt says.
+/// An agent that does what a prompt says.
 pub(super) fn wild(folder: &Path) -> Script {
     let mut script = Script::new();
     for _ in 0..TIMES {

@@ -1,4 +1,5 @@
-//! Watchers: they follow sessions over server-sent events, leave, and come back with the last cursor they saw.
+//! Watchers: they follow sessions over server-sent events, disconnect, and reconnect with their
+//! last cursor.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -9,7 +10,7 @@ use serde_json::Value;
 use super::clients::{PAUSE, World, text_of};
 use super::http::{Event, News};
 
-/// Follows sessions, and records what it was shown and every revision that came out of order.
+/// Follows sessions, and records what it received and every revision that was out of order.
 pub(super) fn watcher(world: &World<'_>, client: u64) {
     let mut random = world.random(client);
     let mut readers: BTreeMap<String, Reader> = BTreeMap::new();
@@ -44,7 +45,7 @@ pub(super) fn watcher(world: &World<'_>, client: u64) {
     }
 }
 
-/// What a watcher has of a session.
+/// A watcher's state of a session.
 #[derive(Debug, Default)]
 struct Reader {
     /// The id of the last event.

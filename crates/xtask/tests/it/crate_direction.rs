@@ -1,4 +1,4 @@
-//! Dependencies among our own crates that point the wrong way are found.
+//! Dependencies among the workspace's crates that point the wrong way are found.
 
 use xtask::tidy::crate_direction::check;
 

@@ -1,4 +1,4 @@
-//! Made-up trees, and what a check says of them.
+//! Temporary trees, and the findings of a check in them.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(crate) fn made_up(files: &[(&str, &str)]) -> TempDir {
     root
 }
 
-/// What a check says of a made-up tree, a line each.
+/// The findings of a check in a temporary tree, one per line.
 pub(crate) fn said(check: Check, files: &[(&str, &str)]) -> Vec<String> {
     said_of(check, made_up(files).path())
 }

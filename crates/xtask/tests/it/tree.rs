@@ -1,4 +1,4 @@
-//! Which files are looked at.
+//! Which files are checked.
 
 use std::process::Command;
 

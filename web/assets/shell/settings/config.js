@@ -1,10 +1,10 @@
-// The values of `config.toml`: shown with what they are for, written back one by one.
+// The values of `config.toml`: shown with their purpose, written back one by one.
 
 import { matching } from "../../lib/query.js";
 import { fill, h, quoted, setText } from "../../ui/dom.js";
 import { problem, toast } from "../../ui/parts.js";
 
-/** What overrides the file, so that a change in it would do nothing. */
+/** What overrides the file, so that a change in it has no effect. */
 function overriddenBy(source = "") {
 	const [kind, name] = source.split(" ");
 	return kind === "env" ? `the environment variable ${name}` : kind === "flag" ? `the flag ${name} of the daemon` : "";
@@ -16,10 +16,10 @@ const nameOf = (key = "") => {
 	return words[0].toUpperCase() + words.slice(1);
 };
 
-/** The section of the file in which a key stands. */
+/** The section of a key in the file. */
 const sectionOf = (key = "") => key.slice(0, Math.max(0, key.lastIndexOf(".")));
 
-/** A value as it stands in a text field. @param {any} value */
+/** A value as the text of a field. @param {any} value */
 const written = (value) => (Array.isArray(value) ? value.join("\n") : String(value ?? ""));
 
 /** @param {Line} line @returns {Config} */
@@ -113,7 +113,7 @@ export function makeConfig(line) {
  * @returns {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement | HTMLFieldSetElement}
  */
 function control({ kind, value, choices = [] }, save) {
-	// A choice that was not saved is not shown as if it were; what was typed stays, to be corrected.
+	// A choice that was not saved is reset; typed text stays, to be corrected.
 	const options = () => choices.map((choice) => h("option", { value: choice, selected: choice === value }, choice || "none"));
 	const some = choices.map((choice) => h("input", { type: "checkbox", checked: Array.isArray(value) && value.includes(choice), onchange: () => save(choices.filter((_, at) => some[at].checked)) }));
 	const box = h("input.switch", { type: "checkbox", role: "switch", checked: value === true, onchange: async () => (await save(box.checked)) || (box.checked = value === true) });

@@ -9,7 +9,7 @@ import { missingAgent } from "../start.js";
 /** @param {Store} store */
 export function makeAgents(store) {
 	const element = h("div.agents");
-	/** Versions that agents told when they were asked, by name. */
+	/** The versions of agents, by name. */
 	let versions = /** @type {Record<string, string | undefined>} */ ({});
 	const paint = () => fill(element, ...store.agents.map((agent) => (agent.installed ? installedAgent(agent, versions[agent.cliType] ?? agent.version) : missingAgent(agent))));
 	paint();
@@ -20,7 +20,7 @@ export function makeAgents(store) {
 	return { element, paint };
 }
 
-/** Log-in states as people say them; those that are left out say nothing. @type {Record<string, [words: string, look: string]>} */
+/** Login states for people; others show nothing. @type {Record<string, [words: string, look: string]>} */
 const LOGIN = { logged_in: ["logged in", "good"], logged_out: ["not logged in", "warn"], unknown: ["log-in not known", "muted"] };
 
 /** @param {Agent} agent */

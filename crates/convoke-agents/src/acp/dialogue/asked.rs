@@ -1,4 +1,4 @@
-//! What the agent asks: work that the host does, and permissions that a human gives.
+//! Requests of the agent: work for Convoke, and permissions of the human.
 
 use convoke_core::id::RequestId;
 use convoke_core::session::{Reply, Report};
@@ -24,7 +24,7 @@ impl Dialogue {
             "elicitation/create" => {
                 return match Form::of_elicitation(params) {
                     Some(form) => self.ask_questions(id, form),
-                    // What cannot be shown as questions is nothing that people have declined.
+                    // The human has not declined a form that cannot be shown as questions.
                     None => self.served(id, Ok(json!({"action": "cancel"}))),
                 };
             }
@@ -42,16 +42,16 @@ impl Dialogue {
         }
     }
 
-    /// The agent asks for a permission. It may be for a session of one of its sub-agents; the human decides all the
-    /// same.
+    /// Handles a permission request. It may be for the session of a sub-agent; the human decides in
+    /// any case.
     fn ask(&mut self, id: Value, params: &Value) {
         if self.turn.as_ref().is_some_and(Turn::is_cancelled) {
-            // The request and our cancel have crossed.
+            // The request crossed with the cancellation.
             return self.served(id, Ok(json!({"outcome": {"outcome": "cancelled"}})));
         }
         let call = params.get("toolCall").unwrap_or(&Value::Null);
-        // A bare id says nothing new; some agents send only that, and some send tool calls here that they never
-        // announce.
+        // A bare id adds nothing; some agents send only that, and some send tool calls here that
+        // they never announce.
         let is_more = call.as_object().is_some_and(|fields| fields.len() > 1);
         let terminals = &self.host.terminals;
         let update = is_more.then(|| self.translator.tools.hear(call, &|id| terminals.shown(id)));
@@ -73,10 +73,10 @@ impl Dialogue {
         }
     }
 
-    /// The agent asks its human in a form of its own.
+    /// Handles questions that the agent asks in a form of its own.
     fn ask_questions(&mut self, id: Value, form: Form) {
         if self.turn.as_ref().is_some_and(Turn::is_cancelled) {
-            // The request and our cancel have crossed.
+            // The request crossed with the cancellation.
             return self.served(id, Ok(form.cancelled()));
         }
         let request = RequestId::from_random((self.random)());
@@ -86,7 +86,7 @@ impl Dialogue {
         }
     }
 
-    /// Work for a request of the agent's has ended.
+    /// Handles the end of work for a request of the agent.
     pub(in crate::acp) fn worked(&mut self, id: Value, worked: Worked) {
         match worked {
             Worked::Answer(outcome) => self.served(id, outcome),
@@ -95,7 +95,7 @@ impl Dialogue {
         }
     }
 
-    /// The agent is about to change a protected file; the human decides, and sees the change.
+    /// Asks the human about a change of a protected file, with the change.
     fn ask_to_write(&mut self, id: Value, change: ProtectedChange) {
         let is_asked = self.turn.as_ref().is_some_and(|turn| !turn.is_cancelled());
         if !is_asked {
@@ -114,7 +114,7 @@ impl Dialogue {
         }
     }
 
-    /// A permission is answered.
+    /// Handles the answer to a permission.
     pub(super) fn reply(&mut self, request: RequestId, reply: &Reply) {
         match self.permissions.reply(request, reply) {
             Some(Settled::Answer { id, result }) => self.served(id, Ok(result)),
@@ -126,7 +126,7 @@ impl Dialogue {
         }
     }
 
-    /// A change of a protected file was made or denied.
+    /// Reports that a change of a protected file was made or denied.
     fn end_write(&mut self, id: Value, change: &ProtectedChange, outcome: Outcome) {
         let status = if outcome.is_ok() { "completed" } else { "failed" };
         let update = self.translator.tools.hear(&protected_call(change, status), &|_| None);
@@ -134,10 +134,10 @@ impl Dialogue {
         self.served(id, outcome);
     }
 
-    /// The agent takes back one of its requests.
+    /// Handles the cancellation of a request by the agent.
     pub(super) fn withdraw(&mut self, id: Option<&Value>) {
         let Some(id) = id else { return };
-        // Work on files is not interrupted, and what is answered already is not answered again.
+        // Work on files is not interrupted, and a request that was answered is not answered again.
         if let Some(request) = self.permissions.withdraw(id) {
             self.outbox.reports.push_back(Report::Withdrew(request));
             let fault = Fault::new(CANCELLED, "the request was cancelled");
@@ -145,7 +145,7 @@ impl Dialogue {
         }
     }
 
-    /// There is no room for a request.
+    /// Refuses a request, because too many are in progress.
     pub(in crate::acp) fn refuse(&mut self, id: Value) {
         let fault = Fault::new(INTERNAL, "too many requests are open already");
         self.served(id, Err(fault));

@@ -15,38 +15,38 @@ use crate::acp::content;
 use crate::acp::wire::{self, AUTH_REQUIRED, CANCELLED, Outcome};
 use crate::driver::Enclosure;
 
-/// How long a cancelled turn may take to end at the agent; then it has ended as far as Convoke is concerned.
+/// How long an agent may take to end a cancelled turn; then the driver reports its end itself.
 const CANCEL_GRACE: Duration = Duration::from_secs(10);
 
 /// How long a prompt waits for the agent to confirm a change of its mode or settings.
 const CHANGE_GRACE: Duration = Duration::from_secs(5);
 
-/// A prompt with what is enclosed.
+/// A prompt with its attachments.
 #[derive(Debug)]
 pub(super) struct HeldPrompt {
-    /// The place of the prompt.
+    /// The seq of the prompt.
     pub(super) turn: Seq,
     pub(super) text: String,
     pub(super) enclosed: Vec<Enclosure>,
 }
 
-/// The turn that the agent works on.
+/// The running turn of the agent.
 #[derive(Debug)]
 pub(super) struct Turn {
-    /// The place of its prompt.
+    /// The seq of its prompt.
     place: Seq,
-    /// What the agent did in it.
+    /// Whether the agent has produced output in it.
     seen: Seen,
-    /// Until when it may take to end, since it was cancelled.
+    /// The deadline for its end, once it was cancelled.
     deadline: Option<Instant>,
 }
 
-/// What the agent did in a turn.
+/// Whether the agent has produced output in a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
-    /// Nothing, though it should have said something.
+    /// No output, although some is expected.
     Nothing,
-    /// Output, or a command was sent, which needs no output.
+    /// Output, or the prompt was a command, which needs none.
     Enough,
 }
 
@@ -60,7 +60,7 @@ impl Turn {
         self.deadline.is_some()
     }
 
-    /// Notes what the agent did.
+    /// Records a report of the turn.
     pub(super) const fn witness(&mut self, report: &Report) {
         match report {
             Report::Said(_)
@@ -69,7 +69,7 @@ impl Turn {
             | Report::ToolCalled(_)
             | Report::Asked(_) => self.seen = Seen::Enough,
             Report::Noticed(Notice { event: Event::Agent(_), .. }) => self.seen = Seen::Enough,
-            // Some commands do nothing but switch the mode; what else is offered has nothing to do with the prompt.
+            // Some commands only switch the mode; other offers have nothing to do with the prompt.
             Report::State(SessionState::Modes { .. }) => self.seen = Seen::Enough,
             Report::Noticed(_)
             | Report::Resumed(_)
@@ -85,8 +85,9 @@ impl Turn {
 }
 
 impl Dialogue {
-    /// Sends a prompt, or holds it until the agent has confirmed the changes of its mode and settings: an agent may work
-    /// on several requests at once, and would answer the prompt in the old mode.
+    /// Sends a prompt, or holds it until the agent has confirmed the changes of its mode and
+    /// settings: an agent may handle several requests concurrently, and would answer the prompt in
+    /// the old mode.
     pub(super) fn prompt_or_hold(&mut self, prompt: HeldPrompt, now: Instant) {
         if self.changes() > 0 && self.turn.is_none() && self.held.is_none() {
             self.held = Some((prompt, now + CHANGE_GRACE));
@@ -95,7 +96,7 @@ impl Dialogue {
         }
     }
 
-    /// Sends the prompt that was held, once no change is unconfirmed.
+    /// Sends the held prompt once all changes are confirmed.
     pub(super) fn release_held(&mut self) {
         if self.changes() == 0
             && let Some((prompt, _)) = self.held.take()
@@ -138,7 +139,8 @@ impl Dialogue {
         }
     }
 
-    /// Cancels the session at the agent, also when no turn runs: the agent may have work in the background.
+    /// Cancels the session at the agent, even without a running turn: the agent may have work in
+    /// the background.
     pub(super) fn end_session(&mut self, now: Instant) {
         if self.turn.is_some() {
             return self.cancel(now);
@@ -147,15 +149,16 @@ impl Dialogue {
         self.outbox.lines.push_back(wire::notification("session/cancel", params));
     }
 
-    /// When the running turn is given up, if it was cancelled, or a held prompt is sent.
+    /// The deadline of a cancelled turn or of a held prompt.
     pub(in crate::acp) fn deadline(&self) -> Option<Instant> {
         let held = self.held.as_ref().map(|(_, until)| *until);
         self.turn.as_ref().and_then(|turn| turn.deadline).or(held)
     }
 
-    /// Gives up a cancelled turn that does not end, and sends a prompt that was held for too long.
+    /// Ends a cancelled turn whose deadline has passed, and sends a prompt that was held for too
+    /// long.
     pub(in crate::acp) fn give_up(&mut self, now: Instant) {
-        // Some agents never answer a change that they have made.
+        // Some agents never confirm a change.
         if let Some((prompt, _)) = self.held.take_if(|(_, until)| *until <= now) {
             self.prompt(&prompt);
         }
@@ -204,7 +207,7 @@ impl Dialogue {
         }
         match turn.seen {
             Seen::Enough => Stop::EndTurn,
-            // Some agents end like this when their model refuses to answer them.
+            // Some agents end a turn like this when their model refuses to answer.
             Seen::Nothing => {
                 let detail = "the agent ended the turn without saying anything";
                 Stop::failed(FailureKind::AgentError, detail)

@@ -1,7 +1,8 @@
-//! Reading outside of the workspace for an agent: what its own processes can read, and nothing else.
+//! Reads outside of the workspace for an agent: what its own processes can read, and nothing else.
 //!
-//! Convoke runs outside of the sandbox, so what the agent does not see must be left out here: secrets and Convoke's home by
-//! their paths, and what is another thing inside, such as `/proc` and `/run`, altogether.
+//! Convoke runs outside of the sandbox, so it must refuse what the agent does not see: secrets and
+//! Convoke's home by their paths, and all of the folders that are replaced inside of the sandbox,
+//! such as `/proc` and `/run`.
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -10,28 +11,28 @@ use super::{Lines, TEXT_BYTES_MAX, Trouble, outside, select, trouble, unfit};
 use crate::driver::Confinement;
 use crate::sandbox::{read_without_links, with_aliases};
 
-/// What shows Convoke's own process, or devices; never read for an agent.
+/// Folders that show Convoke's own process, or devices; never read for an agent.
 const OF_KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
-/// What is another folder, or empty, inside of the sandbox.
+/// Folders that are replaced or empty inside of the sandbox.
 const REPLACED: [&str; 2] = ["/run", "/var/run"];
-/// What is the agent's own folder of temporary files inside of the sandbox.
+/// Folders that are the agent's own temporary folder inside of the sandbox.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 
-/// What an agent may read outside of its workspace.
+/// The files that an agent may read outside of its workspace.
 #[derive(Debug, Clone, Default)]
 pub(in crate::acp) struct Outside {
-    /// Files and folders that it does not see.
+    /// Files and folders that are hidden from it.
     hidden: Vec<PathBuf>,
-    /// Files and folders inside of those that it sees.
+    /// Files and folders inside of the hidden ones that it sees.
     open: Vec<PathBuf>,
-    /// The folder that it sees as `/tmp`.
+    /// The folder that is mounted at `/tmp` for it.
     temp: Option<PathBuf>,
-    /// Whether it has a file system of its own.
+    /// Whether bubblewrap gives it its own file system.
     has_own_view: bool,
 }
 
 impl Outside {
-    /// What an agent that is confined like this may read.
+    /// From the confinement of the agent.
     pub(in crate::acp) fn new(confinement: &Confinement) -> Self {
         let Confinement::Supervised { policy, .. } = confinement else { return Self::default() };
         let resolved = |paths: &[PathBuf]| -> Vec<PathBuf> {
@@ -48,7 +49,7 @@ impl Outside {
         }
     }
 
-    /// Some lines of a text.
+    /// Reads some lines of a text.
     pub(super) fn read(&self, path: &Path, lines: Lines) -> Result<String, Trouble> {
         if !path.is_absolute() {
             return Err(outside(path));
@@ -67,7 +68,7 @@ impl Outside {
         String::from_utf8(text).map_err(|_| unfit(path, "is not UTF-8 text"))
     }
 
-    /// The path outside of what the agent calls so.
+    /// The path outside of the sandbox for a path inside.
     fn seen(&self, path: &Path) -> PathBuf {
         let (Some(temp), true) = (&self.temp, self.has_own_view) else { return path.to_owned() };
         if path.starts_with(temp) {
@@ -92,7 +93,7 @@ impl Outside {
         !is_in(&self.hidden) || self.is_open(real)
     }
 
-    /// Whether a folder is open that lies inside of the hidden one around a path.
+    /// Whether an open folder is inside of the innermost hidden folder around a path.
     fn is_open(&self, real: &Path) -> bool {
         let depth = |places: &[PathBuf]| {
             let around = places.iter().filter(|place| real.starts_with(place));

@@ -1,8 +1,9 @@
-//! One command, with everything that it starts.
+//! One command, with all its descendants.
 //!
-//! A command may leave others running when it ends (`server &`), and they are the agent's to keep until it releases
-//! the terminal. So a supervisor stays until then; without one, the leader of the group is not reaped: as long as it is a
-//! zombie, the number of its group cannot become another one's, and killing the group is safe.
+//! A command may leave others running when it ends (`server &`), which belong to the agent until it
+//! releases the terminal. So a supervisor stays until then. Without one, the leader of the group is
+//! not reaped: as long as it is a zombie, the kernel does not reuse the number of its group, and
+//! killing the group is safe.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -29,14 +30,15 @@ use crate::sandbox::Ending;
 
 /// The shell that runs lines.
 const SHELL: &str = "/bin/sh";
-/// How long the output of a command that ended is waited for; one that it left running may hold the pipe for ever.
+/// How long the output of an ended command is waited for; a process that it left running may hold
+/// the pipe open for ever.
 const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 /// How much of the output is read at once.
 const READ_BYTES: usize = 16 << 10;
 
-/// A command that was started. Dropping it kills it and everything that it started.
+/// A started command. Dropping it kills it with all its descendants.
 pub(crate) struct Command {
-    /// Its leader is never waited for; the runtime reaps it after this was dropped.
+    /// The leader is never waited for; the runtime reaps it after this is dropped.
     begun: Begun,
     ended: watch::Receiver<Option<Ended>>,
     watcher: AbortHandle,
@@ -44,7 +46,7 @@ pub(crate) struct Command {
 }
 
 impl Command {
-    /// Starts what is ordered, confined as the agent is, and has the screen filled.
+    /// Starts an ordered command, confined like the agent, with its output in `screen`.
     pub(crate) fn start(
         launch: &Launch,
         order: Order,
@@ -55,13 +57,13 @@ impl Command {
         let workspace = open_workspace(&launch.workspace).map_err(io::Error::other)?;
         // One pipe for both outputs, so that they are read in the order in which they were written.
         let (output, input) = io::pipe()?;
-        // Listening begins before there is anything to miss.
+        // Subscribed before the start, so that no signal is missed.
         let changes = signal(SignalKind::child())?;
         let nothing = OwnedFd::from(std::fs::File::open("/dev/null")?);
         let streams = [nothing, input.try_clone()?.into(), input.into()];
         let begun = Begun::start(&launch, workspace, &folder, streams, Ending::WithControl)?;
         let record = launch.leftovers.as_deref().and_then(|folder| {
-            // Without a record only a killed daemon's successor misses something.
+            // Without a record, only the next daemon cannot find the process after a kill.
             begun.record(&launch, folder).ok()
         });
         let exit = match begun.control() {
@@ -74,7 +76,7 @@ impl Command {
         Ok(Self { begun, ended, watcher, _record: record })
     }
 
-    /// How it ended, if it did.
+    /// The exit status, once it has ended.
     pub(super) fn ended(&self) -> Option<Ended> {
         *self.ended.borrow()
     }
@@ -89,9 +91,9 @@ impl Command {
         }
     }
 
-    /// Kills it and everything that it started.
+    /// Kills it with all its descendants.
     pub(super) fn kill(&mut self) {
-        // It is not reaped as long as this is kept.
+        // The leader is not reaped while `begun` exists.
         self.begun.kill();
     }
 }
@@ -124,11 +126,11 @@ fn launch_of(launch: &Launch, order: Order, folder: &Path) -> io::Result<Launch>
     Ok(Launch { program, args, environment, ..launch.clone() })
 }
 
-/// Where the end of a command is seen.
+/// How the end of a command is detected.
 enum Exit {
-    /// At the leader itself, whenever some child of ours changes.
+    /// By waiting for the leader after each SIGCHLD.
     Leader(Pid, Signals),
-    /// On the socket of its supervisor.
+    /// By the socket of its supervisor.
     Supervisor(BufReader<UnixStream>),
 }
 
@@ -138,7 +140,7 @@ impl Exit {
             Self::Leader(group, changes) => wait_for_leader(group, changes).await,
             Self::Supervisor(mut control) => {
                 let mut line = Vec::new();
-                // A supervisor that is gone without a word was killed.
+                // A supervisor that exits without a report was killed.
                 control.read_until(b'\n', &mut line).await.ok();
                 read_word(&line).unwrap_or(Ended { code: None, signal: Some(9) })
             }
@@ -154,7 +156,7 @@ async fn wait_for_leader(group: Pid, mut changes: Signals) -> Ended {
                 let signal = status.terminating_signal();
                 return Ended { code: status.exit_status(), signal };
             }
-            // There is always a next change while the runtime lives.
+            // The stream of signals does not end while the runtime lives.
             Ok(None) => changes.recv().await,
             Err(error) => {
                 tracing::error!(%error, "cannot ask for a command");
@@ -164,7 +166,7 @@ async fn wait_for_leader(group: Pid, mut changes: Signals) -> Ended {
     }
 }
 
-/// Fills the screen until the command has ended, and then returns its exit status.
+/// Reads output until the command has ended, and then returns its exit status.
 async fn attend(
     exit: Exit,
     mut output: pipe::Receiver,
@@ -188,7 +190,7 @@ async fn attend(
     let all_read = all_read || timeout(OUTPUT_GRACE, &mut read).await.is_ok();
     end.send_replace(Some(ended));
     if !all_read {
-        // What the command left running may still print.
+        // Processes that the command left running may still print.
         read.await;
     }
 }

@@ -1,4 +1,4 @@
-//! The end of a command's output, as much as is kept of it.
+//! The last part of a command's output.
 
 /// Keeps the last bytes that were printed.
 pub(crate) struct Screen {
@@ -14,7 +14,7 @@ impl Screen {
 
     pub(super) fn print(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
-        // Moving the rest to the front is dear, so it is done seldom.
+        // Moving the bytes to the front is expensive, so it is done rarely.
         if self.bytes.len() > self.bytes_max.saturating_mul(2) {
             self.bytes.drain(..self.first_kept());
             self.cut = true;
@@ -26,7 +26,7 @@ impl Screen {
         self.cut || self.bytes.len() > self.bytes_max
     }
 
-    /// What is kept, from the beginning of a character on.
+    /// The stored text, from the first complete character on.
     pub(crate) fn text(&self) -> String {
         let kept = self.bytes.get(self.first_kept()..).unwrap_or_default();
         let is_inside = |byte: &&u8| self.is_cut() && (0x80..0xc0).contains(*byte);

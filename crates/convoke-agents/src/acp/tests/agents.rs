@@ -270,7 +270,7 @@ async fn copilot() {
     "#);
 }
 
-/// One rejection that is told twice.
+/// Cline reports one rejection twice.
 #[tokio::test(start_paused = true)]
 async fn cline() {
     let hello = json!({"protocolVersion": 1, "agentCapabilities": {"loadSession": true, "promptCapabilities": {"image": true}}, "agentInfo": {"name": "cline", "version": "3.0.65"}});

@@ -175,9 +175,9 @@ impl Scene {
     /// Runs until everything is idle, and records the output.
     pub(in crate::acp) async fn settle(&mut self) {
         // The clock is paused: it only advances when all tasks are idle.
-        let moment = Duration::from_millis(1);
+        let pause = Duration::from_millis(1);
         while self.end.is_none() {
-            match timeout(moment, self.talk.step(Some(&mut self.requests))).await {
+            match timeout(pause, self.talk.step(Some(&mut self.requests))).await {
                 Ok(ControlFlow::Continue(())) => {}
                 Ok(ControlFlow::Break(end)) => self.end = Some(end),
                 Err(_) => break,

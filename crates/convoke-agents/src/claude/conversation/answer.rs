@@ -1,6 +1,7 @@
-//! What the agent says and thinks, in pieces or in whole messages.
+//! The agent's answers and thoughts, in pieces or in whole messages.
 //!
-//! A sub-agent talks to the agent and not to people, so its text is left out; its tool calls are shown.
+//! A sub-agent talks to the agent and not to people, so its text is left out; its tool calls are
+//! shown.
 
 use convoke_core::bounds::clip;
 use convoke_core::session::Report;
@@ -9,40 +10,41 @@ use serde_json::Value;
 use super::{Conversation, list, word};
 use crate::driver::WORDS_BYTES_MAX;
 
-/// The message that the agent is at.
+/// The current message of the agent.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
-    /// The message that is being streamed.
+    /// The id of the message that is being streamed.
     current: String,
-    /// The last message that was streamed; when it arrives whole, its text was already reported.
+    /// The id of the last streamed message; when it arrives whole, its text was already reported.
     in_pieces: String,
-    /// The model that wrote it. Not always the chosen one: in some modes another one thinks.
+    /// The model that wrote it. Not always the chosen one: some modes use another one.
     pub(super) model: String,
     read_tokens: u64,
     written_tokens: u64,
 }
 
 impl Answer {
-    /// How many tokens of the conversation the model had before it after its last message.
+    /// The tokens in the model's context after its last message.
     pub(super) fn context_used(&self) -> Option<u64> {
         Some(self.read_tokens + self.written_tokens).filter(|tokens| *tokens > 0)
     }
 
-    /// Takes the count of a conversation that was made shorter.
+    /// Records the token count after a compaction.
     pub(super) fn shorten(&mut self, tokens: u64) {
         (self.read_tokens, self.written_tokens) = (tokens, 0);
     }
 
     fn meet_author(&mut self, message: &Value) {
         let model = word(message, "model");
-        // What no model wrote says so in angle brackets.
+        // Messages that no model wrote have a name in angle brackets.
         if !model.is_empty() && !model.starts_with('<') {
             model.clone_into(&mut self.model);
         }
     }
 
     fn count(&mut self, usage: &Value) {
-        // What comes with the last pieces may count the written tokens only, and messages that no model wrote count none.
+        // The usage with the last pieces may count only written tokens, and messages that no model
+        // wrote have none.
         let (read, written) = (read_tokens(usage), usage["output_tokens"].as_u64().unwrap_or(0));
         if read > 0 {
             self.read_tokens = read;
@@ -76,7 +78,7 @@ impl Conversation {
             }
             "message_delta" => self.answer.count(&event["usage"]),
             "content_block_delta" => self.hear_delta(&event["delta"]),
-            // Starts and ends of blocks, and what later versions may add around the pieces.
+            // Starts and ends of blocks, and frames that later versions may add.
             _ => {}
         }
     }
@@ -100,7 +102,7 @@ impl Conversation {
         }
         let id = word(message, "id");
         let was_told = !id.is_empty() && self.answer.in_pieces == id;
-        // An error of the model's comes again as the result of the turn.
+        // An error of the model is repeated in the result of the turn.
         let is_error = frame["is_api_error_message"] == true;
         let is_news = !by_sub_agent && !was_told && !is_error;
         for block in list(message, "content") {

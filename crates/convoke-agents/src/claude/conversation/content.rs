@@ -1,10 +1,10 @@
-//! The content of a prompt: words alone as a string, and with pictures or documents as blocks.
+//! The content of a prompt: text alone as a string, with images or documents as blocks.
 
 use serde_json::{Value, json};
 
 use crate::driver::{Enclosed, Enclosure};
 
-/// The pictures that the model takes.
+/// The image types that the model accepts.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// The content of the frame that carries a prompt. Claude reads mentioned files by the `@` in front of their paths.
@@ -39,7 +39,7 @@ pub(super) fn of_prompt(text: &str, enclosed: &[Enclosure]) -> Value {
     if blocks.is_empty() {
         return words.into();
     }
-    // The model looks at a picture before it reads what is said about it.
+    // Images come before the text that refers to them.
     if !words.trim().is_empty() {
         blocks.push(json!({"type": "text", "text": words}));
     }

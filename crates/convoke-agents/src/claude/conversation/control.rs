@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::offer::MODEL;
 use super::{Conversation, word};
 
-/// Control requests that may be unanswered; beyond that the first is dropped, and an answer to it changes nothing.
+/// Unanswered control requests; beyond that the oldest is dropped, and a response to it is ignored.
 const OPEN_MAX: usize = 64;
 
 /// Control requests that are not answered yet.
@@ -65,7 +65,7 @@ impl Conversation {
         }
         match request {
             ControlRequest::Initialize => self.welcome(&response["response"]),
-            // The result of the turn says whether it worked.
+            // The result of the turn shows whether it worked.
             ControlRequest::Interrupt => {}
             ControlRequest::Mode(mode) => self.enter_mode(&mode),
             ControlRequest::Model(model) => self.choose_model(&model),

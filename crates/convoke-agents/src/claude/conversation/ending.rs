@@ -1,4 +1,4 @@
-//! How a turn ended, and what it cost.
+//! The end of a turn, and its usage.
 
 use convoke_core::content::{Cost, Usage};
 use convoke_core::session::Report;
@@ -15,7 +15,7 @@ impl Conversation {
             return self.hear_ending_of_own_turn(frame);
         };
         let stop = stop(&turn, frame);
-        // Older versions give the output of a local command nowhere else.
+        // Older versions report the output of a local command nowhere else.
         if !turn.answered && stop == Stop::EndTurn {
             self.say(word(frame, "result"));
         }
@@ -23,7 +23,7 @@ impl Conversation {
         self.report(Report::TurnEnded { turn: turn.place, stop });
     }
 
-    /// The agent works without a prompt when something that it runs in the background is done.
+    /// Handles the result of a turn without a prompt, which a background task began.
     fn hear_ending_of_own_turn(&mut self, frame: &Value) {
         if frame["is_error"] == true && !was_aborted(frame) {
             self.advise("error", detail(frame));
@@ -31,7 +31,8 @@ impl Conversation {
         self.report_usage(frame);
     }
 
-    /// Tokens are those of the turn. Money is that of the whole session, also before it was resumed; `/clear` resets it.
+    /// Tokens are those of the turn. The cost is that of the whole session, including before it was
+    /// resumed; `/clear` resets it.
     fn report_usage(&mut self, frame: &Value) {
         let (used, models, model) = (&frame["usage"], &frame["modelUsage"], &self.answer.model);
         let tokens = |count: u64| Some(count).filter(|count| *count > 0);
@@ -49,18 +50,19 @@ impl Conversation {
     }
 }
 
-/// Whether this is the end of the turn, and not of one that the agent started on its own.
+/// Whether this is the end of the turn, and not of one that the agent began itself.
 fn ends(turn: &Turn, frame: &Value) -> bool {
     let prompts = list(frame, "user_message_uuids");
     if prompts.is_empty() {
-        // Older versions name no prompts; they do say when it was not a human who prompted.
+        // Older versions name no prompt, but state whether a human prompted.
         let origin = word(&frame["origin"], "kind");
         return origin.is_empty() || origin == "human";
     }
     prompts.iter().any(|prompt| *prompt == turn.message)
 }
 
-/// A failure has `is_error`, since errors of the model come as `success`.
+/// The stop reason. Failures are recognised by `is_error`, since errors of the model come as
+/// `success`.
 fn stop(turn: &Turn, frame: &Value) -> Stop {
     if turn.interrupted && was_aborted(frame) {
         return Stop::Cancelled;
@@ -80,13 +82,13 @@ fn is_failure(frame: &Value) -> bool {
     frame["is_error"] == true || word(frame, "subtype").starts_with("error")
 }
 
-/// Older versions do not say why an execution broke off.
+/// Whether an execution was aborted; older versions do not state why.
 fn was_aborted(frame: &Value) -> bool {
     let reason = frame["terminal_reason"].as_str();
     reason.map_or(word(frame, "subtype") == "error_during_execution", |r| r.starts_with("aborted"))
 }
 
-/// The most specific error message that there is.
+/// The most specific error message.
 fn detail(frame: &Value) -> String {
     let result = word(frame, "result").trim();
     if !result.is_empty() {

@@ -15,17 +15,18 @@ use crate::evidence::{Call, of_call};
 
 const ALLOW: &str = "allow";
 const DENY: &str = "deny";
-/// Bytes of input of open requests, which the agent must get back; beyond that a further request is denied.
+/// Bytes of input of open requests, which must be returned to the agent; further requests are
+/// denied.
 const INPUTS_BYTES_MAX: usize = 16 << 20;
-/// The tool by which the agent asks questions. Its permission is answered with the answers.
+/// The tool for questions. Its permission request is answered with the answers.
 const QUESTION_TOOL: &str = "AskUserQuestion";
-/// More than the agent's own limits, which may change; the user interfaces must cope.
+/// Above the agent's own limits, which may change; the user interfaces must handle this many.
 const QUESTION_LIMITS: Limits = Limits { questions_max: 16, options_max: 32 };
 
-/// A request of the agent's that is open.
+/// An open request of the agent.
 #[derive(Debug)]
 pub(super) struct Ask {
-    /// What the agent calls it.
+    /// The agent's id of it.
     wire_id: String,
     /// The arguments of the tool call.
     input: Value,
@@ -34,7 +35,7 @@ pub(super) struct Ask {
 
 #[derive(Debug)]
 enum Subject {
-    /// May it.
+    /// A permission.
     Permission,
     /// A set of questions.
     Questions(Vec<Question>),
@@ -101,7 +102,7 @@ impl Conversation {
     }
 
     pub(super) fn reply(&mut self, request: RequestId, reply: Reply) {
-        // The agent may have taken it back in the meantime.
+        // The agent may have withdrawn it meanwhile.
         let Some(ask) = self.asked.remove(&request) else { return };
         let answer = match (ask.subject, reply) {
             (Subject::Permission, Reply::Chosen { option_id }) => chosen(&option_id, &ask.input),
@@ -124,7 +125,8 @@ impl Conversation {
         self.answer(&ask.wire_id, &answer);
     }
 
-    /// No answer will come. While its turn is running, the agent must not try something else instead.
+    /// The response if no answer will come. While its turn is running, it interrupts the agent,
+    /// which must not try something else instead.
     fn take_back(&mut self) -> Value {
         const WHY: &str = "The request was cancelled.";
         let Some(turn) = &mut self.turn else { return deny(WHY) };
@@ -153,7 +155,7 @@ fn chosen(option_id: &str, input: &Value) -> Value {
     }
 }
 
-/// The agent reads the answers from the input of its tool, by the text of the questions.
+/// The input with the answers, which the agent's tool reads by the text of the questions.
 fn answered(mut input: Value, questions: &[Question], answers: &[Answer]) -> Value {
     let words = |index: usize| {
         let fitting = answers.iter().filter(|answer| answer.question_index == index);
@@ -169,7 +171,7 @@ fn answered(mut input: Value, questions: &[Question], answers: &[Answer]) -> Val
 }
 
 fn words_of(answer: &Answer) -> Vec<&str> {
-    // Several win over one, as everywhere.
+    // Several selections take precedence over one, as everywhere.
     let selected = match &answer.selected_options {
         Some(labels) => labels.iter().map(String::as_str).collect(),
         None => answer.selected_option.as_deref().into_iter().collect::<Vec<_>>(),
@@ -177,7 +179,7 @@ fn words_of(answer: &Answer) -> Vec<&str> {
     selected.into_iter().chain(answer.custom_text.as_deref()).filter(|w| !w.is_empty()).collect()
 }
 
-/// The questions, if that is what the agent asks and a human could answer them.
+/// The questions, if the request is a valid set of them.
 fn questions(tool: &str, input: &Value) -> Option<Vec<Question>> {
     if tool != QUESTION_TOOL {
         return None;
@@ -208,7 +210,7 @@ fn title(request: &Value, tool: &str, input: &Value) -> String {
     }
 }
 
-/// The agent's own suggestions, which would hold for good, are not among them.
+/// The options of a permission, without the agent's own suggestions, which would be permanent.
 fn options() -> Vec<PermissionOption> {
     let option = |id: &str, name: &str, kind| PermissionOption {
         option_id: id.to_owned(),

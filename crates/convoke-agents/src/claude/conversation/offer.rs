@@ -1,4 +1,4 @@
-//! What the agent offers: its commands, its models and its modes, and which of them are chosen.
+//! What the agent offers: its commands, models and modes, and the chosen ones.
 
 use convoke_core::state::{OfferedChoice, OfferedCommand, OfferedSetting, SessionState};
 use serde_json::Value;
@@ -7,9 +7,10 @@ use super::{Conversation, list, word};
 
 /// The only setting.
 pub(super) const MODEL: &str = "model";
-/// How much of a command's description is kept; some are whole manuals for the model.
+/// How much of a command's description is kept; some are manuals for the model.
 const DESCRIPTION_CHARS_MAX: usize = 200;
-/// The modes that every version takes, with what people read. The dangerous one is refused unless it was started with.
+/// The modes that every version supports, with their texts for people. The dangerous one is refused
+/// unless `claude` was started with it.
 const MODES: [(&str, &str, &str); 4] = [
     ("default", "Default", "Asks before it changes or runs anything"),
     ("acceptEdits", "Accept edits", "Edits files in the workspace without asking"),
@@ -17,7 +18,7 @@ const MODES: [(&str, &str, &str); 4] = [
     ("dontAsk", "Don't ask", "Does what is allowed already, and refuses the rest without asking"),
 ];
 
-/// What the agent offers, once it has said so.
+/// What the agent offers, once it has reported it.
 #[derive(Debug, Default)]
 pub(super) struct Offer {
     greeting: Option<Greeting>,
@@ -27,17 +28,17 @@ pub(super) struct Offer {
     mode: String,
 }
 
-/// How the agent answered our greeting.
+/// The response to the `initialize` request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::claude) enum Greeting {
     /// It is ready.
     Ready {
-        /// Its version, where it says so.
+        /// Its version, if it reports one.
         version: Option<String>,
     },
-    /// It is not.
+    /// It refused.
     Refused {
-        /// What it said.
+        /// The error.
         error: String,
     },
 }
@@ -55,7 +56,7 @@ impl Offer {
 }
 
 impl Conversation {
-    /// How the agent answered our greeting, once it has.
+    /// The response to the `initialize` request, once it has arrived.
     pub(in crate::claude) fn greeting(&self) -> Option<&Greeting> {
         self.offer.greeting.as_ref()
     }
@@ -86,7 +87,7 @@ impl Conversation {
         }
     }
 
-    /// Takes the model that was asked for.
+    /// Records the model that was requested.
     pub(super) fn choose_model(&mut self, id: &str) {
         if self.offer.model != id {
             id.clone_into(&mut self.offer.model);
@@ -94,7 +95,7 @@ impl Conversation {
         }
     }
 
-    /// Takes the model that the agent says it uses, by its full name.
+    /// Records the model that the agent reports, by its full name.
     pub(super) fn meet_model(&mut self, full_name: &str) {
         if full_name.is_empty() {
             return;
@@ -141,7 +142,7 @@ impl Conversation {
     }
 }
 
-/// The available modes, with the current one even when it is not among those offered.
+/// The available modes, including the current one even if it is not offered.
 fn known_modes(current: &str) -> Vec<OfferedChoice> {
     let offered = MODES.iter().map(|(id, name, meaning)| OfferedChoice {
         id: (*id).to_owned(),
@@ -157,7 +158,7 @@ fn unnamed(id: &str) -> OfferedChoice {
 }
 
 fn command(offered: &Value) -> Option<OfferedCommand> {
-    // Names that begin so are called by other programs of the same maker.
+    // Names with this prefix are for other programs of the same vendor.
     let name = offered["name"].as_str().filter(|name| !name.starts_with("__"))?;
     let description = word(offered, "description");
     let mut kept: String = description.chars().take(DESCRIPTION_CHARS_MAX).collect();

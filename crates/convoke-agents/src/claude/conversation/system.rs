@@ -1,4 +1,4 @@
-//! What the agent says about itself while it works.
+//! System frames: what the agent reports about itself.
 
 use convoke_core::notice::AgentEvent;
 use convoke_core::session::Report;
@@ -21,7 +21,7 @@ impl Conversation {
         }
     }
 
-    /// Comes before every turn, and again when something has changed.
+    /// Handles the frame before every turn, which is also sent when something has changed.
     fn hear_start_of_turn(&mut self, frame: &Value) {
         self.meet_model(word(frame, "model"));
         self.enter_mode(word(frame, "permissionMode"));
@@ -36,7 +36,8 @@ impl Conversation {
         }
     }
 
-    /// Every attempt waits twice as long as the one before, so the first, second, fourth and eighth are news enough.
+    /// Each retry waits twice as long as the one before, so only the first, second, fourth and
+    /// eighth are reported.
     fn hear_retry(&mut self, frame: &Value) {
         let attempt = frame["attempt"].as_u64().unwrap_or(1);
         let reported = self.turn.as_ref().map_or(0, |turn| turn.retries_reported);
@@ -70,7 +71,8 @@ impl Conversation {
         }
     }
 
-    /// Comes with every answer of the model's; it is news when it changes.
+    /// Handles the usage limit, which comes with every response of the model; only changes are
+    /// reported.
     pub(super) fn hear_limit(&mut self, limit: &Value) {
         let which = limit["rateLimitType"].as_str().unwrap_or("usage");
         let status = word(limit, "status");

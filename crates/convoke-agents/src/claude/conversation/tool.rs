@@ -11,11 +11,11 @@ use super::{Conversation, list, word};
 use crate::driver::WORDS_BYTES_MAX;
 use crate::evidence::kind_of;
 
-/// How much of a call's gist fits in a line.
+/// The length of a call's summary.
 const GIST_CHARS_MAX: usize = 500;
-/// Calls that may be open; beyond that the first is forgotten, and its result comes without diffs.
+/// Open calls that are tracked; beyond that the oldest is evicted, and its result has no diffs.
 const OPEN_MAX: usize = 1024;
-/// Bytes of diffs of open calls that are remembered; a call beyond that is remembered without its diffs.
+/// Bytes of diffs of open calls that are stored; further calls are tracked without diffs.
 const OPEN_BYTES_MAX: usize = 8 << 20;
 
 /// The changes that open calls are about to make.
@@ -38,7 +38,7 @@ fn weight(diff: &Diff) -> usize {
 }
 
 impl Conversation {
-    /// A call as the agent makes it; `frame` says whether a sub-agent does.
+    /// Handles a call; `frame` shows whether a sub-agent makes it.
     pub(super) fn call(&mut self, block: &Value, frame: &Value) {
         let (id, tool, args) = (word(block, "id"), word(block, "name"), &block["input"]);
         if id.is_empty() {
@@ -56,7 +56,7 @@ impl Conversation {
         }
     }
 
-    /// Reports a call unless it was reported before; a permission may come before its call.
+    /// Reports a call unless it was reported before; a permission request may precede its call.
     pub(super) fn announce(&mut self, id: &str, tool: &str, args: &Value, title: Option<String>) {
         if self.calls.0.contains_key(id) {
             return;
@@ -75,7 +75,8 @@ impl Conversation {
         self.calls.remember(id, diffs);
     }
 
-    /// The results of tools. All other text in the user's name is the agent's own: summaries, replays, marks.
+    /// Handles the results of tools. Any other text in the user's role is the agent's own:
+    /// summaries, replays, marks.
     pub(super) fn hear_results(&mut self, frame: &Value) {
         for block in list(&frame["message"], "content") {
             if word(block, "type") == "tool_result" {
@@ -84,7 +85,7 @@ impl Conversation {
         }
     }
 
-    /// A result; `details` is what the agent knows besides, in a shape of the tool's own.
+    /// Handles a result; `details` are further fields in the tool's own format.
     pub(super) fn settle(&mut self, block: &Value, details: &Value) {
         let id = word(block, "tool_use_id");
         let mut diffs = self.calls.0.remove(id).unwrap_or_default();
@@ -109,12 +110,12 @@ impl Conversation {
     }
 }
 
-/// What a call is about, with the tool's name: `Bash: echo hi`.
+/// The summary of a call with the tool's name: `Bash: echo hi`.
 pub(super) fn full_title(tool: &str, args: &Value) -> String {
     gist(args).map_or_else(|| tool.to_owned(), |gist| format!("{tool}: {gist}"))
 }
 
-/// What a call is about, in one line.
+/// The summary of a call in one line.
 fn gist(args: &Value) -> Option<String> {
     const TELLING: [&str; 11] = [
         "command",
@@ -130,7 +131,7 @@ fn gist(args: &Value) -> Option<String> {
         "plan",
     ];
     let text = TELLING.iter().find_map(|field| args[field].as_str())?.trim();
-    // Lines are joined visibly: what is allowed must not hide behind its first line.
+    // Lines are joined visibly: a command must not hide behind its first line.
     let line = text.lines().collect::<Vec<_>>().join(" ⏎ ");
     let end = line.char_indices().nth(GIST_CHARS_MAX).map(|(end, _)| end);
     let gist = match end.and_then(|end| line.get(..end)) {
@@ -140,7 +141,7 @@ fn gist(args: &Value) -> Option<String> {
     Some(gist).filter(|gist| !gist.is_empty())
 }
 
-/// The changes that a call announces. What stands there before a `Write` is known only when it is done.
+/// The changes that a call announces. The text before a `Write` is only known after it.
 fn planned_diffs(tool: &str, args: &Value) -> Vec<Diff> {
     let path = word(args, "file_path");
     let edit = |change: &Value| {

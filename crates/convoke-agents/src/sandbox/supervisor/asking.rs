@@ -13,7 +13,7 @@ use super::super::domains::Target;
 use super::super::policy::{ConnectionAnswer, ConnectionRequest, Ruling};
 use super::listen;
 
-/// Connections that may wait for an answer at once; one more is denied, so that the others find room.
+/// Connections that may wait for an answer at once; further ones are denied.
 const WAITING_MAX: usize = 32;
 /// Bytes of an answer; the reason that a human gives is cut before.
 const ANSWER_BYTES_MAX: u64 = 64 << 10;
@@ -40,13 +40,13 @@ impl Asking {
         Ok(Arc::new(Self { questions, room: Semaphore::new(WAITING_MAX) }))
     }
 
-    /// Waits for what the daemon, or the human behind it, decides.
+    /// Waits for the decision of the daemon or of the human.
     pub(super) async fn ask(&self, target: &Target) -> Ruling {
         let Ok(_place) = self.room.try_acquire() else {
             return deny("too many connections wait for a decision already");
         };
         let (answer, decided) = oneshot::channel();
-        // When the task is gone, the answer is, too.
+        // If the task has ended, the answer channel is closed, too.
         self.questions.send(Question { target: target.clone(), answer }).await.ok();
         decided.await.unwrap_or_else(|_| deny("the daemon no longer answers"))
     }
@@ -56,7 +56,7 @@ pub(super) fn deny(why: &str) -> Ruling {
     Ruling::Deny { why: why.to_owned() }
 }
 
-/// Hands on the answers until the socket ends.
+/// Forwards the answers until the socket is closed.
 async fn read(socket: OwnedReadHalf, answers: mpsc::Sender<ConnectionAnswer>) {
     let mut socket = BufReader::new(socket);
     let mut line = Vec::new();
@@ -70,7 +70,7 @@ async fn read(socket: OwnedReadHalf, answers: mpsc::Sender<ConnectionAnswer>) {
     }
 }
 
-/// Sends questions and brings each its answer. Those without one are denied when this ends.
+/// Sends questions and delivers their answers. Unanswered ones are denied when this ends.
 async fn attend(
     mut socket: OwnedWriteHalf,
     mut asked: mpsc::Receiver<Question>,

@@ -17,16 +17,16 @@ use super::super::policy::Policy;
 use super::asking::Asking;
 use super::proxy::Proxy;
 
-/// Connections to the tools at once; one more waits in the kernel's queue.
+/// Concurrent connections to the tools; further ones wait in the kernel's backlog.
 const TOOLS_MAX: usize = 64;
-/// Connections through the proxy at once.
+/// Concurrent connections through the proxy.
 const PROXY_MAX: usize = 256;
-/// How long the daemon may take to accept a connection.
+/// The timeout for the daemon to accept a connection.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
-/// How long to wait after a connection could not be accepted, such as for lack of descriptors.
+/// The delay after a failed accept, for example for lack of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Starts to accept on the listeners; this ends with the runtime.
+/// Starts to accept on the listeners; the tasks end with the runtime.
 pub(super) fn start(
     listeners: Listeners,
     policy: &Policy,
@@ -77,7 +77,7 @@ where
 /// Connects a client with the tools.
 async fn forward(mut client: TcpStream, tools: SocketAddr) {
     match timeout(CONNECT_PATIENCE, TcpStream::connect(tools)).await {
-        // How a connection ends concerns its two sides only.
+        // Errors of an established connection only concern its two sides.
         Ok(Ok(mut server)) => drop(copy_bidirectional(&mut client, &mut server).await.ok()),
         Ok(Err(error)) => say(&format!("cannot connect to Convoke's tools at {tools}: {error}")),
         Err(_) => say(&format!("Convoke's tools at {tools} do not accept connections")),

@@ -1,4 +1,4 @@
-//! What a program and its children use up, sampled: no cgroup can be counted on.
+//! Samples the resource use of a program and its descendants, since a cgroup may not be available.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use crate::sandbox::enter::{View, say};
 use crate::sandbox::planted;
 use crate::sandbox::policy::{Limits, Plan};
 
-/// Samples between two looks at the folder for temporary files.
+/// Samples between two measurements of the folder for temporary files.
 const TEMP_EVERY: u32 = 4;
-/// Files that are counted at one look; a folder with more is judged by these.
+/// Files that are counted in one measurement; a folder with more is judged by these.
 const FILES_MAX: usize = 50_000;
 
-/// Looks at the limits from time to time.
+/// Checks the limits periodically.
 pub(super) struct Watch {
     limits: Limits,
     temp: Option<PathBuf>,
-    /// A main repository, in which a certain file would lead git to another configuration.
+    /// A main repository, in which a `commondir` file would redirect git to another configuration.
     repository: Option<PathBuf>,
     samples: u32,
 }
@@ -31,7 +31,8 @@ impl Watch {
         Self { limits, temp, repository, samples: 0 }
     }
 
-    /// Removes a file that appeared since the start and would let git run programs of the agent's choice.
+    /// Removes a file that was created since the start and would let git run programs of the
+    /// agent's choice.
     pub(super) fn remove_planted(&self) {
         let Some(repository) = &self.repository else { return };
         match planted::remove_common_dir(repository) {
@@ -41,7 +42,7 @@ impl Watch {
         }
     }
 
-    /// Which limit is exceeded, in a sentence for people.
+    /// The exceeded limit, in a sentence for people.
     pub(super) fn exceeded(&mut self, all: &[Descendant]) -> Option<String> {
         self.samples += 1;
         let Limits { memory_bytes, tasks, temp_bytes } = self.limits;
@@ -80,7 +81,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// What one process uses.
+/// The resource use of one process.
 struct Usage {
     memory_bytes: u64,
     tasks: u64,
@@ -92,7 +93,7 @@ fn usage(process: &Descendant) -> Option<Usage> {
         let line = status.lines().find_map(|line| line.strip_prefix(name));
         line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0)
     };
-    // Pages of files are shared and can be dropped, so they are not counted.
+    // Pages of files are shared and can be evicted, so they are not counted.
     let kilobytes = number("RssAnon:") + number("RssShmem:");
     Some(Usage { memory_bytes: kilobytes << 10, tasks: number("Threads:") })
 }

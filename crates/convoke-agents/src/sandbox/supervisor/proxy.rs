@@ -1,7 +1,7 @@
 //! The HTTP proxy for one agent: tunnels (`CONNECT`), and plain requests with an absolute URL.
 //!
-//! A name is resolved only after the list, or the human, allowed it, and only once: the connection goes to an address that
-//! was checked. What is inside of a tunnel is not looked at.
+//! A name is resolved only after the list or the human has allowed it, and only once: the
+//! connection uses an address that was checked. The contents of a tunnel are not inspected.
 
 mod head;
 
@@ -21,13 +21,14 @@ use head::{Head, Kind};
 
 /// Bytes of the head of a request.
 const HEAD_BYTES_MAX: usize = 64 << 10;
-/// How long a client may take to send it.
+/// The timeout for a client to send it.
 const HEAD_PATIENCE: Duration = Duration::from_secs(30);
 /// How long resolving a name, and connecting to one address, may take.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(20);
 /// Addresses of one name that are tried.
 const ADDRESSES_MAX: usize = 8;
-/// Bytes of a refused request that are read, so that the client can read the answer, and how long they are waited for.
+/// How much of a refused request is read, so that the client can read the response, and the timeout
+/// for that.
 const DRAIN_BYTES_MAX: u64 = 1 << 20;
 const DRAIN_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -37,7 +38,7 @@ pub(super) struct Proxy {
     asking: Option<Arc<Asking>>,
 }
 
-/// An answer of the proxy's own.
+/// A response of the proxy itself.
 struct Refusal {
     status: &'static str,
     text: String,
@@ -76,7 +77,7 @@ impl Proxy {
             Refusal::new("400 Bad Request", text.to_owned())
         })?;
         let mut server = self.connect(&head.target).await?;
-        // How the connection ends from here on concerns its two sides only.
+        // Later errors of the connection only concern its two sides.
         let begun = match head.kind {
             Kind::Tunnel => client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await,
             Kind::Request { forwarded } => server.write_all(&forwarded).await,
@@ -119,7 +120,7 @@ impl Proxy {
         deny("it is not on the list")
     }
 
-    /// The addresses of a target that a connection may go to.
+    /// The addresses of a target that a connection may use.
     async fn resolve(&self, target: &Target) -> Result<Vec<IpAddr>, Refusal> {
         let found: Vec<IpAddr> = match &target.host {
             Host::Address(address) => vec![*address],
@@ -147,7 +148,7 @@ impl Proxy {
     }
 }
 
-/// Reads the head of a request, and what came after it.
+/// Reads the head of a request, and the bytes after it.
 async fn read_head(client: &mut TcpStream) -> Result<(Vec<u8>, Vec<u8>), Refusal> {
     const END: &[u8] = b"\r\n\r\n";
     let mut bytes = Vec::with_capacity(4 << 10);
@@ -177,7 +178,8 @@ async fn read_head(client: &mut TcpStream) -> Result<(Vec<u8>, Vec<u8>), Refusal
     Ok((bytes, rest))
 }
 
-/// Answers with a refusal. What the client still sends is read, because unread bytes would cut the answer off.
+/// Sends a refusal. The rest of the request is read, because unread bytes would reset the
+/// connection before the response is read.
 async fn refuse(mut client: TcpStream, refusal: &Refusal) {
     let Refusal { status, text } = refusal;
     let answer = format!(
@@ -185,7 +187,7 @@ async fn refuse(mut client: TcpStream, refusal: &Refusal) {
          connection: close\r\nx-convoke-denied: 1\r\n\r\nconvoke: {text}\n",
         "convoke: \n".len() + text.len()
     );
-    // A client that is gone needs no answer.
+    // A client that has disconnected needs no response.
     if client.write_all(answer.as_bytes()).await.is_ok() && client.shutdown().await.is_ok() {
         let mut rest = client.take(DRAIN_BYTES_MAX);
         let mut nowhere = tokio::io::sink();

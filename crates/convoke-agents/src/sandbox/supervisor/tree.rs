@@ -1,4 +1,4 @@
-//! The processes below one process, as `/proc` shows them.
+//! The descendants of one process, from `/proc`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-/// How long killed processes may take to disappear; longer means that the kernel holds them.
+/// How long killed processes may take to disappear; after that the kernel blocks them.
 const DEATH_GRACE: Duration = Duration::from_secs(5);
-/// How often they are looked for meanwhile.
+/// The polling interval meanwhile.
 const DEATH_PAUSE: Duration = Duration::from_millis(1);
 
 /// A process below another one.
@@ -16,11 +16,11 @@ pub(super) struct Descendant {
     pub(super) pid: Pid,
     /// 1 for a child.
     depth: usize,
-    /// Dead, and not yet waited for.
+    /// Exited, but not reaped.
     is_zombie: bool,
 }
 
-/// Every process below one, those that moved to other sessions and groups included.
+/// Every descendant of a process, including those in other sessions and groups.
 pub(super) fn descendants(root: Pid) -> Vec<Descendant> {
     let mut children: BTreeMap<i32, Vec<(i32, bool)>> = BTreeMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -50,20 +50,21 @@ pub(super) fn descendants(root: Pid) -> Vec<Descendant> {
 fn parent_of(pid: i32) -> Option<(i32, bool)> {
     let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let line = String::from_utf8_lossy(&line);
-    // The program's name stands in parentheses and may hold anything, so that only the last one closes it.
+    // The program's name is in parentheses and may contain any character, so only the last one
+    // closes it.
     let (_, rest) = line.rsplit_once(") ")?;
     let mut fields = rest.split(' ');
     let state = fields.next()?;
     Some((fields.next()?.parse().ok()?, matches!(state, "Z" | "X")))
 }
 
-/// Sends SIGTERM to the program and everything below it. The monitors of bubblewrap are passed over: they would end the
-/// namespace at once.
+/// Sends SIGTERM to the program and all its descendants, except for the monitors of bubblewrap,
+/// which would end the namespace at once.
 pub(super) fn terminate(root: Pid) {
     let all = descendants(root);
     let is_monitor = |one: &&Descendant| !is_bubblewrap(one.pid) || one.depth > 2;
     for one in all.iter().filter(is_monitor) {
-        // It may have ended meanwhile.
+        // It may have exited meanwhile.
         kill_process(one.pid, Signal::TERM).ok();
     }
 }
@@ -73,11 +74,11 @@ fn is_bubblewrap(pid: Pid) -> bool {
     name.is_ok_and(|name| name.trim() == "bwrap")
 }
 
-/// Kills everything below a process, until nothing is left.
+/// Kills all descendants of a process, until none is left.
 pub(super) fn kill_all(root: Pid) {
     let deadline = Instant::now() + DEATH_GRACE;
     loop {
-        // Looked up each time: a process that is about to die may still have started another one.
+        // Listed again each time: a dying process may still have started another one.
         let left = descendants(root);
         if left.is_empty() || Instant::now() > deadline {
             return;
@@ -92,7 +93,7 @@ pub(super) fn kill_all(root: Pid) {
     }
 }
 
-/// Waits for orphans that ended; `child` has its own waiter.
+/// Reaps orphans that exited; `child` has its own waiter.
 pub(super) fn reap_orphans(all: &[Descendant], child: Option<u32>) {
     let is_orphan = |one: &&Descendant| {
         one.depth == 1 && one.is_zombie && Some(one.pid.as_raw_pid().cast_unsigned()) != child
@@ -101,6 +102,6 @@ pub(super) fn reap_orphans(all: &[Descendant], child: Option<u32>) {
 }
 
 fn reap(pid: Pid) {
-    // Not our child any more, or not dead yet: the next check finds out.
+    // Fails if it is no longer a child, or still alive; the next check handles it.
     waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG).ok();
 }

@@ -23,7 +23,7 @@ pub(in super::super) const SUMMARISE: &str = "This conversation has grown long, 
 /// The start of a successor's first prompt, also in logs of older versions.
 pub(in super::super) const TAKE_OVER: &str =
     "You take the place of a predecessor in a lasting conversation with another team.";
-/// The rest of it.
+/// The second part of a successor's first prompt.
 const QUOTED_BELOW: &str =
     "The predecessor's summary of it is quoted below. Answer with one word: ready.";
 /// The longest summary that is quoted in full.

@@ -1,4 +1,4 @@
-//! Tool calls of Vibe 3, which stand in one entry with their results.
+//! Tool calls of Vibe 3, which are in one entry with their results.
 
 use convoke_core::content::Diff;
 use convoke_core::time::Timestamp;
@@ -10,7 +10,7 @@ use crate::json::{field, list, path, plain, time, word};
 /// Shows a call, and its result once it has one.
 pub(super) fn show(assembly: &mut Assembly, id: &str, entry: &Value, at: Option<Timestamp>) {
     let detail = field(entry, "detail");
-    // The tool's group is no part of what people call it.
+    // The tool's group is not part of its name for people.
     let tool = word(detail, "toolName");
     let tool = tool.rsplit('.').next().unwrap_or(tool);
     let args = field(detail, "input").clone();
@@ -44,7 +44,7 @@ fn outcome(tool: &str, input: &Value, state: &Value, at: Option<Timestamp>) -> O
     }
 }
 
-/// What a tool said: to a terminal, or about a file.
+/// The output of a tool: of a terminal, or about a file.
 fn printed(state: &Value, result: &Value) -> String {
     let said = word(state, "outputText");
     if !said.is_empty() {
@@ -57,14 +57,14 @@ fn printed(state: &Value, result: &Value) -> String {
     }
     match result.get("content") {
         Some(content) => plain(content),
-        // A written file is seen in its difference.
+        // A written file is shown as a diff.
         None if result.get("bytes_written").is_some() => String::new(),
         None if result.get("lines_changed").is_some() => String::new(),
         None => plain(result),
     }
 }
 
-/// What was changed, with the whole path, and for a file that was written over what it held before.
+/// The changes, with the whole path, and for an overwritten file its previous text.
 fn diffs(tool: &str, input: &Value, output: &Value) -> Vec<Diff> {
     let result = field(output, "structured_content");
     let Some(path) = ["path", "file"].into_iter().find_map(|key| result.get(key)?.as_str()) else {
@@ -85,7 +85,7 @@ fn diffs(tool: &str, input: &Value, output: &Value) -> Vec<Diff> {
     }
 }
 
-/// The text of a file before it was written, which is in one of the notes about the result.
+/// The previous text of a file, which is in one of the notes about the result.
 fn before(output: &Value) -> Option<&str> {
     let notes = field(output, "_meta").as_object()?;
     notes.values().find_map(|note| note.get("previous_content")?.as_str())

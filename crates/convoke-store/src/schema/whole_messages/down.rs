@@ -59,9 +59,9 @@ struct Pieces<'a> {
     session: i64,
     seq: u64,
     last_at: i64,
-    /// A turn that has ended and whose end is not told yet.
+    /// A turn that has ended, but whose end no row states yet.
     ended: Option<EndedTurn>,
-    /// The last place at which nothing was open.
+    /// The last seq at which nothing was open.
     settled: u64,
 }
 
@@ -96,7 +96,7 @@ impl Pieces<'_> {
                 self.put_words(row, &content, updated_at, deltas.unwrap_or_default())
             }
             "notice" if field(&content, "event") == "turn_ended" => {
-                // The notice tells the end of the turn itself.
+                // This notice itself states the end of the turn.
                 match self.ended.take() {
                     Some(EndedTurn { prompt, .. }) => {
                         let mut content = content;
@@ -110,7 +110,7 @@ impl Pieces<'_> {
         }
     }
 
-    /// Tells the state of the turn of the prompt that was inserted last.
+    /// Writes the state of the turn of the prompt that was inserted last.
     fn put_turn(&mut self, turn: Option<&str>, at: i64) -> Result<(), Fault> {
         let turn = turn.and_then(|turn| serde_json::from_str::<Value>(turn).ok());
         let Some(turn) = turn else { return Ok(()) };
@@ -145,7 +145,7 @@ impl Pieces<'_> {
         Ok(())
     }
 
-    /// Tells the end of a turn that no message tells.
+    /// Writes the end of a turn that no message states.
     fn end_turn(&mut self) -> Result<(), Fault> {
         let Some(EndedTurn { prompt, turn, at }) = self.ended.take() else { return Ok(()) };
         self.last_at = self.last_at.max(at);
@@ -205,7 +205,8 @@ impl Pieces<'_> {
         Ok(())
     }
 
-    /// Version 1 has no sums of tokens; it adds up what each turn has used. Those of all turns but the last are one.
+    /// Version 1 adds up the usage of each turn instead of storing totals. The usage of all turns
+    /// but the last becomes one entry.
     fn put_earlier_usage(&mut self) -> Result<(), Fault> {
         let (input, output): (i64, i64) = self
             .db
@@ -236,7 +237,7 @@ impl Pieces<'_> {
             .db
             .prepare_cached("SELECT settled_seq = last_seq FROM agent_sessions WHERE n = ?1")?
             .query_row([self.session], |row| row.get(0))?;
-        // Reading may begin anywhere that nothing was open; the beginning always is such a place.
+        // Replay may start at any seq at which nothing was open, and always at the beginning.
         self.settled = if is_settled { self.seq } else { 0 };
         self.db
             .prepare_cached(

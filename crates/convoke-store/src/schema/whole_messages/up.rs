@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Row, drop_tables, field, sessions, set_field};
 use crate::error::Fault;
 
-/// The most that one message of words holds; longer ones go on in the next.
+/// The limit of one message; longer text continues in the next.
 const WORDS_BYTES_MAX: usize = 256 << 10;
 
 /// Fills the new tables and drops the old one.
@@ -32,35 +32,35 @@ pub(in crate::schema) fn up(db: &Connection) -> Result<(), Fault> {
         }
         fold.store(db, session)?;
     }
-    // The search index stays empty: migration 7 replaces it, and has it filled.
+    // The search index stays empty: migration 7 replaces and fills it.
     drop_tables(db, &["agent_messages"])
 }
 
-/// The messages of one session, as far as its rows were read.
+/// The messages of one session, built from the rows read so far.
 #[derive(Default)]
 struct Fold {
     messages: Vec<Folded>,
-    /// The prompt that runs, by its place in `messages`.
+    /// The running prompt, by its index in `messages`.
     running: Option<usize>,
     queue: Vec<(u64, Row)>,
-    /// Words that go on.
+    /// The open text, by its index in `messages`.
     words: Option<usize>,
     tools: HashMap<String, usize>,
     requests: HashMap<String, usize>,
     plan: Option<usize>,
     waiting: Option<usize>,
-    /// Where the prompts of the old places are now.
+    /// The new indexes of prompts, by their old seqs.
     prompts: HashMap<u64, usize>,
-    /// Where messages of the old places are now.
+    /// The new indexes of messages, by their old seqs.
     places: HashMap<u64, usize>,
-    /// By kind, so that the same database always gets the same revisions.
+    /// Sorted by kind, so that the result is deterministic.
     state: BTreeMap<&'static str, Value>,
     tokens: (i64, i64),
 }
 
 struct Folded {
     row: Row,
-    /// `None` for content that cannot be read, which is kept as it is.
+    /// `None` for content that cannot be parsed, which is kept unchanged.
     content: Option<Value>,
     turn: Option<Value>,
     updated_at: i64,
@@ -121,10 +121,10 @@ impl Fold {
         self.running = Some(at);
     }
 
-    fn set_turn(&mut self, at: usize, turn: Value, moment: i64) {
+    fn set_turn(&mut self, at: usize, turn: Value, time: i64) {
         if let Some(message) = self.messages.get_mut(at) {
             message.turn = Some(turn);
-            message.updated_at = message.updated_at.max(moment);
+            message.updated_at = message.updated_at.max(time);
         }
     }
 
@@ -146,7 +146,7 @@ impl Fold {
             open.updated_at = row.at;
         } else {
             self.close_words();
-            // The last piece of an answer whose other pieces are not there says nothing.
+            // The last piece of an answer without other pieces is skipped if it is empty.
             if !(text.is_empty() && is_last) {
                 let content = json!({"type": kind, "text": text, "partial": true});
                 self.words = Some(self.push(seq, row, Some(content)));
@@ -267,12 +267,12 @@ impl Fold {
         }
     }
 
-    /// The place that a message of an old place has now.
+    /// The new seq of a message with an old seq.
     fn moved(&self, old: u64) -> u64 {
         self.places.get(&old).map_or(old, |at| *at as u64 + 1)
     }
 
-    /// Notices that name places name the new ones.
+    /// Updates the seqs that notices contain.
     fn rename_places(&mut self) {
         for at in 0..self.messages.len() {
             let Some(content) = self.messages.get(at).and_then(|it| it.content.clone()) else {
@@ -299,7 +299,7 @@ impl Fold {
         }
     }
 
-    /// The revision of each message. Times never go back from one revision to the next.
+    /// The revision of each message. Timestamps never decrease from one revision to the next.
     fn revisions(&self) -> Vec<i64> {
         let mut order: Vec<usize> = (0..self.messages.len()).collect();
         order.sort_by_key(|at| self.messages.get(*at).map(|message| message.updated_at));

@@ -1,4 +1,4 @@
-//! Changes that are committed together, and what happens to the others when one of them fails.
+//! Changes that are committed together, and the retries if one of them fails.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,26 +15,27 @@ use crate::job::Job;
 use crate::sqlite::guard::Guard;
 use crate::write::Durability;
 
-/// Changes on their way into one transaction.
+/// The changes of the next transaction.
 pub(super) struct Batch {
     path: Arc<Path>,
     guard: Guard,
     jobs: Vec<Box<dyn Job>>,
-    /// Where several callers are answered. Waking each of them from outside would cost the writer as much as a commit.
+    /// The runtime on which several callers are answered. Waking each of them from the writer
+    /// thread would cost as much as a commit.
     runtime: Handle,
-    /// How many there were.
+    /// The number of commits.
     commits: Arc<AtomicU64>,
-    /// The sync mode that was set last.
+    /// The synchronous mode that was set last.
     reported: Option<Durability>,
 }
 
-/// Why a transaction came to nothing.
-enum Setback {
-    /// It did not begin; none of the changes has anything to do with it.
+/// Why a transaction failed.
+enum AttemptError {
+    /// It could not be begun, which has nothing to do with its changes.
     Beginning(Sql),
-    /// Only those changes, by their places; the others may be tried without them.
+    /// The changes at these indexes failed; the others can be retried without them.
     Members(Vec<usize>),
-    /// It could not be ended; a smaller one may still find room.
+    /// It could not be committed; a smaller one may still fit on the disk.
     Ending(Sql),
 }
 
@@ -47,10 +48,11 @@ impl Batch {
         self.jobs.push(job);
     }
 
-    /// Makes every change that can be made, in as few commits as possible, and answers every caller.
+    /// Applies every change that can be applied, in as few commits as possible, and answers every
+    /// caller.
     ///
-    /// A change that fails in a batch is tried again after the others, alone: one of the others may be the cause, and
-    /// no caller is answered before the commit.
+    /// A change that fails in a batch is retried alone after the others: another change may be the
+    /// cause, and no caller is answered before the commit.
     pub(super) fn carry_out(&mut self, db: &mut Connection, pace: &mut Pace) {
         let mut aside = Vec::new();
         while !self.jobs.is_empty() {
@@ -63,16 +65,16 @@ impl Batch {
                 Ok(()) => {
                     // Before the replies, so that a caller with a reply never reads an older cached response.
                     self.commits.fetch_add(1, Ordering::Release);
-                    // Into a file that was deleted meanwhile, a commit is as good as none, unless it is rescued.
+                    // A commit into a deleted file is lost unless the database is rescued.
                     match self.guard.look(db) {
                         Ok(()) => self.answer_all(),
                         Err(_) => self.refuse_all(),
                     }
                 }
-                Err(Setback::Beginning(error)) => self.fail_all(&error),
-                Err(Setback::Members(_)) if is_alone => self.answer_all(),
-                Err(Setback::Members(failed)) => aside.extend(self.take(&failed)),
-                Err(Setback::Ending(error)) => self.carry_out_one_by_one(db, pace, error),
+                Err(AttemptError::Beginning(error)) => self.fail_all(&error),
+                Err(AttemptError::Members(_)) if is_alone => self.answer_all(),
+                Err(AttemptError::Members(failed)) => aside.extend(self.take(&failed)),
+                Err(AttemptError::Ending(error)) => self.carry_out_one_by_one(db, pace, error),
             }
         }
         self.carry_out_each(aside, db, pace);
@@ -97,7 +99,7 @@ impl Batch {
         }
     }
 
-    /// Fails every change with the reason why nothing is written any more.
+    /// Fails every change with the reason why the store refuses writes.
     fn refuse_all(&mut self) {
         for job in self.jobs.drain(..) {
             job.fail(self.guard.refusal().unwrap_or(Error::Closed));
@@ -117,33 +119,35 @@ impl Batch {
     }
 
     /// Makes all changes in one transaction, or none.
-    fn attempt(&mut self, db: &mut Connection, pace: &mut Pace) -> Result<(), Setback> {
+    fn attempt(&mut self, db: &mut Connection, pace: &mut Pace) -> Result<(), AttemptError> {
         let asked = self.jobs.iter().map(|job| job.durability()).max().unwrap_or(Durability::Soon);
         let durability = pace.durability(asked, Instant::now());
         if self.reported != Some(durability) {
             self.reported = None;
-            set_durability(db, durability).map_err(|error| Setback::Beginning(error.into()))?;
+            set_durability(db, durability)
+                .map_err(|error| AttemptError::Beginning(error.into()))?;
             self.reported = Some(durability);
         }
         let transaction = db
             .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(|error| Setback::Beginning(error.into()))?;
+            .map_err(|error| AttemptError::Beginning(error.into()))?;
         let mut failed = Vec::new();
         for (at, job) in self.jobs.iter_mut().enumerate() {
             if let Some(fault) = job.run(Db::Sqlite(&transaction)) {
                 self.guard.note(fault);
                 failed.push(at);
-                // A full disk, for one, ends the transaction from within; what would follow stood outside of it.
+                // Some errors, such as a full disk, roll the transaction back; further changes
+                // would run outside of it.
                 if transaction.is_autocommit() {
-                    return Err(Setback::Members(failed));
+                    return Err(AttemptError::Members(failed));
                 }
             }
         }
         if !failed.is_empty() {
-            transaction.rollback().map_err(|error| Setback::Ending(error.into()))?;
-            return Err(Setback::Members(failed));
+            transaction.rollback().map_err(|error| AttemptError::Ending(error.into()))?;
+            return Err(AttemptError::Members(failed));
         }
-        transaction.commit().map_err(|error| Setback::Ending(error.into()))?;
+        transaction.commit().map_err(|error| AttemptError::Ending(error.into()))?;
         pace.committed(durability, Instant::now());
         Ok(())
     }
@@ -160,7 +164,7 @@ impl Batch {
     }
 }
 
-/// Must be called outside of a transaction; inside, the database would ignore it.
+/// Must be called outside of a transaction; inside, SQLite ignores it.
 fn set_durability(db: &Connection, durability: Durability) -> rusqlite::Result<()> {
     db.execute_batch(match durability {
         Durability::Repeatable | Durability::Soon => "PRAGMA synchronous = NORMAL",

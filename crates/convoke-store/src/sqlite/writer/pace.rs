@@ -4,30 +4,31 @@ use std::time::{Duration, Instant};
 
 use crate::write::Durability;
 
-/// How long an agent's output may stay unsynced, where a power cut would lose it.
+/// How long an agent's output may stay unsynced; a power cut would lose it.
 const UNSYNCED_MAX: Duration = Duration::from_millis(200);
 
-/// How long what can be made again may stay unsynced. Imports write so much that a sync makes all others wait.
+/// How long changes that can be repeated may stay unsynced. Imports write so much that a sync would
+/// block all others.
 const REPEATABLE_MAX: Duration = Duration::from_secs(5);
 
-/// How long a sync that failed is left alone; the disk may be full, and trying harder makes no room.
+/// The delay after a failed sync; the disk may be full.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
 
-/// Whether something is not yet on disk, and until when it may stay so.
+/// When the unsynced commits must be synced.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     due: Option<Instant>,
-    /// Whether all that is unsynced can be made again.
+    /// Whether all unsynced changes can be repeated.
     is_repeatable: bool,
 }
 
 impl Pace {
-    /// How long the writer may wait for more to do; `None` is for ever.
+    /// How long the writer may wait for the next change; `None` is for ever.
     pub(super) fn patience(&self, now: Instant) -> Option<Duration> {
         self.due.map(|due| due.saturating_duration_since(now))
     }
 
-    /// What the next commit must do, given what its changes ask for: one that is due anyway takes the others along.
+    /// The durability of the next commit: that of its changes, or a sync if one is due.
     pub(super) fn durability(&self, asked: Durability, now: Instant) -> Durability {
         match self.due {
             Some(due) if due <= now => Durability::Acknowledged,
@@ -35,7 +36,7 @@ impl Pace {
         }
     }
 
-    /// A commit was made. One that was synced has synced all before it.
+    /// Records a commit. A synced one has synced all before it.
     pub(super) fn committed(&mut self, how: Durability, now: Instant) {
         match how {
             Durability::Repeatable if self.due.is_none() => {
@@ -49,12 +50,12 @@ impl Pace {
         }
     }
 
-    /// Everything is on disk.
+    /// Records that everything is synced.
     pub(super) const fn synced(&mut self) {
         self.due = None;
     }
 
-    /// A sync failed; the next try is not at once.
+    /// Records a failed sync, which delays the next attempt.
     pub(super) fn tried(&mut self, now: Instant) {
         (self.due, self.is_repeatable) = (Some(now + RETRY_AFTER), false);
     }
@@ -65,7 +66,7 @@ mod tests {
     use super::*;
     use Durability::{Acknowledged, Repeatable, Soon};
 
-    const MOMENT: Duration = Duration::from_millis(1);
+    const TICK: Duration = Duration::from_millis(1);
 
     #[test]
     fn nothing_unsynced_means_sleeping_until_there_is_work() {
@@ -79,9 +80,9 @@ mod tests {
     fn unsynced_words_are_due_from_the_first_of_them_however_many_follow() {
         let (mut pace, start) = (Pace::default(), Instant::now());
         pace.committed(Soon, start);
-        pace.committed(Soon, start + UNSYNCED_MAX - MOMENT);
-        assert_eq!(pace.patience(start + UNSYNCED_MAX - MOMENT), Some(MOMENT));
-        assert_eq!(pace.durability(Soon, start + UNSYNCED_MAX - MOMENT), Soon);
+        pace.committed(Soon, start + UNSYNCED_MAX - TICK);
+        assert_eq!(pace.patience(start + UNSYNCED_MAX - TICK), Some(TICK));
+        assert_eq!(pace.durability(Soon, start + UNSYNCED_MAX - TICK), Soon);
         assert_eq!(pace.patience(start + UNSYNCED_MAX * 2), Some(Duration::ZERO));
         assert_eq!(pace.durability(Soon, start + UNSYNCED_MAX), Acknowledged);
     }
@@ -94,7 +95,7 @@ mod tests {
         assert_eq!(pace.patience(start), Some(REPEATABLE_MAX));
         pace.committed(Soon, start);
         assert_eq!(pace.patience(start), Some(UNSYNCED_MAX));
-        pace.committed(Repeatable, start + MOMENT);
+        pace.committed(Repeatable, start + TICK);
         assert_eq!(pace.patience(start), Some(UNSYNCED_MAX));
     }
 
@@ -102,8 +103,8 @@ mod tests {
     fn what_a_human_said_takes_all_before_it_along() {
         let (mut pace, now) = (Pace::default(), Instant::now());
         pace.committed(Soon, now);
-        pace.committed(Acknowledged, now + MOMENT);
-        assert_eq!(pace.patience(now + MOMENT), None);
+        pace.committed(Acknowledged, now + TICK);
+        assert_eq!(pace.patience(now + TICK), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::answer::model::{Daemon, Model, Source, Waiting};
 use crate::card::{Card, asker};
 use crate::sheet::{Asker, Ending};
 
-/// Takes in what was found; what the human is at stays before them.
+/// Merges a listing of the folder; the open request stays open.
 pub(super) fn merge(model: &mut Model, found: Found) -> Option<Effect> {
     let at = queue::listed_at_cursor(model);
     model.damaged = found.damaged;
@@ -29,7 +29,8 @@ pub(super) fn merge(model: &mut Model, found: Found) -> Option<Effect> {
     announce(model, &arrived, at)
 }
 
-/// Takes in what agents ask in sessions. What programs ask in files is in the daemon's list, too, and known from there.
+/// Merges the daemon's inbox. Questions in files are in the daemon's list, too, but are taken from
+/// the folder.
 pub(super) fn list(model: &mut Model, items: Vec<InboxItem>) -> Option<Effect> {
     let at = queue::listed_at_cursor(model);
     let mut arrived = Vec::new();
@@ -53,7 +54,8 @@ pub(super) fn list(model: &mut Model, items: Vec<InboxItem>) -> Option<Effect> {
     announce(model, &arrived, at).filter(|_| !is_first)
 }
 
-/// There is a way to the daemon, or none any more. What agents ask stays to be read, and cannot be answered without one.
+/// Sets the state of the connection. Without one, requests of agents stay readable, but cannot be
+/// answered.
 pub(super) fn link(model: &mut Model, daemon: Daemon) {
     if model.daemon == Daemon::Linked && daemon == Daemon::Unlinked {
         model.notify("Lost the connection to the daemon; only questions in files can be answered.");
@@ -71,7 +73,7 @@ fn arrive(model: &mut Model, source: Source, card: Card, arrived: &mut Vec<Strin
     model.sets.push(Waiting { source, card });
 }
 
-/// Puts everything in order, and says what is new.
+/// Sorts the requests, and announces new ones.
 fn announce(model: &mut Model, arrived: &[String], at: Option<RequestId>) -> Option<Effect> {
     model.sets.sort_by_key(|set| {
         let asked = set.card.asked();

@@ -1,4 +1,5 @@
-//! Keys: to whom they belong, and those that mean the same everywhere but in a text.
+//! Keys: which part of the screen handles them, and those with the same meaning everywhere except
+//! in a text.
 
 use convoke_api::frames::ClientFrame;
 use convoke_core::id::RequestId;
@@ -12,7 +13,7 @@ use crate::card::Card;
 use crate::permission::keys as permission;
 use crate::sheet::keys::{self, Step, is_plain};
 
-/// Hands a key to whatever is before the human.
+/// Dispatches a key to the focused part of the screen.
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> Option<Effect> {
     let was_leaving = model.is_leaving;
     let effect = dispatch(model, key);
@@ -26,7 +27,7 @@ fn dispatch(model: &mut Model, key: KeyEvent) -> Option<Effect> {
         return leave(model);
     }
     if view::is_too_small(model.size) {
-        // No changes to what is not visible.
+        // Nothing that is not visible is changed.
         return if key.code == KeyCode::Char('q') { leave(model) } else { None };
     }
     match model.overlay {
@@ -55,7 +56,7 @@ fn dispatch(model: &mut Model, key: KeyEvent) -> Option<Effect> {
     }
 }
 
-/// Does what follows from what happened to the open set.
+/// Applies the result of a key in the open set of questions.
 pub(super) fn follow(model: &mut Model, step: Step) -> Option<Effect> {
     let (id, source) = model.open_set().map(|set| (set.id(), set.source))?;
     match (step, source) {
@@ -80,7 +81,7 @@ pub(super) fn follow(model: &mut Model, step: Step) -> Option<Effect> {
     }
 }
 
-/// Does what follows from what happened to the open permission.
+/// Applies the result of a key in the open permission.
 pub(super) fn follow_permission(model: &mut Model, step: permission::Step) -> Option<Effect> {
     let id = model.open?;
     let frame = match step {
@@ -102,7 +103,7 @@ pub(super) fn follow_permission(model: &mut Model, step: permission::Step) -> Op
     say(model, id, frame)
 }
 
-/// Says something to the daemon, if there is a way to it.
+/// Sends the daemon a frame, if it is connected.
 fn say(model: &mut Model, id: RequestId, frame: ClientFrame) -> Option<Effect> {
     if model.daemon == Daemon::Linked {
         return Some(Effect::Say { id, frame });
@@ -146,7 +147,7 @@ fn anywhere(model: &mut Model, key: KeyEvent) -> Option<Effect> {
     None
 }
 
-/// Leaves at once when nothing would be lost, else when asked a second time.
+/// Leaves at once if nothing would be lost, else after a confirmation.
 pub(super) fn leave(model: &mut Model) -> Option<Effect> {
     let touched = model.sets.iter().filter(|set| set.card.is_touched()).count();
     if model.is_leaving || touched == 0 {

@@ -1,4 +1,4 @@
-//! The mouse. What is clicked on, the view knows; what follows is the same as with keys.
+//! The mouse. The view finds the target of a click; the effects are the same as for keys.
 
 use super::{key, queue};
 use crate::answer::message::Effect;
@@ -33,7 +33,7 @@ pub(super) fn click(model: &mut Model, target: Target, column: usize) -> Option<
     }
 }
 
-/// A turn of the wheel moves what is longer than its place.
+/// The wheel scrolls a text that is longer than its area.
 pub(super) fn wheel(model: &mut Model, way: Way) -> Option<Effect> {
     let turn = |at: usize| match way {
         Way::Up => at.saturating_sub(NOTCH),

@@ -8,7 +8,7 @@ use crate::answer::message::Effect;
 use crate::answer::model::{Model, Overlay};
 use crate::sheet::keys::is_plain;
 
-/// Which way to go.
+/// The direction.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
     Next,
@@ -49,13 +49,13 @@ pub(super) fn choose(model: &mut Model, line: usize) {
     }
 }
 
-/// What the cursor of the list stands at, when it is open.
+/// The request at the list's cursor, if the list is open.
 pub(super) fn listed_at_cursor(model: &Model) -> Option<RequestId> {
     let Some(Overlay::List { cursor }) = model.overlay else { return None };
     listed(model).nth(cursor)
 }
 
-/// Keeps the cursor of the list at what it stood at, wherever that is now.
+/// Moves the list's cursor to this request, wherever it is now.
 pub(super) fn follow(model: &mut Model, id: Option<RequestId>) {
     let Some(Overlay::List { cursor }) = model.overlay else { return };
     let found = id.and_then(|id| listed(model).position(|listed| listed == id));
@@ -84,7 +84,7 @@ pub(super) fn step(model: &mut Model, step: Step) {
     open(model, model.sets.get(to).map(|set| set.id()));
 }
 
-/// Puts the open set away for good and opens the one that followed it, or else the oldest.
+/// Removes the open request and opens the next one, or else the oldest.
 pub(super) fn open_next(model: &mut Model) {
     let position = model.open_position().unwrap_or_default();
     let is_last = position + 1 >= model.sets.len();
@@ -104,7 +104,7 @@ pub(super) fn open_first(model: &mut Model) {
 pub(super) fn open(model: &mut Model, id: Option<RequestId>) {
     model.sets.retain(|set| !set.card.is_gone() || Some(set.id()) == id);
     model.open = id;
-    // Only now the human sees it.
+    // The human sees it now.
     if let Some(set) = model.open_set_mut() {
         set.card.see();
     }

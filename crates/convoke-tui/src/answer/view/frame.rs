@@ -1,4 +1,5 @@
-//! What every page has around it: the head of the set, the rule with the news, and the list on wide screens.
+//! The frame of every page: the head of the set, the rule with notices, and the list on wide
+//! screens.
 
 use ratatui::layout::{Rect, Size};
 use ratatui::text::{Line, Span};
@@ -47,7 +48,7 @@ fn text_width(size: Size) -> usize {
     usize::from(size.width.saturating_sub(side + 2)).min(TEXT_MAX)
 }
 
-/// The part of an area in which text stands.
+/// The part of an area for text.
 pub(super) fn text_area(size: Size, area: Rect) -> Rect {
     let width = u16::try_from(text_width(size)).unwrap_or(area.width);
     Rect { x: area.x + 1, width: width.min(area.width.saturating_sub(1)), ..area }

@@ -143,7 +143,7 @@ impl List<'_> {
         }
     }
 
-    /// The line that the human is at, or else the one of the open set.
+    /// Whether this is the line at the cursor, or else that of the open set.
     fn is_here(&self, line: usize, id: RequestId) -> bool {
         self.cursor.map_or(Some(id) == self.model.open, |cursor| cursor == line)
     }

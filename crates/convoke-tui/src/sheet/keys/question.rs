@@ -83,7 +83,7 @@ pub(super) fn write(set: &mut QuestionSet, index: usize) {
     }
 }
 
-/// Back to the options; what was written is chosen.
+/// Back to the options; the written text is chosen.
 pub(super) fn leave_words(set: &mut QuestionSet, index: usize) {
     if let Some((question, draft)) = set.question_mut(index) {
         draft.choose_words(question);

@@ -6,7 +6,7 @@ use super::writing::{Meaning, write};
 use super::{Room, Step, is_plain};
 use crate::sheet::{Page, Place, QuestionSet};
 
-/// A key while the reason is written; the way back leads to `back`.
+/// A key while the reason is written; leaving it leads to `back`.
 pub(super) fn press_in_reason(
     set: &mut QuestionSet,
     back: Place,
@@ -22,7 +22,7 @@ pub(super) fn press_in_reason(
     Step::Taken
 }
 
-/// A key when asked whether the rejection is meant.
+/// A key in the confirmation of the rejection.
 pub(super) fn press_in_question(set: &mut QuestionSet, back: Place, key: KeyEvent) -> Step {
     match (key.code, is_plain(key)) {
         (KeyCode::Char('y' | 'Y'), true) => {

@@ -1,4 +1,4 @@
-//! Looking at all answers, and sending them.
+//! Reviewing all answers, and sending them.
 
 use convoke_core::time::Timestamp;
 use crossterm::event::{KeyCode, KeyEvent};

@@ -11,14 +11,14 @@ pub(crate) enum Meaning {
     Written,
     /// The text is done.
     Accept,
-    /// Away from the text, which is kept.
+    /// Leave the text, which is kept.
     Leave,
-    /// Look at what stands above the text further up, or further down.
+    /// Scroll the text above the editor up or down.
     PageUp,
     PageDown,
 }
 
-/// Gives a key to a text.
+/// Applies a key to a text.
 pub(crate) fn write(editor: &mut Editor, key: KeyEvent, width: usize) -> Meaning {
     match (key.code, key.modifiers) {
         (KeyCode::Esc, _) => return Meaning::Leave,

@@ -6,7 +6,7 @@ use crate::editor::Editor;
 use crate::palette::Palette;
 use crate::picture::{Strip, Target};
 
-/// Cells before the text, the bar among them; as many as stand before a label.
+/// Cells before the text, including the bar; as many as before a label.
 pub(super) const INDENT: usize = 8;
 
 /// The cells that a text has in a row of a page that is so wide.
@@ -15,7 +15,7 @@ pub(crate) const fn width(page: u16) -> usize {
     (page as usize).saturating_sub(INDENT + 1)
 }
 
-/// The rows of a text, at most so many.
+/// The rows of a text, at most `rows_max`.
 pub(super) fn strip(editor: &Editor, width: usize, rows_max: usize, palette: Palette) -> Strip {
     let margin = " ".repeat(INDENT - 2);
     let mut strip = Strip::default();

@@ -9,7 +9,7 @@ use crate::picture::{Picture, Strip};
 use crate::sheet::{Ending, QuestionSet, title};
 use crate::text::wrap;
 
-/// Says what happened, and shows what the human had written, so that it can be copied.
+/// Shows how it was settled, and what the human had written, so that it can be copied.
 pub(super) fn page(
     set: &QuestionSet,
     picture: &mut Picture,

@@ -37,7 +37,7 @@ pub(super) fn page(
     picture.strip(below, options);
 }
 
-/// The rows in which all of a question can be seen.
+/// The rows that a whole question needs.
 pub(crate) fn height(set: &QuestionSet, index: usize, width: u16, palette: Palette) -> usize {
     let Some((question, draft)) = set.question(index) else { return 0 };
     let focus = if matches!(set.page, Page::Writing(_)) { Focus::Writing } else { Focus::Choosing };
@@ -48,7 +48,7 @@ pub(crate) fn height(set: &QuestionSet, index: usize, width: u16, palette: Palet
 
 struct Heights {
     prompt: usize,
-    /// Blank rows between the prompt and what follows.
+    /// Blank rows below the prompt.
     gap: usize,
 }
 
@@ -64,7 +64,7 @@ fn heights(height: usize, prompt: usize, options: usize, focus: Focus) -> Height
     Heights { prompt: prompt.min(share.max(height.saturating_sub(options + 1))), gap: 0 }
 }
 
-/// What is to be done, and how much of the prompt is hidden.
+/// The hint for the human, and how much of the prompt is hidden.
 fn hint_line(
     palette: Palette,
     hint: &str,

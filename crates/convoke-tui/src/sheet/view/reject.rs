@@ -19,7 +19,7 @@ pub(super) fn reason(set: &QuestionSet, picture: &mut Picture, area: Rect, palet
     picture.strip(area, strip);
 }
 
-/// The page that asks once more.
+/// The page that asks for confirmation.
 pub(super) fn confirm(set: &QuestionSet, picture: &mut Picture, area: Rect, palette: Palette) {
     let mut strip = opening(set, usize::from(area.width), palette);
     if set.reason.is_blank() {

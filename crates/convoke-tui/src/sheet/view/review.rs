@@ -10,7 +10,7 @@ use crate::sheet::draft::{Draft, Label, words_row};
 use crate::sheet::{Page, Place, QuestionSet, title};
 use crate::text::{clean, wrap};
 
-/// What stands before the row that the human is at, and before the others.
+/// The markers of the row at the cursor, and of the others.
 const HERE: &str = "▸ ";
 const ELSEWHERE: &str = "  ";
 
@@ -71,7 +71,7 @@ fn strip(set: &QuestionSet, width: usize, cursor: usize, palette: Palette) -> St
     strip
 }
 
-/// What is answered to a question, in rows that fit.
+/// The answer to a question, in rows that fit.
 fn answer_lines(
     question: &Question,
     draft: &Draft,

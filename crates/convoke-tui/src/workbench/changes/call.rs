@@ -1,4 +1,4 @@
-//! What is asked of the daemon about changes, over REST.
+//! Calls to the daemon about changes, over REST.
 
 use convoke_api::Client;
 use convoke_api::bodies::{
@@ -10,10 +10,10 @@ use convoke_core::message::Seq;
 use crate::workbench::message::Message;
 use crate::workbench::refusal::CallRefusal;
 
-/// Something that is asked about the changes of a session.
+/// A call about the changes of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Call {
-    /// What did the session change, or one of its turns?
+    /// Lists the changes of the session, or of one of its turns.
     List {
         /// The session.
         id: SessionId,
@@ -59,7 +59,7 @@ pub enum Call {
     },
 }
 
-/// What came back.
+/// The result of a call.
 #[derive(Debug)]
 pub enum Returned {
     /// The changes.
@@ -95,7 +95,7 @@ impl Call {
         self
     }
 
-    /// What it does, as a question.
+    /// The call as a question for confirmation.
     pub(crate) fn question(&self) -> String {
         match self {
             Self::Revert { revert: Revert { path, hunk: Some(_), .. }, .. } => {
@@ -133,7 +133,7 @@ impl Call {
     }
 }
 
-/// Asks the daemon.
+/// Performs a call.
 pub(crate) async fn perform(client: Client, call: Call) -> Message {
     let id = call.session().to_string();
     let returned = match &call {

@@ -1,5 +1,5 @@
-//! What the entries of a conversation say about each other: which call waits for the human, which request is shown with
-//! its call, and which calls only looked and are shown in one line.
+//! The relations between the entries of a conversation: which call waits for the human, which
+//! request is shown with its call, and which read-only calls are shown in one line.
 
 use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
@@ -9,7 +9,7 @@ use convoke_core::content::ToolStatus;
 use convoke_core::message::Seq;
 use convoke_core::request::Status;
 
-/// What the other entries say about an entry.
+/// The relation of an entry to the others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Beside {
     #[default]
@@ -50,13 +50,13 @@ impl Display for Run {
     }
 }
 
-/// What a call did that only looked.
+/// The action of a read-only call.
 enum Look {
     Read,
     Search,
 }
 
-/// What the entries say about each other; runs that begin at these places are shown call by call.
+/// Computes the relations; runs that begin at `open_runs` are shown call by call.
 pub(super) fn of(entries: &[Entry], open_runs: &HashSet<Seq>) -> Vec<Beside> {
     let calls: HashSet<&str> =
         entries.iter().filter_map(call).map(|it| &*it.tool_call_id).collect();
@@ -71,7 +71,7 @@ fn call(entry: &Entry) -> Option<&ToolCall> {
     if let EntryBody::ToolCall(call) = &entry.body { Some(call) } else { None }
 }
 
-/// The call that the human is asked about.
+/// The call of a pending request.
 fn asked_about(entry: &Entry) -> Option<&str> {
     let EntryBody::Permission(permission) = &entry.body else { return None };
     permission.tool_call_id.as_deref().filter(|_| permission.status == Status::Pending)
@@ -82,7 +82,7 @@ fn alone(entry: &Entry, calls: &HashSet<&str>, asked: &HashSet<&str>) -> Beside 
         let is_with_call = permission.tool_call_id.as_deref().is_some_and(|id| calls.contains(id));
         let is_told_by_call = match permission.status {
             Status::Pending | Status::Answered => true,
-            // The call shows that it failed, and not the human's words.
+            // The call shows the rejection, but not the human's reason.
             Status::Rejected => permission.reason.is_none(),
             Status::TimedOut | Status::Abandoned => false,
         };

@@ -1,4 +1,4 @@
-//! Which part of the window is shown: its end, which follows what comes, or from a row on that stays where it is.
+//! The visible part of the window: its end, which follows new entries, or from a fixed row on.
 
 use convoke_core::message::Seq;
 use ratatui::layout::Size;
@@ -26,7 +26,7 @@ pub(crate) struct Shown {
 }
 
 impl Chat {
-    /// Lays out what is shown. To be called after every change, before anything is drawn.
+    /// Lays out the visible part. To be called after every change, before drawing.
     pub(crate) fn arrange(&mut self, room: Size, palette: Palette) {
         (self.room, self.palette) = (room, palette);
         self.beside = super::beside::of(self.entries.conversation(), &self.open_runs);
@@ -43,8 +43,8 @@ impl Chat {
         self.fill_to_end();
     }
 
-    /// Where the last rows are shown. The end of a window that is not the session's end must stay where it is: a page
-    /// that follows it is on its way, and the human has not asked to see the end of that.
+    /// The anchor of the last page. At the end of a window that is not the session's end it must
+    /// not follow: the next page is being loaded, and the human has not asked to see its end.
     fn last_page(&mut self) -> Anchor {
         if self.entries.is_at_end() {
             return Anchor::End;
@@ -60,7 +60,7 @@ impl Chat {
         Anchor::Top { place: self.place(block), row }
     }
 
-    /// Who turns pages is at what is before them.
+    /// Moves the cursor into the visible part after paging.
     fn keep_cursor_in_sight(&mut self) {
         if let (Some(cursor), [first, .., last] | [first @ last]) =
             (self.cursor(), self.shown.as_slice())
@@ -74,14 +74,14 @@ impl Chat {
         &self.shown
     }
 
-    /// The lines of what is shown of an entry.
+    /// The lines of the visible part of an entry.
     pub(crate) fn lines(&self, shown: Shown) -> &[Line<'static>] {
         let look = self.looks.get(&self.place(shown.block));
         let laid = look.and_then(|look| look.laid.as_ref());
         laid.and_then(|laid| laid.lines.get(shown.from..shown.to)).unwrap_or_default()
     }
 
-    /// Whether what comes is shown as it comes.
+    /// Whether new entries are followed.
     pub(crate) fn is_following(&self) -> bool {
         self.anchor == Anchor::End && self.entries.is_at_end()
     }
@@ -123,7 +123,7 @@ impl Chat {
         self.keep_cursor_in_sight();
     }
 
-    /// Goes to the first row that is kept.
+    /// Goes to the first row of the window.
     pub(crate) fn go_to_top(&mut self) {
         self.anchor = self.top(0, 0);
         self.cursor = self.cursor.map(|_| self.place(0));
@@ -137,7 +137,7 @@ impl Chat {
         self.arrange(self.room, self.palette);
     }
 
-    /// Puts the cursor on the last entry that is shown, or takes it away.
+    /// Puts the cursor on the last visible entry, or removes it.
     pub(crate) fn begin_reading(&mut self) {
         if self.cursor.is_none() {
             self.cursor = self.shown.last().map(|shown| self.place(shown.block));
@@ -148,7 +148,8 @@ impl Chat {
         self.cursor = None;
     }
 
-    /// Shows the message at a place in the upper part of the page; returns whether it is kept.
+    /// Shows the message with a seq in the upper part of the page; returns whether it is in the
+    /// window.
     pub(crate) fn go_to(&mut self, seq: Seq) -> bool {
         let Some(at) = self.entries.position(seq) else { return false };
         self.cursor = Some(seq);
@@ -195,13 +196,13 @@ impl Chat {
         self.arrange(self.room, self.palette);
     }
 
-    /// The first entry that the human looks at.
+    /// The first visible entry.
     pub(super) fn first_needed(&self) -> usize {
         let cursor = self.cursor().unwrap_or(usize::MAX);
         self.shown.first().map_or(0, |top| top.block).min(cursor)
     }
 
-    /// The place so many rows before another.
+    /// The position this many rows before another.
     fn rows_before(&mut self, block: usize, row: usize, rows: usize) -> (usize, usize) {
         let (mut block, mut row, mut left) = (block, row, rows);
         while left > row {

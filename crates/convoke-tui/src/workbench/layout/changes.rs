@@ -16,7 +16,7 @@ pub(crate) struct ChangesAreas {
     pub(crate) head: Rect,
     pub(crate) files: Option<Rect>,
     pub(crate) diff: Option<Rect>,
-    /// What is asked, with a rule above it.
+    /// The dialog, with a rule above it.
     pub(crate) dialog: Option<Rect>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn changes(model: &Model) -> Option<ChangesAreas> {
     Some(ChangesAreas { head, files, diff, dialog: (asked > 0).then_some(dialog) })
 }
 
-/// The rows that something needs that is asked: a rule, its text, and what can be chosen.
+/// The rows of a dialog: a rule, its text, and its choices.
 fn dialog_rows(model: &Model, changes: &Changes, dialog: &Dialog) -> u16 {
     let comments = model.reviews.get(&changes.id).map_or(0, Vec::len);
     let rows = match dialog {

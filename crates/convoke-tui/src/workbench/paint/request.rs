@@ -1,4 +1,4 @@
-//! What was asked of the human, and what became of it.
+//! Requests to the human, and their outcome.
 
 use convoke_api::entry::{Permission, QuestionSet};
 use convoke_core::question::Answer;

@@ -1,4 +1,4 @@
-//! A tool call: what it is, how far it is, what went in and what came out.
+//! A tool call: its title, status, arguments and result.
 
 use convoke_api::entry::ToolCall;
 use convoke_core::content::ToolStatus;
@@ -15,10 +15,10 @@ use crate::workbench::chat::Run;
 const ARGS_LINES: Excerpt = Excerpt::Head(30);
 /// Lines of output that are shown.
 const OUTPUT_LINES: Excerpt = Excerpt::Head(200);
-/// Lines of a failure that are shown while the card is folded: what failed, and how it ended.
+/// Lines of a failure that are shown while the card is collapsed: the first, and the last ones.
 const ERROR_LINES: Excerpt = Excerpt::Tail(6);
 
-/// What stands before everything inside of a card.
+/// The prefix of every line in a card.
 const MARGIN: &str = "  │ ";
 
 /// Several calls that only looked, in one line.

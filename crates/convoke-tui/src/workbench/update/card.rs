@@ -1,4 +1,4 @@
-//! Answering what is asked: a permission by choosing, questions with the pages that `convoke answer` has.
+//! Answers requests: a permission by a choice, questions with the pages of `convoke answer`.
 
 use convoke_api::frames::ClientFrame;
 use convoke_core::id::RequestId;

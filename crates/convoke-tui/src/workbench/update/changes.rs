@@ -1,4 +1,4 @@
-//! The changes of the open session: files, the diff of one, and what is done with them.
+//! The changes of the open session: files, the diff of one, and actions on them.
 
 mod dialog;
 
@@ -25,7 +25,7 @@ pub(super) use dialog::paste;
 /// Cells that a key moves long lines by.
 const SHIFT: usize = 16;
 
-/// Shows what a session changed.
+/// Shows the changes of a session.
 pub(super) fn begin(model: &mut Model, id: SessionId) {
     model.overlay = Some(Overlay::Changes(Box::new(Changes::new(id))));
     load(model);
@@ -46,7 +46,7 @@ pub(super) fn show_again(model: &mut Model) {
     }
 }
 
-/// Asks for the list that is shown, and for the diff that is open.
+/// Requests the list that is shown, and the open diff.
 fn load(model: &mut Model) {
     let Some(changes) = shown(model) else { return };
     let (id, turn) = (changes.id, changes.turn);
@@ -65,7 +65,7 @@ fn call(model: &mut Model, call: Call) {
     model.effects.push(Effect::Call(call));
 }
 
-/// Asks for something that changes files or sessions; one thing at a time.
+/// Makes a call that changes files or sessions; one at a time.
 fn act(model: &mut Model, acted: Call) {
     let Some(changes) = shown_mut(model) else { return };
     changes.dialog = None;
@@ -99,7 +99,7 @@ pub(super) fn updated(model: &mut Model, id: SessionId, totals: Option<ChangeTot
     }
 }
 
-/// What came back.
+/// Handles the result of a call.
 pub(super) fn take(model: &mut Model, called: &Call, returned: Result<Box<Returned>, CallRefusal>) {
     let is_shown = shown(model).is_some_and(|changes| changes.id == called.session());
     if let Some(changes) = shown_mut(model)
@@ -316,14 +316,14 @@ fn step(model: &mut Model, to: impl FnOnce(usize, usize) -> usize) {
     preview(model);
 }
 
-/// Where the diff stands beside the files, it is the one of the file that the human is at.
+/// If the diff is beside the files, it is that of the file at the cursor.
 fn preview(model: &mut Model) {
     if layout::changes(model).is_some_and(|areas| areas.files.is_some() && areas.diff.is_some()) {
         ask_for_file(model);
     }
 }
 
-/// Asks for the diff of the file that the human is at, unless it is open.
+/// Requests the diff of the file at the cursor, unless it is open.
 fn ask_for_file(model: &mut Model) {
     let Some(changes) = shown_mut(model) else { return };
     let Some(path) = changes.file().map(|file| file.path.clone()) else { return };
@@ -356,7 +356,7 @@ fn to_files(model: &mut Model) {
     }
 }
 
-/// Forgets the mark; gives whether there was one.
+/// Removes the mark; returns whether there was one.
 fn unmark(model: &mut Model) -> bool {
     let diff = shown_mut(model).and_then(Changes::diff_mut);
     diff.is_some_and(|diff| diff.mark.take().is_some())
@@ -380,7 +380,7 @@ fn beside(model: &mut Model, way: Way) {
     show_turn(model, turn);
 }
 
-/// Asks whether something is meant.
+/// Asks for confirmation.
 fn confirm(model: &mut Model, call: Call) {
     if let Some(changes) = shown_mut(model) {
         changes.dialog = Some(Dialog::Confirm(call));

@@ -129,7 +129,8 @@ fn has_queue(model: &Model) -> bool {
     model.chat.as_ref().is_some_and(|chat| !chat.entries().queue().is_empty())
 }
 
-/// Esc while a turn runs: the second one stops it, and the first one says so besides what it does elsewhere.
+/// Esc while a turn runs: the second one cancels it, and the first one shows a hint besides its
+/// usual effect.
 fn escape(model: &mut Model) -> Taken {
     let is_working = |session: &SessionItem| {
         matches!(session.attention, Attention::Working | Attention::NeedsYou)
@@ -148,7 +149,7 @@ fn escape(model: &mut Model) -> Taken {
     Taken::No
 }
 
-/// Goes to the newest entry, which may have to be asked for.
+/// Goes to the newest entry, which may have to be requested.
 pub(super) fn go_to_end(model: &mut Model) {
     if model.chat.as_ref().is_some_and(|chat| !chat.entries().is_at_end()) {
         session::fetch(model, Wanted::Newest);
@@ -158,7 +159,7 @@ pub(super) fn go_to_end(model: &mut Model) {
     }
 }
 
-/// Shows all of an entry, or answers what it asks.
+/// Expands an entry, or opens its request.
 fn unfold(model: &mut Model, at: usize) {
     let Some(chat) = &mut model.chat else { return };
     if let Some(EntryBody::Queue { .. }) = chat.entry(at).map(|entry| &entry.body) {

@@ -15,7 +15,7 @@ use crate::workbench::model::{Asked, Link, Model, Overlay, Tab};
 use crate::workbench::refusal::CallRefusal;
 use crate::workbench::worktrees::{When, WorktreeCall};
 
-/// Asks for the comparisons, or once more if the response is on its way.
+/// Requests the comparisons, or marks a request in progress as outdated.
 pub(super) fn ask(model: &mut Model) {
     read(model, When::Now);
 }
@@ -40,7 +40,7 @@ fn read(model: &mut Model, when: When) {
     };
 }
 
-/// Takes in all comparisons, and asks again as long as one is shown that is not done.
+/// Replaces all comparisons, and requests them again while a visible one is not done.
 pub(super) fn take(model: &mut Model, all: Vec<Comparison>) {
     let goes_on = all.iter().any(|comparison| !comparison.done && comparison.kept.is_none());
     let was_outdated = model.comparisons.reading == Reading::Outdated;
@@ -88,7 +88,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
     Taken::Yes
 }
 
-/// Moves the cursor to a place that depends on where it is and on the last one.
+/// Moves the cursor to an index computed from the current one and the last one.
 pub(super) fn step(model: &mut Model, to: impl Fn(usize, usize) -> usize) {
     let comparisons = &mut model.comparisons;
     let candidates = comparisons.candidates();
@@ -97,7 +97,7 @@ pub(super) fn step(model: &mut Model, to: impl Fn(usize, usize) -> usize) {
     comparisons.cursor = candidates.get(to).cloned();
 }
 
-/// What letters do to the session of the candidate at the cursor.
+/// Letters for the session of the candidate at the cursor.
 fn with_session(model: &mut Model, letter: char) {
     let Some((_, entry)) = model.comparisons.here() else { return };
     let id: Option<SessionId> = entry.session.as_ref().map(|session| session.id);
@@ -108,7 +108,7 @@ fn with_session(model: &mut Model, letter: char) {
     }
 }
 
-/// Asks what becomes of the candidate at the cursor, when the others are discarded.
+/// Shows the dialog that keeps the candidate at the cursor and discards the others.
 fn keep(model: &mut Model) {
     let Some((comparison, entry)) = model.comparisons.here() else { return };
     let session = entry.session.as_ref();
@@ -154,7 +154,7 @@ pub(super) fn begun(model: &mut Model, comparison: Comparison) {
     model.home.composer.comparison = None;
     model.comparisons.cursor = Some(Candidate { comparison: comparison.id.clone(), entry: 0 });
     model.comparisons.put(comparison);
-    // The human may have gone elsewhere meanwhile.
+    // The human may have left this page meanwhile.
     if model.tab == Tab::Home && model.overlay.is_none() {
         key::open_tab(model, Tab::Compare);
     }

@@ -1,4 +1,4 @@
-//! What becomes of a work tree: chosen, confirmed, carried out by the daemon, and taken back.
+//! Finishing a work tree: chosen, confirmed, executed by the daemon, and undone.
 
 use convoke_api::bodies::{
     FinishOutcome, FinishWay, FinishedWorktree, KeptEntry, Session, WorktreeState,
@@ -17,7 +17,7 @@ use crate::workbench::model::{Asked, Link, Model, Overlay};
 use crate::workbench::refusal::{CallRefusal, RefusalReason};
 use crate::workbench::worktrees::{WorktreeCall, WorktreeReturned};
 
-/// Asks what becomes of a session's work tree.
+/// Shows the dialog for a session's work tree.
 pub(super) fn begin(model: &mut Model, id: SessionId) {
     let session = model.list.session(id);
     let own = session.and_then(|session| Some((session.worktree.clone()?, session.title.clone())));
@@ -34,12 +34,12 @@ pub(super) fn begin(model: &mut Model, id: SessionId) {
     }
 }
 
-/// Asks what becomes of a work tree.
+/// Shows the dialog for a work tree.
 pub(super) fn show(model: &mut Model, finish: Finish) {
     model.overlay = Some(Overlay::Finish(Box::new(finish)));
 }
 
-/// Asks something of the daemon, or says that it is not there.
+/// Makes a call to the daemon, or shows that it is not connected.
 pub(super) fn call(model: &mut Model, call: WorktreeCall) -> Asked {
     if model.link != Link::Up {
         model.refuse("Not connected to the daemon: nothing was done.");
@@ -74,7 +74,7 @@ pub(super) fn paste(model: &mut Model, text: &str) {
     }
 }
 
-/// A key while it is asked what becomes of a work tree.
+/// A key in the dialog.
 pub(super) fn press(model: &mut Model, key: KeyEvent) {
     let Some(finish) = shown_mut(model) else { return };
     let is_leaving = is_plain(key) && matches!(key.code, KeyCode::Esc | KeyCode::Char('q' | 'n'));
@@ -91,7 +91,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
         (Step::Refused(_), _) if is_leaving || is_accepting => go(model, Step::Choose),
         (Step::Confirm | Step::NotCaptured(_), _) if is_leaving => go(model, Step::Choose),
         (Step::PullRequest(_), _) if is_leaving || is_accepting => close(model),
-        // What is under way goes on, and a notice tells its end.
+        // A call in progress continues, and a notice reports its end.
         (Step::Conflicts(_) | Step::Gone(_) | Step::UnderWay, _) if is_leaving => close(model),
         _ => {}
     }
@@ -128,7 +128,7 @@ fn press_message(model: &mut Model, key: KeyEvent) {
     }
 }
 
-/// Has the daemon do what was chosen.
+/// Makes the call for the chosen way.
 fn act(model: &mut Model, how: Insistence) {
     let Some(acted) = shown_mut(model).map(|finish| finish.call(how)) else { return };
     if call(model, acted) == Asked::Yes {
@@ -143,7 +143,7 @@ fn restore(model: &mut Model) {
     }
 }
 
-/// What came back.
+/// Handles the result of a call.
 pub(super) fn take(
     model: &mut Model,
     called: &WorktreeCall,
@@ -169,12 +169,12 @@ fn take_state(model: &mut Model, called: &WorktreeCall, state: Option<WorktreeSt
     }
 }
 
-/// What is asked about the work tree of this session, if it is still shown.
+/// The dialog for the work tree of this session, if it is still shown.
 fn waiting(model: &mut Model, id: SessionId) -> Option<&mut Finish> {
     shown_mut(model).filter(|finish| finish.id() == id)
 }
 
-/// What became of a work tree, and of those that were discarded with it.
+/// Reports the result for a work tree, and for those that were discarded with it.
 fn take_finished(model: &mut Model, finished: FinishedWorktree, others: &str) {
     let FinishedWorktree { outcome, session, base, conflicts, pull_request, prompt, .. } = finished;
     let (id, own) = (session.id, session.worktree);

@@ -1,4 +1,4 @@
-//! Where and with whom the next session begins: in which project or folder, and with which agent.
+//! The choices for the next session: its project or folder, and its agent.
 
 pub(super) mod place;
 pub(super) mod rivals;
@@ -13,7 +13,7 @@ use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::message::Wish;
 use crate::workbench::model::{Model, NewSession, Overlay};
 
-/// Asks in which project.
+/// Shows the projects to choose from.
 pub(super) fn choose_project(model: &mut Model) {
     if model.list.projects.is_empty() {
         ask_for_folder(model);
@@ -24,7 +24,7 @@ pub(super) fn choose_project(model: &mut Model) {
     show(model, NewSession::Project { cursor: cursor.unwrap_or_default() });
 }
 
-/// Asks with which agent; those that are installed come first.
+/// Shows the agents to choose from; installed ones come first.
 pub(super) fn choose_agent(model: &mut Model) {
     let here = model.composer_agent().map(|agent| agent.cli_type.clone());
     let offered = model.agents_offered();
@@ -32,7 +32,7 @@ pub(super) fn choose_agent(model: &mut Model) {
     show(model, NewSession::Agent { cursor: cursor.unwrap_or_default() });
 }
 
-/// Asks in which mode and with which model.
+/// Shows the modes and models to choose from.
 pub(super) fn choose_mode_or_model(model: &mut Model) {
     let offers = model.composer_offers();
     if offers.is_empty() {
@@ -77,7 +77,7 @@ pub(super) fn paste(model: &mut Model, text: &str) {
     }
 }
 
-/// The folders whose paths begin as what is written.
+/// Handles the completions of a folder's path.
 pub(super) fn complete(model: &mut Model, asked: &str, folders: Vec<String>) {
     let user_folder = model.user_folder.clone();
     let Some(Overlay::New(NewSession::Folder { path, found })) = &mut model.overlay else { return };
@@ -203,7 +203,7 @@ fn press_folder(model: &mut Model, key: KeyEvent) {
     }
 }
 
-/// Makes a folder a project, unless it is one.
+/// Adds a folder as a project, unless it is one.
 fn add_project(model: &mut Model, path: &str) {
     let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
     match model.list.projects.iter().find(|project| project.path == path) {
@@ -229,7 +229,7 @@ fn whole(path: &str, user_folder: Option<&str>) -> String {
     }
 }
 
-/// What all of these begin with.
+/// The common prefix of all texts.
 fn common_start(texts: &[String]) -> String {
     let Some((first, others)) = texts.split_first() else { return String::new() };
     let mut common = first.as_str();

@@ -1,4 +1,4 @@
-//! What the daemon says, and that it is gone or back.
+//! Frames of the daemon, and the state of the connection.
 
 use convoke_api::Cursor;
 use convoke_api::frames::{ClientFrame, Envelope, ServerFrame, SessionItem};
@@ -12,7 +12,7 @@ use crate::workbench::message::{Effect, Wish};
 use crate::workbench::model::{Link, Model, Overlay, Tab};
 use crate::workbench::refusal::{CallRefusal, RefusalReason};
 
-/// There is a way to the daemon: everything is asked for that may have changed meanwhile.
+/// Handles a new connection: requests everything that may have changed meanwhile.
 pub(super) fn linked(model: &mut Model) {
     let was_down = matches!(model.link, Link::Down(_));
     model.link = Link::Up;
@@ -32,7 +32,7 @@ pub(super) fn linked(model: &mut Model) {
     }
 }
 
-/// The way to the daemon is gone: what was asked for will not be answered.
+/// Handles a lost connection: pending requests will not be answered.
 pub(super) fn unlinked(model: &mut Model, words: &str) {
     let wishes = model.forget_wishes();
     if model.link == Link::Up || model.link == Link::Opening {
@@ -47,7 +47,7 @@ pub(super) fn unlinked(model: &mut Model, words: &str) {
     }
 }
 
-/// The daemon said something.
+/// Handles a frame of the daemon.
 pub(super) fn take(model: &mut Model, envelope: Envelope<ServerFrame>) {
     let wish = model.fulfil(envelope.request_id.as_deref());
     if let ServerFrame::Error { message, hint } = envelope.frame {
@@ -61,9 +61,9 @@ pub(super) fn take(model: &mut Model, envelope: Envelope<ServerFrame>) {
     }
 }
 
-/// The daemon refused what was wished for, if anything was.
+/// Handles an error response, for a pending request if there is one.
 fn refused(model: &mut Model, wish: Option<Wish>, refusal: CallRefusal) {
-    // What is searched for is on its way to being written.
+    // The search text is probably incomplete.
     if let Some(Wish::Search(query)) = &wish {
         return search::fail(model, query, &refusal.why);
     }
@@ -72,7 +72,7 @@ fn refused(model: &mut Model, wish: Option<Wish>, refusal: CallRefusal) {
         fail_with(model, wish, &refusal.why);
     }
     if is_creating && refusal.hint.is_some() && model.overlay.is_none() {
-        // Error and way out are too long for a line.
+        // Error and hint are too long for one line.
         model.notice = None;
         model.overlay = Some(Overlay::Refused { title: "The session was not started", refusal });
     } else {
@@ -80,7 +80,7 @@ fn refused(model: &mut Model, wish: Option<Wish>, refusal: CallRefusal) {
     }
 }
 
-/// What there is now that was not there before.
+/// A new event to notify of.
 enum News {
     Session(SessionId),
     Project(ProjectId),
@@ -193,7 +193,7 @@ fn created(model: &mut Model, session: SessionItem, refused: Option<String>) {
     }
 }
 
-/// A session is gone for good; its conversation is not shown any more.
+/// Handles an erased session; its conversation is closed.
 fn erased(model: &mut Model, id: SessionId) {
     model.list.remove(id);
     if model.chat.as_ref().is_some_and(|chat| chat.id == id) {
@@ -202,7 +202,7 @@ fn erased(model: &mut Model, id: SessionId) {
     }
 }
 
-/// Asks for the sessions of all projects on the shelf that is shown.
+/// Requests the sessions of all projects on the visible shelf.
 pub(super) fn ask_for_sessions(model: &mut Model) {
     let archived = (model.list.shelf == Shelf::Archived).then_some(true);
     let projects: Vec<String> = model.list.projects.iter().map(|it| it.id.to_string()).collect();
@@ -257,7 +257,7 @@ fn fail_with(model: &mut Model, wish: Wish, message: &str) {
     if let Wish::Open(id) = &wish {
         with_chat(model, *id, |chat| chat.phase = Phase::Failed(message.to_owned()));
     } else if !matches!(wish, Wish::Page(_)) {
-        // A refused page counts as on its way, so that it is not asked for again and again.
+        // A refused page counts as requested, so that it is not requested in a loop.
         fail(model, wish);
     }
 }

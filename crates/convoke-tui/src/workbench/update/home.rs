@@ -1,4 +1,4 @@
-//! The start screen: going through what it lists, and beginning a session.
+//! The start screen: navigating its list, and starting a session.
 
 use convoke_api::frames::ClientFrame;
 use convoke_core::id::{ProjectId, SessionId};
@@ -40,7 +40,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
     Taken::Yes
 }
 
-/// Moves the cursor to a place that depends on where it is and on the last one.
+/// Moves the cursor to an index computed from the current one and the last one.
 pub(super) fn step(model: &mut Model, to: impl Fn(usize, usize) -> usize) {
     let rows = model.home_rows();
     let Some(last) = rows.len().checked_sub(1) else { return };
@@ -131,7 +131,7 @@ pub(super) fn begun(model: &mut Model, id: SessionId) {
     if let Some(worktree) = &mut model.home.composer.worktree {
         worktree.branch = None;
     }
-    // The human may have gone elsewhere meanwhile.
+    // The human may have left this page meanwhile.
     if model.tab == Tab::Home && model.overlay.is_none() {
         session::open(model, id);
     }
@@ -156,7 +156,7 @@ fn open_at_cursor(model: &mut Model) {
     }
 }
 
-/// The session that the cursor stands at.
+/// The session at the cursor.
 fn session_at_cursor(model: &Model) -> Option<SessionId> {
     match model.home_row()? {
         Row::Session(id) => Some(id),

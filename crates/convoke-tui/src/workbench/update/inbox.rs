@@ -1,4 +1,4 @@
-//! What waits for the human: it comes, it is answered, it goes.
+//! Pending requests: they arrive, are answered, and are removed.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::workbench::message::Effect;
 use crate::workbench::model::{Focus, Model, Tab};
 use crate::workbench::request::Request;
 
-/// Takes in all that waits; what the human is about to say is kept.
+/// Replaces the inbox; drafts are kept.
 pub(super) fn take(model: &mut Model, items: Vec<InboxItem>) {
     let is_first = !std::mem::replace(&mut model.has_inbox, true);
     let before = std::mem::take(&mut model.inbox).into_iter();
@@ -45,16 +45,16 @@ pub(super) fn take(model: &mut Model, items: Vec<InboxItem>) {
     leave_empty_card(model);
 }
 
-/// Whether something stands before the human.
+/// Whether a request is visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sight {
     Seen,
     Unseen,
 }
 
-/// A verdict was taken.
+/// Handles an accepted verdict.
 pub(super) fn settled(model: &mut Model, id: RequestId) {
-    // The cursor goes on to what follows, so that several are answered one after the other.
+    // The cursor moves to the next request, so that several are answered one after the other.
     let rows = model.home_rows();
     let at = rows.iter().position(|(_, row)| *row == Row::Request(id));
     let next = at.and_then(|at| rows.get(at + 1).or_else(|| rows.get(at.checked_sub(1)?)));
@@ -65,7 +65,7 @@ pub(super) fn settled(model: &mut Model, id: RequestId) {
     leave_empty_card(model);
 }
 
-/// A verdict was not taken.
+/// Handles a refused verdict.
 pub(super) fn reopen(model: &mut Model, id: RequestId) {
     if let Some(request) = model.inbox.iter_mut().find(|request| request.item.id == id) {
         request.card.reopen();
@@ -79,7 +79,7 @@ fn leave_empty_card(model: &mut Model) {
     }
 }
 
-/// A word about what has come.
+/// The notice about new requests.
 fn news(arrived: &[(String, Sight)]) -> Option<String> {
     match arrived {
         [] => None,

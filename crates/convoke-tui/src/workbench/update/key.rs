@@ -1,4 +1,5 @@
-//! Keys: to whom they belong, and those that mean the same everywhere but in a text.
+//! Keys: which part of the screen handles them, and those with the same meaning everywhere except
+//! in a text.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -13,7 +14,7 @@ use crate::workbench::model::{Focus, Model, Overlay, Tab};
 use crate::workbench::{layout, view};
 use convoke_api::frames::ClientFrame;
 
-/// Hands a key to whatever is before the human.
+/// Dispatches a key to the focused part of the screen.
 pub(super) fn press(model: &mut Model, key: KeyEvent) {
     let was_leaving = model.is_leaving;
     dispatch(model, key);
@@ -59,7 +60,7 @@ fn dispatch(model: &mut Model, key: KeyEvent) {
         return leave(model);
     }
     if layout::is_too_small(model.size) {
-        // No changes to what is not visible.
+        // Nothing that is not visible is changed.
         if key.code == KeyCode::Char('q') {
             leave(model);
         }
@@ -131,7 +132,7 @@ const fn tab_of(digit: char) -> Tab {
     }
 }
 
-/// Shows one of the large views.
+/// Shows a tab.
 pub(super) fn open_tab(model: &mut Model, tab: Tab) {
     model.tab = tab;
     model.focus = resting(model);
@@ -143,7 +144,7 @@ pub(super) fn open_tab(model: &mut Model, tab: Tab) {
     }
 }
 
-/// What the keys are for when nothing asks for them.
+/// The default focus.
 pub(super) fn resting(model: &Model) -> Focus {
     match model.tab {
         Tab::Sessions if model.chat.is_some() => Focus::Input,
@@ -159,7 +160,7 @@ fn leave_card(model: &mut Model, key: KeyEvent) -> Taken {
     Taken::Yes
 }
 
-/// Leaves at once when nothing would be lost, else when asked a second time.
+/// Leaves at once if nothing would be lost, else after a confirmation.
 fn leave(model: &mut Model) {
     let composer = std::iter::once(&model.home.composer.text);
     let drafts = model.drafts.values().chain(composer).filter(|draft| !draft.is_blank()).count();
@@ -188,7 +189,7 @@ fn help(model: &mut Model, key: KeyEvent, scroll: usize) {
     model.overlay = Some(Overlay::Help { scroll: to.min(view::scroll_max(model)) });
 }
 
-/// Closes what was only to be read.
+/// Closes a page that is only for reading.
 fn close(model: &mut Model, key: KeyEvent) {
     if let (KeyCode::Esc | KeyCode::Enter | KeyCode::Char('q'), true) = (key.code, is_plain(key)) {
         model.overlay = None;

@@ -40,7 +40,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
     Taken::Yes
 }
 
-/// What letters do to a session, in the list and while it is read.
+/// Letters for a session, in the list and while it is read.
 pub(super) fn with_session(model: &mut Model, letter: char, id: convoke_core::id::SessionId) {
     match letter {
         'r' => session::rename(model, id),

@@ -1,4 +1,4 @@
-//! The mouse. What is clicked on, the view knows; what follows is the same as with keys.
+//! The mouse. The view finds the target of a click; the effects are the same as for keys.
 
 use ratatui::layout::Position;
 
@@ -52,7 +52,7 @@ pub(super) fn click(model: &mut Model, target: Target, column: usize) {
     }
 }
 
-/// A turn of the wheel moves what it is above.
+/// The wheel scrolls the area under the pointer.
 pub(super) fn wheel(model: &mut Model, way: Way, at: Position) {
     if let Some(Overlay::Help { scroll }) = model.overlay {
         let to = match way {

@@ -1,4 +1,4 @@
-//! Choosing among what the agent offers.
+//! Choosing among the agent's offers.
 
 use convoke_api::frames::ClientFrame;
 use crossterm::event::{KeyCode, KeyEvent};
@@ -9,7 +9,7 @@ use crate::text::clean;
 use crate::workbench::message::Wish;
 use crate::workbench::model::{Model, Overlay};
 
-/// Shows what can be chosen, if anything can.
+/// Shows the choices, if there are any.
 pub(super) fn begin(model: &mut Model) {
     let offers = model.offers();
     if offers.is_empty() {

@@ -1,4 +1,4 @@
-//! The prompts that wait: edited, moved, removed, sent now; and what becomes of them when the turn stops.
+//! Queued prompts: edited, moved, removed, sent now; and their fate when the turn is cancelled.
 
 use convoke_api::entry::QueuedEntry;
 use convoke_api::frames::ClientFrame;
@@ -21,7 +21,7 @@ pub(super) fn begin(model: &mut Model) {
     }
 }
 
-/// Closes or keeps the list after a change by the daemon.
+/// Closes the list or adjusts its cursor after a change by the daemon.
 pub(super) fn arrange(model: &mut Model) {
     let last = prompts(model).len().checked_sub(1);
     if let Some(Overlay::Queue { cursor, .. }) = &mut model.overlay {
@@ -101,7 +101,7 @@ fn choose(model: &mut Model, key: KeyEvent, at: usize) {
     model.overlay = Some(Overlay::Queue { cursor: to, edited: None });
 }
 
-/// Moves a prompt to another place; the cursor goes along.
+/// Moves a prompt to another position, with the cursor.
 fn shift(model: &mut Model, at: usize, to: usize) {
     if at == to {
         return;
@@ -115,7 +115,7 @@ fn shift(model: &mut Model, at: usize, to: usize) {
     model.overlay = Some(Overlay::Queue { cursor: to, edited: None });
 }
 
-/// Says something about the prompt at a place.
+/// Sends a frame about the prompt at an index.
 fn say(model: &mut Model, at: usize, frame: impl FnOnce(String, &QueuedEntry) -> ClientFrame) {
     let Some(id) = model.chat.as_ref().map(|chat| chat.id) else { return };
     let frame = prompts(model).get(at).map(|prompt| frame(id.to_string(), prompt));
@@ -128,7 +128,7 @@ fn prompts(model: &Model) -> &[QueuedEntry] {
     model.chat.as_ref().map(|chat| chat.entries().queue()).unwrap_or_default()
 }
 
-/// Stops the running turn; asks first what becomes of prompts that wait.
+/// Cancels the running turn; asks first what to do with queued prompts.
 pub(super) fn stop(model: &mut Model, id: SessionId) {
     let is_open = model.chat.as_ref().is_some_and(|chat| chat.id == id);
     if is_open && !prompts(model).is_empty() {
@@ -138,7 +138,7 @@ pub(super) fn stop(model: &mut Model, id: SessionId) {
     }
 }
 
-/// A key when asked what becomes of the prompts that wait.
+/// A key in the dialog about queued prompts.
 pub(super) fn press_stop(model: &mut Model, key: KeyEvent, id: SessionId) {
     let choice = match (key.code, is_plain(key)) {
         (KeyCode::Char('s' | '1') | KeyCode::Enter, true) => QueueChoice::Send,

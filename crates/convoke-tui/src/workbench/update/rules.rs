@@ -10,7 +10,7 @@ use crate::sheet::keys::is_plain;
 use crate::workbench::message::Wish;
 use crate::workbench::model::{Focus, Link, Model, Tab};
 
-/// Shows the rules, at one of them if it is meant.
+/// Shows the rules, with the cursor at one of them if given.
 pub(super) fn open(model: &mut Model, rule: Option<RuleId>) {
     model.tab = Tab::Rules;
     model.focus = Focus::List;
@@ -18,14 +18,14 @@ pub(super) fn open(model: &mut Model, rule: Option<RuleId>) {
     ask(model);
 }
 
-/// Asks for the rules.
+/// Requests the rules.
 pub(super) fn ask(model: &mut Model) {
     if model.link == Link::Up {
         model.wish(Wish::List, ClientFrame::RuleList {});
     }
 }
 
-/// Takes in all rules.
+/// Replaces all rules.
 pub(super) fn take(model: &mut Model, rules: Vec<Rule>) {
     let at = position(model);
     let is_there = |id: &RuleId| rules.iter().any(|rule| rule.id == *id);
@@ -70,7 +70,7 @@ pub(super) fn choose(model: &mut Model, at: usize) {
     model.rules.cursor = rules.get(at).map(|rule| rule.id);
 }
 
-/// Revokes a rule when asked a second time: the agent is not asked back.
+/// Revokes a rule after a confirmation, since this cannot be undone.
 fn revoke(model: &mut Model, id: RuleId, revoking: Option<RuleId>) {
     if revoking == Some(id) {
         model.wish(Wish::Revoke, ClientFrame::RuleRemove { rule_id: id.to_string() });
@@ -80,7 +80,7 @@ fn revoke(model: &mut Model, id: RuleId, revoking: Option<RuleId>) {
     }
 }
 
-/// The place of the cursor.
+/// The index of the cursor.
 pub(in crate::workbench) fn position(model: &Model) -> usize {
     let rules = model.rules.all.as_deref().unwrap_or_default();
     rules.iter().position(|rule| Some(rule.id) == model.rules.cursor).unwrap_or_default()

@@ -10,7 +10,7 @@ use crate::workbench::message::Wish;
 use crate::workbench::model::{Asked, Model, Overlay};
 use crate::workbench::search::{Found, Search, State};
 
-/// Messages that are asked for at once.
+/// Messages that are requested at once.
 const HITS: u32 = 50;
 
 /// Begins to search.
@@ -18,7 +18,7 @@ pub(super) fn begin(model: &mut Model) {
     model.overlay = Some(Overlay::Search(Search::default()));
 }
 
-/// A key while something is searched for; what is written counts at once.
+/// A key in the search; every change of the text searches at once.
 pub(super) fn press(model: &mut Model, key: KeyEvent) {
     let Some(Overlay::Search(search)) = &mut model.overlay else { return };
     let last = search.found(&model.list).len().saturating_sub(1);
@@ -83,7 +83,7 @@ fn ask(model: &mut Model) {
     }
 }
 
-/// Goes to what was found.
+/// Opens the selected result.
 fn open(model: &mut Model) {
     let Some(Overlay::Search(search)) = &model.overlay else { return };
     let found = search.found(&model.list);

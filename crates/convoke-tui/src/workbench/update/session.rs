@@ -1,4 +1,4 @@
-//! What the human wants of a session.
+//! Actions on a session.
 
 use convoke_api::Cursor;
 use convoke_api::bodies::GivenComment;
@@ -61,7 +61,7 @@ fn bring(model: &mut Model, id: SessionId) -> Known {
     Known::No
 }
 
-/// The end of the open session is before the human: a turn that ended there has been seen.
+/// Marks the end of the open session as seen if it is visible.
 pub(super) fn see(model: &mut Model) {
     let Some(chat) = model.chat.as_ref().filter(|chat| chat.is_following()) else { return };
     let id = chat.id;
@@ -78,7 +78,7 @@ pub(super) fn retry(model: &mut Model, id: SessionId) {
     send_again(model);
 }
 
-/// Sends the last prompt of the session whose turn is to be tried again, once it is known.
+/// Sends the last prompt of the session whose turn is to be retried, once it is loaded.
 pub(super) fn send_again(model: &mut Model) {
     let Some(chat) = model.chat.as_ref().filter(|chat| Some(chat.id) == model.retrying) else {
         return;
@@ -103,14 +103,14 @@ pub(super) fn send_again(model: &mut Model) {
     }
 }
 
-/// Follows the open session, from what is known of it on.
+/// Follows the open session, from the known revision on.
 pub(super) fn follow(model: &mut Model) {
     let Some(chat) = &model.chat else { return };
     let (id, cursor) = (chat.id, chat.entries().cursor().cloned());
     model.wish(Wish::Open(id), opening(id, cursor));
 }
 
-/// Asks for entries that are not kept.
+/// Requests entries that are not in the window.
 pub(super) fn fetch(model: &mut Model, wanted: Wanted) {
     let Some(chat) = &mut model.chat else { return };
     chat.ask_for(wanted);
@@ -134,7 +134,7 @@ fn page(id: SessionId, before: Seq) -> ClientFrame {
     ClientFrame::SessionPage { session_id, before, render: None, limit }
 }
 
-/// Says what was written.
+/// Sends the draft.
 pub(super) fn send(model: &mut Model) {
     let Some(id) = model.chat.as_ref().map(|chat| chat.id) else { return };
     let text = model.draft().map(|draft| draft.text().trim_end().to_owned()).unwrap_or_default();
@@ -144,7 +144,7 @@ pub(super) fn send(model: &mut Model) {
     deliver(model, id, text, Vec::new());
 }
 
-/// Sends comments on changed lines, with what was written.
+/// Sends comments on changed lines, with the draft.
 pub(super) fn send_review(model: &mut Model, id: SessionId, review: Vec<GivenComment>) -> Asked {
     let text = model.drafts.get(&id).map(|draft| draft.text().trim_end().to_owned());
     deliver(model, id, text.unwrap_or_default(), review)
@@ -209,7 +209,7 @@ pub(super) fn stop(model: &mut Model, id: SessionId, queue: Option<QueueChoice>)
     model.wish(Wish::Stop, ClientFrame::SessionCancel { session_id: id.to_string(), queue });
 }
 
-/// Lets an ended session accept prompts again.
+/// Resumes an ended session.
 pub(super) fn resume(model: &mut Model, id: SessionId) {
     let status = model.list.session(id).map(|session| session.status);
     match status {
@@ -228,7 +228,7 @@ pub(super) fn archive(model: &mut Model, id: SessionId) {
     let Some(session) = model.list.session(id) else { return };
     let (title, archived) = (session.title.clone(), session.archived);
     let session_id = id.to_string();
-    // The cursor goes to the next one before this one is gone.
+    // The cursor moves to the next session before this one is removed.
     if model.list.cursor.is_none_or(|row| row == Row::Session(id)) {
         step_away(model, id);
     }
@@ -249,7 +249,7 @@ fn step_away(model: &mut Model, id: SessionId) {
     model.list.cursor = next.or(before).copied();
 }
 
-/// Takes the last archiving back.
+/// Undoes the last archiving.
 pub(super) fn undo(model: &mut Model) {
     let Some(id) = model.archived.take() else {
         model.refuse("There is nothing to undo.");
@@ -260,7 +260,7 @@ pub(super) fn undo(model: &mut Model) {
     model.wish(wish, ClientFrame::SessionUnarchive { session_id: id.to_string() });
 }
 
-/// Asks for another title.
+/// Opens the editor for another title.
 pub(super) fn rename(model: &mut Model, id: SessionId) {
     let Some(session) = model.list.session(id) else { return };
     let mut title = Editor::default();

@@ -8,7 +8,7 @@ use crate::sheet::keys::is_plain;
 use crate::workbench::message::Effect;
 use crate::workbench::model::Model;
 
-/// Takes in all conversations; the cursor stays at its own.
+/// Replaces all conversations; the cursor stays at its own.
 pub(super) fn take(model: &mut Model, sessions: Vec<TeamSession>, stats: TeamStats) {
     let teams = &mut model.teams;
     let here = teams.sessions.get(teams.cursor).map(|session| session.id);

@@ -1,4 +1,4 @@
-//! A request to the human: a line that announces it, or all of it while they answer.
+//! A request to the human: one line, or the whole card while it is answered.
 
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -13,7 +13,7 @@ use crate::workbench::layout;
 use crate::workbench::model::{Focus, Model};
 use crate::workbench::request::Request;
 
-/// The card below the open session: two rows, or all of it while the human answers.
+/// The card below the open session: two rows, or all of it while it is answered.
 pub(super) fn dock(model: &Model, request: &Request, picture: &mut Picture, area: Rect) {
     if model.focus == Focus::Card {
         return whole(model, request, picture, area, "needs your answer");

@@ -1,4 +1,4 @@
-//! What the open session changed: files, the diff of one of them, and what is asked.
+//! Draws the changes of the open session: files, the diff of one of them, and dialogs.
 
 mod dialog;
 mod diff;
@@ -97,7 +97,7 @@ fn list(model: &Model, changes: &Changes, picture: &mut Picture, area: Rect) {
             strip.push([vec![Span::raw(" ")], row].concat());
         }
     }
-    // Only the rows that can be seen are made: there may be thousands.
+    // Only visible rows are built: there may be thousands.
     let height = usize::from(area.height);
     let first = changes.cursor.saturating_sub(height);
     for (index, file) in changes.files().iter().enumerate().skip(first).take(2 * height + 1) {
@@ -118,7 +118,7 @@ fn list(model: &Model, changes: &Changes, picture: &mut Picture, area: Rect) {
     picture.strip(area, strip);
 }
 
-/// What the list does not have.
+/// Notes about files that the list does not have.
 fn notes(changes: &Changes, strip: &mut Strip, width: usize, palette: Palette) {
     let Some(listed) = changes.listed.here() else { return };
     let mut note = |text: String| {

@@ -1,4 +1,4 @@
-//! The open session: what it is, what was said, what is asked, and what is being written.
+//! Draws the open session: its head, its entries, its request, and the input.
 
 use convoke_api::bodies::Activity;
 use convoke_core::session::{Attention, Status};
@@ -92,7 +92,7 @@ fn entries(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
         return;
     }
     let rows: usize = chat.shown().iter().map(|shown| shown.to - shown.from).sum();
-    // What is shorter than its place stands at the end of it, as in every chat.
+    // Entries that do not fill the area are drawn at its bottom, as in every chat.
     let gap = usize::from(area.height).saturating_sub(rows);
     let mut places = text.rows().skip(gap);
     for shown in chat.shown() {
@@ -152,7 +152,8 @@ fn written(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
     picture.hidden = hidden;
 }
 
-/// What the agent is set to, and what the conversation has used; what does not fit is left out, the first first.
+/// The agent's settings and the usage of the conversation; parts that do not fit are dropped from
+/// the front.
 fn facts(model: &Model, chat: &Chat, room: usize) -> String {
     let chosen = model.offers().into_iter().filter(|offer| offer.is_current);
     let mut facts: Vec<String> = chosen.map(|offer| clean::line(&offer.choice.name)).collect();

@@ -1,4 +1,4 @@
-//! Comparisons: one prompt each, and what every agent made of it.
+//! Draws comparisons: one prompt each, with the result of every agent.
 
 use convoke_api::bodies::{Comparison, ComparisonEntry, ComparisonState, TestResult};
 use convoke_core::time::relative;
@@ -57,7 +57,7 @@ fn candidates(model: &Model, all: &[Comparison], strip: &mut Strip, width: usize
         strip.push(heading(model, comparison, width));
         for entry in &comparison.entries {
             let here = At::from(index == cursor);
-            // The prompt is seen with its first candidate.
+            // The prompt is scrolled into view with its first candidate.
             let start = if strip.len() == from + 1 { from } else { strip.len() };
             for line in candidate(model, comparison, entry, here, width) {
                 strip.push_target(line, Target::Entry(index));
@@ -148,7 +148,7 @@ fn candidate(
     lines
 }
 
-/// Why there is no session, or what a failed test said last.
+/// Why there is no session, or the last output of a failed test.
 fn note(entry: &ComparisonEntry, here: At) -> Option<String> {
     let failure = entry.session.as_ref().and_then(|session| session.failure.as_ref());
     let failed = entry.test.as_ref().filter(|test| test.exit_code != Some(0) && here == At::Here);

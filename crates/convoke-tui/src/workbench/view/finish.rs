@@ -1,4 +1,4 @@
-//! What becomes of a work tree: the ways, what is asked about them, and what is in their way.
+//! Draws the dialog that finishes a work tree.
 
 use convoke_api::bodies::{ConflictSide, FinishWay, WorktreeConflict};
 use convoke_core::files::{OwnWorktree, Removal};
@@ -16,7 +16,7 @@ use crate::workbench::layout;
 use crate::workbench::model::Model;
 use crate::workbench::refusal::CallRefusal;
 
-/// Cells of the names of the ways.
+/// Width of the names of the ways, in cells.
 const NAME_CELLS: usize = 14;
 
 pub(super) fn page(model: &Model, finish: &Finish, picture: &mut Picture, area: Rect) {
@@ -77,7 +77,7 @@ pub(super) fn page(model: &Model, finish: &Finish, picture: &mut Picture, area: 
     picture.strip(area, strip);
 }
 
-/// Why something was not done, with the files in its way and the way out.
+/// Draws a refusal, with the files that caused it and the hint.
 pub(super) fn refused(model: &Model, refusal: &CallRefusal, strip: &mut Strip, width: usize) {
     let palette = model.palette;
     text(strip, &refusal.why, width, palette.bad());
@@ -154,7 +154,7 @@ fn other_candidates(others: usize) -> String {
     }
 }
 
-/// What a way does, in one line.
+/// The effect of a way, in one line.
 fn about(way: FinishWay, finish: &Finish) -> String {
     let base = base(finish);
     match way {

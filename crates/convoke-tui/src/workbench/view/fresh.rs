@@ -1,4 +1,4 @@
-//! Where and with whom the next session begins, what an agent offers, and a new title.
+//! Draws the choices for the next session, the agent's offers, and the editor of a title.
 
 mod place;
 mod rivals;
@@ -49,7 +49,7 @@ pub(super) fn rename(model: &Model, title: &Editor, picture: &mut Picture, area:
     picture.strip(area, strip);
 }
 
-/// What the agent offers, with what is chosen marked.
+/// Draws the agent's offers, with the current ones marked.
 pub(super) fn offers(model: &Model, cursor: usize, picture: &mut Picture, area: Rect) {
     let area = layout::text_area(area);
     let width = usize::from(area.width);

@@ -1,4 +1,4 @@
-//! The start screen: where a session begins, what wants to be looked at, and what the cursor stands at.
+//! Draws the start screen: the composer, the list of sessions, and a preview at the cursor.
 
 use convoke_api::bodies::InboxKind;
 use convoke_api::frames::SessionItem;
@@ -54,7 +54,7 @@ pub(super) fn composer(model: &Model, picture: &mut Picture, area: Rect) {
     picture.hidden = (0, 0);
 }
 
-/// Where the session begins and with whom.
+/// The project and agent of the next session.
 fn chip_line(model: &Model, width: usize) -> Line<'static> {
     let palette = model.palette;
     let project = model.composer_project().and_then(|id| model.list.project(id));
@@ -94,7 +94,7 @@ fn chip_line(model: &Model, width: usize) -> Line<'static> {
     split_line(left, right, width)
 }
 
-/// What was chosen besides project and agent: of a comparison its test, of a session mode, model and work tree.
+/// The other choices: for a comparison its test, for a session mode, model and work tree.
 fn chosen(model: &Model) -> Vec<String> {
     let composer = &model.home.composer;
     if let Some(draft) = &composer.comparison {
@@ -108,14 +108,14 @@ fn chosen(model: &Model) -> Vec<String> {
     choices.map(|choice| choice.name.clone()).chain(worktree).collect()
 }
 
-/// What is attached to what is being written.
+/// The attachments of the draft.
 pub(super) fn attached(model: &Model) -> Vec<Span<'static>> {
     let chip =
         |name: &&str| Span::styled(format!(" [{}]", clean::line(name)), model.palette.here());
     model.attached_names().iter().map(chip).collect()
 }
 
-/// What wants to be looked at, group by group.
+/// The sessions and requests, by group.
 pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
     let palette = model.palette;
     let area = Rect { width: area.width.saturating_sub(2), ..area };
@@ -143,7 +143,7 @@ pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
             strip.push_target(line, Target::Entry(index));
         }
         if here == At::Here {
-            // The heading above the first row is seen with it.
+            // The heading above the first row is scrolled into view with it.
             strip.focus = if index == 0 { 0..strip.len() } else { from..strip.len() };
         }
     }
@@ -246,7 +246,7 @@ fn of_session(
     vec![first, split_line(second, vec![Span::styled(cost, palette.faint())], width)]
 }
 
-/// The most telling words about a session; none in the list of recent ones.
+/// The most relevant text about a session; none in the list of recent ones.
 fn about(model: &Model, group: Group, session: &SessionItem) -> Option<(String, Style)> {
     let palette = model.palette;
     let last_line = session.last_line.clone().filter(|line| !line.trim().is_empty());
@@ -271,7 +271,7 @@ fn place(model: &Model, session: &SessionItem) -> String {
     format!("{} · {project}{node}", session.cli_type)
 }
 
-/// What the cursor stands at: a request to answer, or a session.
+/// A request to answer, or a preview of the session at the cursor.
 pub(super) fn page(model: &Model, picture: &mut Picture, area: Rect) {
     if let Some(request) = model.request() {
         let age = words::ago(request.item.created_at, model.now);
@@ -291,7 +291,7 @@ pub(super) fn page(model: &Model, picture: &mut Picture, area: Rect) {
     picture.hidden = (0, 0);
 }
 
-/// What is known of a session without opening it.
+/// A preview of a session that is not open.
 fn preview(model: &Model, session: &SessionItem, paper: &mut Paper) {
     let palette = paper.palette;
     let (mark, style) = list::mark(session, palette);

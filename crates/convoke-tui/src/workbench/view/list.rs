@@ -1,4 +1,4 @@
-//! The list of sessions. Only the rows that are seen are made.
+//! Draws the list of sessions. Only visible rows are built.
 
 use convoke_api::bodies::Repo;
 use convoke_api::frames::SessionItem;
@@ -117,7 +117,7 @@ fn session(model: &Model, session: &SessionItem, here: At, width: u16) -> Line<'
     split_line(left, right, usize::from(width))
 }
 
-/// How many lines a session added and removed, in a few letters and with a gap behind them.
+/// The numbers of added and removed lines, abbreviated, with a gap behind them.
 pub(super) fn totals(session: &SessionItem, palette: Palette) -> Vec<Span<'static>> {
     let changes = session.changes.filter(|changes| changes.files > 0);
     let Some(ChangeTotals { added, removed, .. }) = changes else { return Vec::new() };
@@ -127,7 +127,7 @@ pub(super) fn totals(session: &SessionItem, palette: Palette) -> Vec<Span<'stati
     ]
 }
 
-/// What a session wants of the human, in a shape and a colour of its own.
+/// The attention of a session, as a symbol and a colour.
 pub(super) fn mark(session: &SessionItem, palette: Palette) -> (&'static str, Style) {
     match (session.attention, session.unseen) {
         (Attention::NeedsYou, _) => ("◆", palette.news()),

@@ -1,4 +1,4 @@
-//! The prompts that wait, what becomes of them when the turn stops, and what was refused.
+//! Draws the queued prompts, the dialog about them, and refusals.
 
 use ratatui::layout::Rect;
 use ratatui::text::Span;
@@ -55,7 +55,7 @@ pub(super) fn refused(
     picture.strip(area, strip);
 }
 
-/// What becomes of the prompts that wait.
+/// The dialog about queued prompts when the turn is cancelled.
 pub(super) fn stop(model: &Model, picture: &mut Picture, area: Rect) {
     let area = layout::text_area(area);
     let count = model.chat.as_ref().map_or(0, |chat| chat.entries().queue().len());

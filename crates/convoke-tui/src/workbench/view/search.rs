@@ -1,4 +1,4 @@
-//! A search: what is searched for, and what was found.
+//! Draws a search and its results.
 
 use convoke_api::bodies::Hit;
 use convoke_api::frames::SessionItem;

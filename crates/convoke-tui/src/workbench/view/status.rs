@@ -21,7 +21,7 @@ pub(super) fn line(model: &Model, picture: &mut Picture, area: Rect) {
     hints::line(hints(model), picture, area, model.palette);
 }
 
-/// The files that what is being mentioned can be completed to, the best one first.
+/// The completions of the mention at the cursor, the best one first.
 fn files(model: &Model, picture: &mut Picture, area: Rect) {
     let palette = model.palette;
     let mut spans = vec![Span::styled(" tab ", palette.here())];
@@ -194,7 +194,7 @@ fn reading(model: &Model) -> Vec<Hint> {
     here
 }
 
-/// What the key for the work tree of the open session does, if it has one.
+/// The hint for the key that finishes the work tree of the open session, if it has one.
 fn finishing(model: &Model, key: &'static str) -> Option<Hint> {
     let own = model.open_session()?.worktree.as_ref()?;
     Some((key, if own.removed.is_some() { "restore" } else { "finish" }))

@@ -1,4 +1,5 @@
-//! The row at the top: the large views, how much waits, and whether the daemon is there.
+//! Draws the row at the top: the tabs, the number of pending requests, and the state of the
+//! connection.
 
 use ratatui::layout::Rect;
 use ratatui::text::Span;
@@ -68,7 +69,7 @@ fn label(index: usize, tab: Tab, count: usize) -> String {
     }
 }
 
-/// How many sessions want to be looked at, by what for.
+/// The number of sessions that need attention, by reason.
 fn attention(model: &Model) -> Vec<Span<'static>> {
     let palette = model.palette;
     let rows = model.home_rows();

@@ -19,7 +19,7 @@ use crate::output::{Output, plain, table};
 const PUBLISHED: &str = "https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json";
 /// The largest registry that is read; today's has 0.1 MB.
 const REGISTRY_BYTES_MAX: u64 = 8 << 20;
-/// How long a download may take.
+/// The timeout of a download.
 const DOWNLOAD_SECONDS: &str = "60";
 
 /// Add an agent of the ACP registry to the configuration
@@ -68,13 +68,13 @@ pub(crate) enum AddError {
         /// How to install it.
         install: String,
     },
-    /// The configuration has one of this name.
+    /// The configuration has an agent of this name.
     #[error("the configuration has an agent {name} already")]
     Exists {
         /// Its name.
         name: String,
     },
-    /// A registry cannot be had.
+    /// The registry could not be downloaded.
     #[error("cannot download {url}: {why}")]
     Download {
         /// From where.
@@ -93,7 +93,7 @@ struct Added {
     version: String,
     command: String,
     args: Vec<String>,
-    /// What is still to be done before it can be started.
+    /// The remaining step before it can be started.
     #[serde(skip_serializing_if = "Option::is_none")]
     todo: Option<String>,
 }
@@ -195,7 +195,7 @@ pub(super) fn add(
     })
 }
 
-/// What people must do before the agent can be started.
+/// The step that people must do before the agent can be started.
 fn to_do(arrival: &Arrival, world: &World) -> Option<String> {
     match arrival {
         Arrival::Fetched { runner } => {
@@ -248,7 +248,7 @@ fn download(url: &str) -> anyhow::Result<String> {
     String::from_utf8(output.stdout).map_err(|_| fail("it is not text".to_owned()).into())
 }
 
-/// Lists what can be added.
+/// Lists the agents that can be added.
 pub(super) fn available(home: &Home, output: &Output) -> anyhow::Result<()> {
     let entry = |agent: Registered| AvailableAgent {
         built_in: registry::known_as(&agent.id).map(str::to_owned),

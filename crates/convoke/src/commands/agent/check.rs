@@ -1,4 +1,4 @@
-//! `convoke agent check`: starts an agent, shakes hands with it, and stops it again.
+//! `convoke agent check`: starts an agent, performs the handshake, and stops it again.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -95,7 +95,7 @@ pub(super) fn run(
     output.show(&checked, |checked, _| human(checked))
 }
 
-/// Ends what a killed Convoke left running.
+/// Kills processes that a killed Convoke left running.
 fn reap(folder: &Path) {
     match leftovers::reap(folder) {
         Ok(found) => found.iter().for_each(|left| tracing::info!("found at the start: {left:?}")),
@@ -110,7 +110,7 @@ fn owned((name, value): (&OsString, &OsString)) -> (OsString, OsString) {
 async fn shake_hands(agent: &Agent, launch: Launch) -> anyhow::Result<Checked> {
     let program = launch.program.display().to_string();
     let confined = launch.confinement.confines();
-    // Nothing is prompted, so what is reported fits into the queue or can wait for the end.
+    // Nothing is prompted, so the reports fit into the queue.
     let (reports, _unread) = mpsc::channel(REPORTS_MAX);
     let begun = Instant::now();
     let (driver, started) = driver::start(launch, random::bytes, reports).await?;

@@ -16,7 +16,7 @@ pub(super) struct FoundAgent {
     path: Option<String>,
     /// How to install it, when that is known.
     install: Option<String>,
-    /// The demo agent is part of the program, so it says nothing about the machine.
+    /// Whether it is part of the program, so that its presence proves nothing.
     #[serde(skip)]
     built_in: bool,
 }
@@ -37,7 +37,7 @@ impl FoundAgent {
     }
 }
 
-/// Looks for the configured agents, or for the built-in ones when the configuration cannot be used.
+/// Looks up the configured agents, or the built-in ones if the configuration is invalid.
 pub(super) fn look_for(config: Option<&Config>, world: &World) -> Vec<FoundAgent> {
     let path = world.environment.get("PATH");
     let found = |agent: &Agent| FoundAgent {
@@ -54,7 +54,7 @@ pub(super) fn look_for(config: Option<&Config>, world: &World) -> Vec<FoundAgent
     }
 }
 
-/// Something must be there to talk to besides the demo.
+/// Checks that there is an agent besides the demo.
 pub(super) fn check(agents: &[FoundAgent]) -> Check {
     let others: Vec<&FoundAgent> = agents.iter().filter(|agent| !agent.built_in).collect();
     let installed = others.iter().filter(|agent| agent.path.is_some()).count();

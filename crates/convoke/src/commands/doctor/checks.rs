@@ -1,4 +1,5 @@
-//! The checks of everything but the agents, a function each. What cannot be looked at is not guessed at.
+//! The checks of everything but the agents, one function each. If something cannot be read, no
+//! result is guessed.
 
 use std::fmt::Display;
 use std::fs;
@@ -23,7 +24,7 @@ use crate::home::{self, Exposure, Home, free_bytes};
 /// With less space left, messages may not be stored soon.
 const FREE_MIN: u64 = 16 << 20;
 
-/// Gives the home back if it can be used.
+/// Checks the home, and returns it if it is usable.
 pub(super) fn home(located: Result<Home, home::Error>, checks: &mut Vec<Check>) -> Option<Home> {
     let looked_at = located.and_then(|home| home.look().map(|exposure| (home, exposure)));
     match looked_at {
@@ -90,7 +91,7 @@ fn writing(home: &Path) -> Result<(), Box<Check>> {
     }
 }
 
-/// Gives the configuration back if there is no mistake in it.
+/// Checks the configuration, and returns it if it is valid.
 pub(super) fn config(
     home: Option<&Home>,
     world: &World,
@@ -140,7 +141,7 @@ pub(super) fn database(home: &Home, server: Option<&Server>) -> Check {
     }
 }
 
-/// Whether the server answers, and what is there.
+/// Whether the server responds, and its schema.
 fn schema_of(server: &Server) -> Check {
     match schema::status(server.clone()) {
         Ok(migrations) if migrations.iter().all(|migration| migration.applied_at.is_none()) => {
@@ -184,7 +185,7 @@ fn lost(home: &Home) -> Option<Check> {
     Some(Check { check: "database", status: Status::Fail, finding, fix: Some(fix) })
 }
 
-/// Whether the newest backup is as young as the configuration wants it to be.
+/// Whether the newest backup is as recent as configured.
 pub(super) fn backups(config: &Config) -> Check {
     let folder = config.backup.dir.display();
     match (backup::newest(&config.backup.dir), config.backup.every) {
@@ -248,7 +249,7 @@ pub(super) fn teams(config: &Config, agents: &[FoundAgent]) -> Check {
     }
 }
 
-/// The part of the daemon's file that tells whether the port is its.
+/// The part of the daemon's file that shows whether the port belongs to it.
 #[derive(Deserialize)]
 struct Daemon {
     pid: u32,
@@ -256,7 +257,7 @@ struct Daemon {
 }
 
 fn taken(home: &Home, address: SocketAddr) -> Check {
-    // A file that is missing or broken names no daemon, and then the port is someone else's.
+    // A missing or broken file names no daemon, so the port belongs to another program.
     let said = fs::read(home.daemon_file()).ok();
     let daemon = said.and_then(|said| serde_json::from_slice::<Daemon>(&said).ok());
     match daemon {
@@ -337,7 +338,7 @@ pub(super) fn sandbox(world: &World, config: Option<&Config>) -> Vec<Check> {
     checks
 }
 
-/// Whether a network that is not open can be kept closed.
+/// Whether a restricted network policy can be enforced.
 fn network(sandbox: &Sandbox, available: &Available) -> Option<Check> {
     let finding = match sandbox.network.as_str() {
         "proxy" => format!(

@@ -12,14 +12,16 @@ use crate::repl::Profiles;
 
 /// Turns after which a page ends with the next prompt.
 const PAGE_TURNS: usize = 200;
-/// Turns after which it ends wherever it is; the daemon takes no more.
+/// Turns after which a page always ends; the daemon accepts no more.
 const PAGE_TURNS_MAX: usize = 1000;
 /// Bytes after which it ends with the next prompt.
 const PAGE_BYTES: usize = 1 << 20;
-/// Bytes after which it ends wherever it is, well below what the daemon takes. A longer turn has a page of its own.
+/// Bytes after which a page always ends, well below the daemon's limit. A longer turn gets its own
+/// page.
 const PAGE_BYTES_MAX: usize = 8 << 20;
 
-/// Imports a transcript; `None` when nothing was said in it. Lines that cannot be read are left out and named.
+/// Imports a transcript; `None` if it has no turns. Lines that cannot be read are skipped and
+/// listed.
 pub(super) async fn import(
     mut sent: Sent<'_>,
     damaged: &mut Vec<DamagedLine>,
@@ -66,7 +68,7 @@ struct Page {
 }
 
 impl Page {
-    /// Whether the turn belongs to the next page. One that begins with a prompt keeps prompt and answer together.
+    /// Whether the turn begins the next page. A prompt and its answer are kept together.
     fn is_full_before(&self, turn: &Turn) -> bool {
         let (count, bytes) = (self.turns.len(), self.bytes + turn.content.len());
         let may_end = turn.role == Role::User && (count >= PAGE_TURNS || bytes > PAGE_BYTES);
@@ -84,7 +86,7 @@ impl Page {
     }
 }
 
-/// What was sent of a transcript.
+/// The progress of sending a transcript.
 pub(super) struct Sent<'a> {
     client: &'a Client,
     path: &'a Path,
@@ -104,7 +106,7 @@ impl<'a> Sent<'a> {
         Self { client, path, project, profiles, so_far: None }
     }
 
-    /// Sends a page, unless the daemon has said that it has all of it.
+    /// Sends a page, unless the daemon has it already.
     async fn send(&mut self, page: &mut Page) -> anyhow::Result<()> {
         let after = page.after;
         let turns = std::mem::take(&mut page.turns);
@@ -143,11 +145,11 @@ impl<'a> Sent<'a> {
         Ok(())
     }
 
-    /// The agent that goes on with a conversation: who plays the role in which it was held, as far as that is known here.
+    /// The agent that continues a conversation: the one of its role, if that is known here.
     fn agent_called(&self, name: &str) -> String {
         match self.profiles.find(name) {
             Ok(profile) => profile.agent.name.to_string(),
-            // A role may be called what no agent can be.
+            // The name of a role may not be valid for an agent.
             Err(_) => name.parse::<AgentName>().map_or(UNKNOWN_AGENT, |_| name).to_owned(),
         }
     }

@@ -12,8 +12,8 @@ use convoke_core::time::Timestamp;
 use super::{ImportIncomplete, counted};
 use crate::output::{Format, Output, aside, plain};
 
-/// How often the daemon is asked how far it is. An import that ends sooner is not delayed by it: the first looks are
-/// closer together.
+/// The polling interval for the daemon's progress. The first polls are closer together, so that a
+/// short import is not delayed.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 const FIRST_LOOK: Duration = Duration::from_millis(10);
 /// Characters of the progress bar.
@@ -46,7 +46,7 @@ fn date(text: &str) -> Result<Timestamp, String> {
 }
 
 impl HistoryArgs {
-    /// Whether anything was said about histories.
+    /// Whether any option about histories is given.
     pub(super) fn is_given(&self) -> bool {
         self.all || self.dry_run || !self.sources.is_empty()
     }

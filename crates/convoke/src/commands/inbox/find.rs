@@ -8,13 +8,13 @@ use convoke_core::request::{PermissionKind, PermissionOption};
 
 use crate::commands::project::short;
 
-/// Characters of an id that say enough.
+/// The shortest prefix of an id.
 const PREFIX_MIN: usize = 4;
 
 /// Why a request cannot be answered as it was meant.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InboxError {
-    /// It says too little.
+    /// It is too short.
     #[error("'{text}' is too short for a prefix of an id")]
     Short {
         /// What was given.
@@ -50,7 +50,7 @@ pub(crate) enum InboxError {
         /// What there is.
         offered: Vec<String>,
     },
-    /// The agent offers no way to say yes.
+    /// The agent offers no option to allow it.
     #[error("{id} has no option that allows it; its options are {}", offered.join(", "))]
     NoWayToAllow {
         /// The beginning of its id.
@@ -84,7 +84,7 @@ pub(crate) enum InboxError {
     },
 }
 
-/// The request that an id, or the beginning of one, stands for.
+/// The request with an id or a unique prefix of it.
 pub(super) fn find<'a>(inbox: &'a Inbox, text: &str) -> Result<&'a InboxItem, InboxError> {
     if text.len() < PREFIX_MIN {
         return Err(InboxError::Short { text: text.to_owned() });
@@ -102,7 +102,8 @@ pub(super) fn find<'a>(inbox: &'a Inbox, text: &str) -> Result<&'a InboxItem, In
     }
 }
 
-/// The answer that allows a permission: by an option, or by the one that fits; `always` is the rule that it makes.
+/// The answer that allows a permission: by the given option, or by the matching one; `always` is
+/// the rule that it creates.
 pub(super) fn allowing(
     item: &InboxItem,
     option: Option<&str>,
@@ -136,7 +137,7 @@ pub(super) fn denying(
     }
 }
 
-/// The place of a rule that is asked for, from 0.
+/// The index of a requested rule, from 0.
 fn rule(
     item: &InboxItem,
     permission: &Permission,

@@ -1,4 +1,4 @@
-//! One request in full: what it is about, what can be chosen, and which rules an answer can make.
+//! One request in full: its evidence, its options, and the rules that an answer can create.
 
 use convoke_api::bodies::InboxItem;
 use convoke_api::entry::{AskedQuestion, Permission};

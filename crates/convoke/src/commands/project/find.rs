@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use convoke_api::bodies::Repo;
 
-/// Characters of an id that say enough.
+/// The shortest prefix of an id.
 const PREFIX_MIN: usize = 4;
 /// Characters of an id that are shown.
 const SHORT: usize = 8;
 
-/// What an argument turned out to mean.
+/// The meaning of an argument.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// A project.
@@ -49,7 +49,7 @@ pub(crate) fn short(id: impl std::fmt::Display) -> String {
     id.to_string().chars().take(SHORT).collect()
 }
 
-/// A path from the root on, as far as that can be told from here.
+/// An absolute path, without access to the daemon's machine.
 pub(crate) fn absolute(path: &str) -> anyhow::Result<String> {
     let here = std::env::current_dir().context("cannot determine the current folder")?;
     Ok(here.join(path).display().to_string())
@@ -79,7 +79,7 @@ fn choose<'a>(
     path: Option<&Path>,
     repos: &'a [Repo],
 ) -> Result<Option<&'a Repo>, ProjectError> {
-    // What looks like a path is one, whatever projects are called.
+    // A text that looks like a path is one, even if a project has that name.
     let is_path = text.contains('/') || text == "." || text == "..";
     let prefix = text.to_ascii_lowercase();
     let named = |repo: &&Repo| !is_path && repo.name == text;

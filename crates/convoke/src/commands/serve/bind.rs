@@ -16,12 +16,13 @@ use super::ServeError;
 use crate::environment::Environment;
 use crate::home::Home;
 
-/// Bytes of a Unix socket's path that the kernel takes.
+/// The longest path of a Unix socket that the kernel accepts.
 const SOCKET_PATH_MAX: usize = 107;
-/// Connections that wait to be accepted. Beyond that the kernel drops a caller's first packet, and the caller tries again
-/// only after a second; a longer queue would make the last one in it wait as long.
+/// The backlog of connections to be accepted. Beyond that the kernel drops a client's first packet,
+/// and the client retries only after a second; a longer backlog would make the last one wait as
+/// long.
 const BACKLOG: u32 = 1024;
-/// How often a free port is picked anew because only one of the loopback addresses has it free.
+/// How often another free port is picked, because it is not free on all loopback addresses.
 const PORT_TRIES: usize = 16;
 /// How many ports after the default one are tried.
 const NEXT_PORTS: u16 = 9;
@@ -54,7 +55,8 @@ pub(super) fn tcp(address: SocketAddr) -> Result<Vec<TcpListener>, ServeError> {
     }
 }
 
-/// Binds the default address, or the same with one of the next ports: another user of this machine may run Convoke, too.
+/// Binds the default address, or the next free port: another user of this machine may run Convoke,
+/// too.
 pub(super) fn tcp_from(default: SocketAddr) -> Result<Vec<TcpListener>, ServeError> {
     let mut address = default;
     loop {
@@ -105,8 +107,8 @@ pub(super) struct ControlSocket {
 }
 
 impl ControlSocket {
-    /// Binds the socket, for this user alone. What a killed daemon left is replaced; the home's lock says that there is
-    /// no other one. `None` where there is no path that is short enough.
+    /// Binds the socket, for this user alone. The socket of a killed daemon is replaced; the home's
+    /// lock ensures that no other daemon runs. `None` if no path is short enough.
     pub(super) fn bind(
         home: &Home,
         environment: &Environment,
@@ -145,7 +147,7 @@ impl Drop for ControlSocket {
     }
 }
 
-/// In the home; else, where that is too long, in the folder that the system keeps for this user.
+/// The path in the home; if that is too long, in the system's runtime folder of this user.
 fn socket_path(home: &Home, environment: &Environment) -> Option<PathBuf> {
     let fits = |path: &Path| path.as_os_str().len() <= SOCKET_PATH_MAX;
     let path = home.control_socket();
@@ -157,14 +159,14 @@ fn socket_path(home: &Home, environment: &Environment) -> Option<PathBuf> {
     Some(folder.join(name)).filter(|path| path.is_absolute() && fits(path))
 }
 
-/// FNV-1a: tells the homes of one user apart, and is the same in every version.
+/// FNV-1a: distinguishes the homes of one user, and is stable across versions.
 fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// Lets this process have as many descriptors as it may, and says how many that are.
+/// Raises the limit of descriptors as far as allowed, and returns it.
 pub(super) fn raise_descriptors() -> usize {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let wanted = maximum.unwrap_or(DESCRIPTORS_MAX).min(DESCRIPTORS_MAX);

@@ -1,4 +1,4 @@
-//! What clients of the daemon may read and change of the settings.
+//! Access of the daemon's clients to the settings.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use crate::commands::World;
 use crate::config::{self, EditError, Loaded, Mistakes, Sources, teams};
 use crate::home::Home;
 
-/// What the settings are read from.
+/// The sources of the settings.
 struct Settings {
     world: World,
     home: Home,
@@ -81,7 +81,7 @@ impl Settings {
     }
 }
 
-/// The command with the file in it: in the place of `{path}`, else at the end.
+/// The command with the file in it: in place of `{path}`, else at the end.
 fn editor_command(words: &[String], file: &OpenedFile) -> Vec<OsString> {
     let path = file.path.as_os_str();
     let number = |number: Option<u32>| number.unwrap_or(1).to_string();

@@ -14,15 +14,16 @@ use super::ServeError;
 use crate::home::{Home, create_private};
 use crate::random;
 
-/// The right to be the daemon of a home, as long as it is held.
+/// The lock of the only daemon of a home.
 #[derive(Debug)]
 pub(crate) struct Instance {
     _lock: Lock,
 }
 
 impl Instance {
-    /// Takes the right, unless a living daemon has it. The file of a killed one is removed before anything listens in its
-    /// place: a client must not send the old token to a new daemon.
+    /// Takes the lock, unless a running daemon holds it. The file of a killed daemon is removed
+    /// before anything listens at its address: a client must not send the old token to a new
+    /// daemon.
     pub(crate) fn take(home: &Home) -> anyhow::Result<Self> {
         let folder = home.run();
         create_private(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
@@ -42,14 +43,14 @@ impl Instance {
     }
 }
 
-/// The file that says where the daemon is; gone when this is dropped.
+/// The file with the daemon's address; removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Announcement {
     path: PathBuf,
 }
 
 impl Announcement {
-    /// Says where the daemon is. What a killed one left is replaced.
+    /// Writes the file; that of a killed daemon is replaced.
     pub(super) fn make(home: &Home, daemon: &Daemon) -> anyhow::Result<Self> {
         let path = home.daemon_file();
         atomic::write(&path, &serde_json::to_vec_pretty(daemon)?)?;
@@ -65,7 +66,7 @@ impl Drop for Announcement {
     }
 }
 
-/// What opens the daemon to programs: another one at each start, so that one that leaked is soon worth nothing.
+/// A new token for programs at each start, so that a leaked one soon expires.
 pub(super) fn token(home: &Home) -> anyhow::Result<Token> {
     let path = home.run().join("token");
     let token = Token::from_random(random::key().context("cannot create a token")?);
@@ -73,7 +74,7 @@ pub(super) fn token(home: &Home) -> anyhow::Result<Token> {
     Ok(token)
 }
 
-/// The id of this daemon among those that share a database: made once for a home, and kept in it.
+/// The id of this node: created once for a home, and stored in it.
 pub(super) fn node_id(home: &Home) -> anyhow::Result<NodeId> {
     let path = home.path().join("node");
     match fs::read_to_string(&path) {

@@ -1,4 +1,4 @@
-//! Looks after the home while the daemon runs: its permissions, and the space that is left on its disk.
+//! Monitors the home while the daemon runs: its permissions, and the free space on its disk.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use tokio::task::AbortHandle;
 
 use crate::home::{Depth, Home, Repair, free_bytes};
 
-/// How often the home is looked at. A look takes some tens of system calls.
+/// The interval of the checks. A check takes some tens of system calls.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// With less left, messages may not be stored soon.
 const LOW_BYTES: u64 = 16 << 20;
-/// What a daemon needs to start on a full disk: locks, its own file, and the database's log.
+/// The disk space that a daemon needs to start: locks, its own file, and the database's WAL.
 const START_BYTES: u64 = 2 << 20;
 
-/// The task that looks after the home; it ends when this is dropped.
+/// The monitoring task; it ends when this is dropped.
 pub(super) struct Guard {
     task: AbortHandle,
 }
 
 impl Guard {
-    /// Begins to look after the home, and reports what is wrong.
+    /// Starts to monitor the home, and reports problems.
     pub(super) fn start(home: Home, problems: Problems) -> Self {
         let looking = async move {
             let mut clock = tokio::time::interval(INTERVAL);
@@ -51,7 +51,8 @@ fn look(home: &Home, problems: &Problems) {
     problems.report("disk_full", check_disk(home));
 }
 
-/// Logs what was put back, and tells what could not be. Without paths: `/healthz` is open to all.
+/// Logs repaired permissions, and returns the problem if some could not be repaired. Without paths:
+/// `/healthz` is public.
 pub(super) fn account_for(repairs: &[Repair]) -> Option<HealthProblem> {
     repairs.iter().for_each(Repair::log);
     repairs.iter().any(|repair| repair.result.is_err()).then(|| HealthProblem {
@@ -84,7 +85,7 @@ fn check_disk(home: &Home) -> Option<HealthProblem> {
     })
 }
 
-/// Gives up the reserve for a daemon that starts on a full disk, as far as it needs that.
+/// Releases the reserve for a daemon that starts on a full disk, as far as needed.
 pub(super) fn make_room_to_start(home: &Home) {
     use convoke_files::reserve::Released;
     let is_short = || free_bytes(home.path()).is_ok_and(|free| free < START_BYTES);

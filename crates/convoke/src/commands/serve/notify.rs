@@ -12,10 +12,10 @@ use tokio::task::AbortHandle;
 use crate::commands::World;
 use crate::home::Home;
 
-/// How long the command may take; then it is killed.
+/// The timeout of the command; then it is killed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often it is looked whether there is a command.
+/// How often the configuration is checked for a command.
 const LOOK: Duration = Duration::from_secs(30);
 
 /// Runs the command until it is dropped.
@@ -28,8 +28,8 @@ impl Drop for Notifying {
 }
 
 impl Notifying {
-    /// Follows what the daemon notifies of. The command is read from the configuration each time, so that a change takes
-    /// effect at once.
+    /// Subscribes to the daemon's notifications. The command is read from the configuration each
+    /// time, so that a change takes effect at once.
     pub(super) fn start(serving: &Serving, world: &World, home: &Home) -> Self {
         let mut notifications = serving.notifications();
         let (world, home) = (Arc::new(world.copied()), home.clone());

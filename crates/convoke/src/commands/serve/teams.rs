@@ -44,7 +44,8 @@ pub(super) async fn open(serving: &Serving, config: &Config) -> anyhow::Result<(
     }
 }
 
-/// What reads the teams: as they were read before, the first time, and from their file from then on.
+/// The function that reads the teams: returns `first` the first time, and reads the file from then
+/// on.
 fn reader(config: &Config, first: TeamSettings) -> ReadTeams {
     let (path, limits) = (config.teams_file.clone(), limits(&config.teams));
     let first = std::sync::Mutex::new(Some(first));
@@ -77,7 +78,7 @@ pub(super) fn in_one_line(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// What the file held at some moment, if it could be read.
+/// The content of the file at some time, if it was readable.
 #[derive(PartialEq, Eq)]
 pub(super) struct Content(Option<Vec<u8>>);
 

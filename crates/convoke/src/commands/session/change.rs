@@ -117,7 +117,7 @@ pub(super) struct DeleteArgs {
     yes: bool,
 }
 
-/// What `delete --json` prints. A contract with scripts.
+/// The output of `delete --json`. A contract with scripts.
 #[derive(Serialize)]
 struct Deleted {
     id: SessionId,
@@ -138,7 +138,7 @@ pub(super) async fn delete(
     output.show(&deleted, |deleted, _| format!("{} deleted\n", short(deleted.id)))
 }
 
-/// Asks the user, and says what is lost.
+/// Asks the user for confirmation, and lists what is lost.
 fn confirm(session: &Session) -> anyhow::Result<()> {
     let running = match session.activity {
         Activity::Running | Activity::Waiting => " Its agent is working and will be stopped.",

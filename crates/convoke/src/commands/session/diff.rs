@@ -1,4 +1,4 @@
-//! `convoke session diff`: what a session or a turn changed, as a patch.
+//! `convoke session diff`: the changes of a session or a turn, as a patch.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, stdout};
@@ -37,7 +37,7 @@ pub(super) struct DiffArgs {
     stat: bool,
 }
 
-/// What `--json` prints. A contract with scripts.
+/// The output of `--json`. A contract with scripts.
 #[derive(Serialize)]
 struct WholeDiff<'a> {
     #[serde(flatten)]

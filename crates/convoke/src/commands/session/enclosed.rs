@@ -1,4 +1,4 @@
-//! What comes with a prompt: files of this machine that are attached, and files of the project that are mentioned.
+//! The attachments of a prompt: files of this machine, and mentioned files of the project.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -48,7 +48,7 @@ pub(super) struct ReadFile {
     bytes: Vec<u8>,
 }
 
-/// Reads the files, before anything is sent: a mistyped path must not leave half of it done.
+/// Reads the files before anything is sent: a mistyped path must not leave a partial result.
 pub(super) fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<ReadFile>> {
     paths.iter().map(|path| read_one(path)).collect()
 }
@@ -83,7 +83,8 @@ pub(super) async fn store(
     Ok(stored)
 }
 
-/// The files and folders of a project that a text mentions as `@path`. What is no path of the project is just text.
+/// The files and folders of a project that a text mentions as `@path`. Other words with `@` are
+/// just text.
 pub(super) async fn mentioned(
     client: &Client,
     project: &str,

@@ -1,4 +1,4 @@
-//! `convoke session export`: what was said in a session, as a transcript, a list or a page.
+//! `convoke session export`: a session as a transcript, a list or a page.
 
 use clap::builder::NonEmptyStringValueParser;
 use convoke_api::bodies::{Session, SessionDetail};

@@ -1,4 +1,4 @@
-//! `convoke session finish`: what becomes of a session's work tree.
+//! `convoke session finish`: finishes a session's work tree.
 
 use clap::builder::NonEmptyStringValueParser;
 use convoke_api::Client;

@@ -9,7 +9,7 @@ use crate::daemon::{self, DaemonError};
 use crate::home::Home;
 use crate::output::aside_on_terminal;
 
-/// How long to wait before a daemon that is there and gives nothing is asked again; each time twice as long.
+/// The delay before a reconnect to a daemon that sends nothing; doubled each time.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 /// How long a restart of the daemon may take.
@@ -31,12 +31,12 @@ pub(super) struct Following<'a> {
 enum Patience {
     /// Until it is started again.
     Endless,
-    /// As long as a restart may take.
+    /// At most for the duration of a restart.
     Short,
 }
 
 impl<'a> Following<'a> {
-    /// Follows a session for as long as the daemon is there.
+    /// Follows a session as long as the daemon is reachable.
     pub(super) fn new(client: Client, home: &'a Home, id: &str, since: EventsSince) -> Self {
         let id = id.to_owned();
         let (pause, patience) = (PAUSE_MIN, Patience::Short);

@@ -1,4 +1,4 @@
-//! What was said and done, in a line each.
+//! Messages and entries, in one line each.
 
 use convoke_api::entry::{EntryBody, Permission, QuestionSet, ToolCall};
 use convoke_core::content::{Content, PlanStatus, PlanStep, ToolStatus};
@@ -11,10 +11,10 @@ use convoke_core::turn::Stop;
 use crate::commands::project::short;
 use crate::output::plain;
 
-/// Characters of a line; the rest is for those who ask for JSON.
+/// Characters of a line; the JSON output has the rest.
 const LINE_MAX: usize = 120;
 
-/// A message in one line: its place, its time, who speaks, and the beginning of what is said.
+/// A message in one line: its seq, its time, the speaker, and the start of its text.
 pub(super) fn message(message: &Message) -> String {
     let time = message.timestamp.to_string();
     let time = time.get(11..19).unwrap_or_default();
@@ -50,7 +50,7 @@ pub(super) fn one_line(text: &str) -> String {
     }
 }
 
-/// What is shown of an entry beside the words of the conversation; nothing of the words themselves.
+/// The line of an entry that is not text of the conversation.
 pub(super) fn aside(body: &EntryBody) -> Option<String> {
     let text = match body {
         EntryBody::ToolCall(call) => tool(call),
@@ -83,7 +83,7 @@ fn tool(call: &ToolCall) -> String {
     }
 }
 
-/// The argument that says most, if there is just one text among them.
+/// The most relevant argument, if there is just one text among them.
 fn argument(call: &ToolCall) -> Option<&str> {
     let mut texts = call.args.as_object()?.values().filter_map(|value| value.as_str());
     let first = texts.next()?;
@@ -126,7 +126,7 @@ fn questions(set: &QuestionSet) -> String {
     }
 }
 
-/// How a pending request is answered, for those who cannot see it elsewhere.
+/// How to answer a pending request, for users without another interface.
 pub(super) fn way_to_answer(body: &EntryBody) -> Option<String> {
     match body {
         EntryBody::Permission(record) if record.status == Status::Pending => {

@@ -139,7 +139,7 @@ fn with_node<T>(row: [T; 7], node: T) -> [T; 8] {
     [id, state, attention, agent, project, node, active, title]
 }
 
-/// What a session wants of its human; nothing is a dash.
+/// The attention of a session; a dash for none.
 fn attention(session: &Session) -> &'static str {
     match (session.attention, session.unseen) {
         (Attention::NeedsYou, _) => "needs you",

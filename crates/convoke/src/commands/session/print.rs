@@ -1,4 +1,5 @@
-//! Printing a turn as it happens: the agent's words on stdout, all else on stderr, dimmed and for a terminal only.
+//! Prints a turn as it happens: the agent's answer on stdout, all else on stderr, dimmed and only
+//! on a terminal.
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
@@ -13,15 +14,15 @@ use crate::output::{Output, plain};
 /// Prints the changes of a conversation.
 pub(super) struct Printer {
     colour: Colour,
-    /// Whether what is not the answer is shown at all.
+    /// Whether anything but the answer is shown.
     asides: Asides,
     /// Whether both streams are the same terminal, so that they share a cursor.
     is_shared: bool,
-    /// Where the cursor stands: in the middle of the words of an entry, or of thoughts.
+    /// The open text at the cursor: of an entry, or of a thought.
     open: Option<Open>,
-    /// Whether words of an earlier entry were printed, from which the next is set apart.
+    /// Whether text of an earlier entry was printed, from which the next is separated.
     has_spoken: bool,
-    /// Entries that have been told of and need no second word.
+    /// Entries that were shown already.
     told: BTreeSet<String>,
 }
 
@@ -32,11 +33,11 @@ enum Asides {
     Hidden,
 }
 
-/// What is being printed, and whether its line is unfinished.
+/// The open text, and whether its line is unfinished.
 struct Open {
     entry_id: String,
     stream: Stream,
-    /// How many bytes of its words were printed.
+    /// How many bytes of its text were printed.
     printed: usize,
     is_mid_line: bool,
 }
@@ -61,7 +62,7 @@ impl Printer {
         }
     }
 
-    /// Says that the turn is being stopped.
+    /// Prints that the turn is being cancelled.
     pub(super) fn stopping(&mut self) -> io::Result<()> {
         self.aside("stopping …")
     }
@@ -71,7 +72,7 @@ impl Printer {
         self.close()
     }
 
-    /// Prints an entry, or what is new of it.
+    /// Prints an entry, or the new part of it.
     pub(super) fn entry(&mut self, entry: &Entry) -> io::Result<()> {
         match &entry.body {
             EntryBody::Assistant(words) => self.words(entry, words, Stream::Words),
@@ -106,14 +107,14 @@ impl Printer {
         let Some(open) = self.open.as_ref().filter(|open| open.entry_id == entry.entry_id) else {
             return Ok(());
         };
-        // An entry that comes again has its last words, too, which may not have come alone.
+        // A complete entry also has its last text, which may not have been sent separately.
         if let Some(rest) = words.content.get(open.printed..) {
             self.append(&entry.entry_id, rest)?;
         }
         if words.partial { Ok(()) } else { self.close() }
     }
 
-    /// Prints words that are appended to an entry.
+    /// Prints text that is appended to an entry.
     pub(super) fn append(&mut self, entry_id: &str, content: &str) -> io::Result<()> {
         let Some(open) = self.open.as_mut().filter(|open| open.entry_id == entry_id) else {
             return Ok(());
@@ -136,7 +137,7 @@ impl Printer {
         }
     }
 
-    /// Ends the line of what is being printed.
+    /// Ends the line of the open text.
     fn close(&mut self) -> io::Result<()> {
         let Some(Open { stream, is_mid_line: true, .. }) = self.open.take() else { return Ok(()) };
         match (stream, self.asides) {
@@ -179,7 +180,7 @@ impl Printer {
         }
     }
 
-    /// Begins a new line, where the cursor is shared with words that have not ended.
+    /// Begins a new line, if unfinished text shares the cursor.
     fn break_line(&mut self) -> io::Result<()> {
         let Some(open) = self.open.as_mut().filter(|open| open.is_mid_line) else { return Ok(()) };
         if self.is_shared || open.stream == Stream::Thoughts {

@@ -10,7 +10,7 @@ use super::lines::one_line;
 use crate::commands::project::short;
 use crate::output::{Output, plain, table};
 
-/// Characters of a prompt's id that must be given.
+/// The shortest prefix of a prompt's id.
 const PREFIX_MIN: usize = 4;
 
 /// List, edit, move, remove or send the queued prompts of a session
@@ -92,7 +92,7 @@ struct MoveArgs {
 /// Why the prompt that was meant is not known.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum QueueError {
-    /// It says too little.
+    /// It is too short.
     #[error("'{text}' is too short for a prefix of an id")]
     Short {
         /// What was given.
@@ -116,7 +116,7 @@ pub(crate) enum QueueError {
     },
 }
 
-/// What `queue list --json` prints. A contract with scripts.
+/// The output of `queue list --json`. A contract with scripts.
 #[derive(Serialize)]
 struct Queue {
     prompts: Vec<QueuedPrompt>,
@@ -163,7 +163,7 @@ async fn list(client: &Client, args: &ListArgs, output: &Output) -> anyhow::Resu
     })
 }
 
-/// The prompts for people. Those that wait for a node which is away say so.
+/// The prompts for people, with a mark for those that wait for a node that is away.
 fn listed(prompts: &[QueuedPrompt]) -> String {
     if prompts.iter().all(|prompt| prompt.waits_for.is_none()) {
         let row = |prompt: &QueuedPrompt| [short(prompt.id), one_line(&prompt.text)];

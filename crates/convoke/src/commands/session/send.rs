@@ -1,4 +1,4 @@
-//! `convoke session send`: says something to an agent, and with `--wait` prints what it answers.
+//! `convoke session send`: sends a prompt to an agent, and with `--wait` prints the answer.
 
 use clap::builder::NonEmptyStringValueParser;
 use std::io::{self, IsTerminal as _, Read};
@@ -54,7 +54,7 @@ pub(super) struct SendArgs {
     wait: bool,
 }
 
-/// Why nothing could be said, or a turn that was waited for does not end with 0.
+/// Why the prompt could not be sent, or why a turn that was waited for does not end with 0.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SendError {
     /// The session was ended.
@@ -71,7 +71,7 @@ pub(crate) enum SendError {
         /// How it ended, for people.
         sentence: String,
     },
-    /// The wait was interrupted; the turn goes on.
+    /// The wait was interrupted; the turn continues.
     #[error("interrupted while waiting; the turn continues")]
     Interrupted {
         /// The session.
@@ -79,7 +79,7 @@ pub(crate) enum SendError {
     },
 }
 
-/// What `send --wait --json` prints. A contract with scripts.
+/// The output of `send --wait --json`. A contract with scripts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Answered {
@@ -88,7 +88,7 @@ struct Answered {
     /// How the turn ended.
     #[serde(flatten)]
     stop: Stop,
-    /// The agent's words, all of them.
+    /// The agent's whole answer.
     text: String,
 }
 
@@ -134,7 +134,7 @@ fn read_input() -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Says something; a session that a human ended is named with how it ended.
+/// Sends a prompt; the error for a session that a human ended states how it ended.
 async fn prompt(client: &Client, id: &str, new: &Prompt) -> anyhow::Result<Prompted> {
     match client.prompt(id, new).await {
         Err(error) if is_ended(&error) => {
@@ -166,7 +166,7 @@ async fn wait(
     };
     let stop = match stop {
         Ok(stop) => stop,
-        // A reader that went away has what it wanted; the turn goes on without it.
+        // The reader of stdout has closed the pipe; the turn continues without it.
         Err(error) if is_reader_gone(&error) => return Ok(()),
         Err(error) => {
             turn.finish()?;
@@ -175,7 +175,7 @@ async fn wait(
     };
     turn.finish()?;
     if io::stdout().is_terminal() {
-        // A person saw the answer. If this fails, it is listed as not seen, and that is all.
+        // A person saw the answer. If this fails, the session is only listed as unseen.
         client.see(id).await.ok();
     }
     if output.format == Format::Json {
@@ -217,11 +217,11 @@ async fn follow(
 /// One turn, among all that happens in its session.
 struct Turn {
     prompt: MessageId,
-    /// The place of its prompt, once the turn has begun.
+    /// The seq of its prompt, once the turn has begun.
     begun: Option<Seq>,
     /// Prints for people; a program gets the whole at the end.
     printer: Option<Printer>,
-    /// What the agent said, a message each.
+    /// The agent's answers, one per message.
     answers: Vec<String>,
 }
 
@@ -240,7 +240,7 @@ impl Turn {
         self.printer.as_mut().map_or(Ok(()), Printer::finish)
     }
 
-    /// Takes the next update of the session; gives how the turn ended, when it has.
+    /// Handles the next update of the session; returns how the turn ended, once it has.
     fn take(&mut self, event: SessionEvent) -> io::Result<Option<Stop>> {
         match event {
             SessionEvent::Message(message) if message.id == self.prompt => {
@@ -263,7 +263,7 @@ impl Turn {
     }
 
     fn message(&mut self, message: &Message) -> io::Result<()> {
-        // Earlier messages belong to other turns, and the exit code says how this one ends.
+        // Earlier messages belong to other turns, and the exit code shows how this one ends.
         let is_ours = self.begun.is_some_and(|begun| begun < message.seq);
         if !is_ours || is_end(message) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! `convoke session show`: a session with everything that was said in it.
+//! `convoke session show`: a session with all its messages.
 
 use clap::builder::NonEmptyStringValueParser;
 use convoke_api::bodies::SessionDetail;
@@ -32,7 +32,7 @@ pub(super) async fn run(client: &Client, args: &ShowArgs, output: &Output) -> an
     }
 }
 
-/// The object that REST gives, written as it comes: no session is too long to be shown.
+/// The JSON of the REST response, streamed: a session may be of any length.
 async fn as_json(
     detail: &SessionDetail,
     mut messages: Messages,
@@ -101,7 +101,7 @@ fn ago(relative: &str) -> String {
     }
 }
 
-/// An entry as people read it: the words as they are, all else in a line.
+/// An entry for people: its text, or one line.
 fn shown(entry: &Entry, colour: Colour) -> Option<String> {
     match &entry.body {
         EntryBody::User(prompt) => {

@@ -84,7 +84,7 @@ async fn follow(
         }
     };
     let mut following = Following::endless(client.clone(), home, &args.id, since);
-    // What was printed of messages that may change again.
+    // The printed text of messages that may change again.
     let mut printed: BTreeMap<MessageId, String> = BTreeMap::new();
     loop {
         let SessionEvent::Message(message) = following.next().await? else { continue };

@@ -1,4 +1,4 @@
-//! Starting a session, and resuming one, also one whose transcript is damaged.
+//! Starts a session, or resumes one, even if its transcript is damaged.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -21,7 +21,7 @@ use crate::{clock, random};
 #[error("there is no agent to talk with")]
 pub(crate) struct NoAgent;
 
-/// What is needed to open a session.
+/// The parameters for opening a session.
 pub(super) struct Opener<'a> {
     pub(super) transcripts: &'a Transcripts,
     pub(super) config: Config,
@@ -123,7 +123,7 @@ enum Repair {
     Unanswered,
 }
 
-/// Asks what to do. In a pipe, the first line can ask for recovery, which loses nothing.
+/// Asks what to do. In a pipe, the first line may request recovery, which loses nothing.
 fn ask(error: &transcripts::Error) -> io::Result<Repair> {
     let mut said = String::new();
     if !io::stdin().is_terminal() {

@@ -54,7 +54,7 @@ pub(super) struct SendArgs {
     timeout_ms: Option<i64>,
 }
 
-/// Who speaks, and in which conversation.
+/// The speaker, and the thread of the conversation.
 #[derive(Debug, clap::Args)]
 pub(super) struct Speaker {
     /// Team that asks [default: a caller outside of teams]
@@ -134,7 +134,7 @@ fn show(answer: &TeamAnswer, waiting: Waiting, output: &Output) -> anyhow::Resul
     }
 }
 
-/// What was said although it is no answer.
+/// Prints a partial response that is no answer.
 fn so_far(answer: &TeamAnswer, output: &Output) {
     if output.format == Format::Human && !answer.response.trim().is_empty() {
         aside(&format!("{} has said so far:\n{}", answer.team, plain(&answer.response).trim_end()));

@@ -26,7 +26,7 @@ pub(super) struct StatusArgs {
     team: Option<String>,
 }
 
-/// What `team status` prints of all teams. A contract with scripts.
+/// The output of `team status` for all teams. A contract with scripts.
 #[derive(Serialize)]
 struct Statuses {
     teams: Vec<TeamStatus>,

@@ -1,4 +1,4 @@
-//! Moments as people write them: a date, a moment in UTC, or how long ago.
+//! Parses times as people write them: a date, a time in UTC, or how long ago.
 
 use convoke_core::time::Timestamp;
 
@@ -8,7 +8,7 @@ const MINUTE: i64 = 60 * 1000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// The moment that a text means.
+/// Parses a time.
 pub(super) fn read(text: &str, now: Timestamp) -> Result<Timestamp, TeamError> {
     let moment = text.parse().ok().or_else(|| format!("{text}T00:00:00Z").parse().ok());
     let not_a_moment = || TeamError::NotAMoment { text: text.to_owned() };

@@ -63,7 +63,7 @@ pub(super) async fn run(client: &Client, args: &ReportArgs, output: &Output) -> 
     }
 }
 
-/// What was said although it is no answer.
+/// Prints a partial response that is no answer.
 fn so_far(report: &TeamReport, output: &Output) {
     if output.format == Format::Human && !report.response.trim().is_empty() {
         aside(&format!("{} has said so far:\n{}", report.team, plain(&report.response).trim_end()));

@@ -1,4 +1,4 @@
-//! `convoke team stats`: figures, and on a terminal who talks to whom.
+//! `convoke team stats`: statistics, and on a terminal a matrix of askers and teams.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal};
@@ -13,7 +13,7 @@ use crate::output::{Format, Output};
 const TEAMS_MAX: usize = 12;
 /// Characters of a name in the head of a column.
 const NAME_CHARS: usize = 10;
-/// How much is said, from nothing to most of all.
+/// The shades of the matrix, from none to most.
 const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
 
 /// Count the conversations of teams and their messages
@@ -48,7 +48,7 @@ fn counted(stats: &TeamStats) -> String {
     )
 }
 
-/// Who talks to whom: askers down, those who answer across.
+/// The matrix: askers in rows, answering teams in columns.
 fn matrix(sessions: &[TeamSession], colour: Colour) -> String {
     let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
     for session in sessions {
@@ -90,7 +90,7 @@ fn matrix(sessions: &[TeamSession], colour: Colour) -> String {
 fn shade(count: u64, most: u64) -> char {
     let step = match count {
         0 => 0,
-        // The most is the darkest, and anything at all is seen.
+        // The maximum is the darkest, and any other count is visible.
         _ => (count * (SHADES.len() as u64 - 1)).div_ceil(most.max(1)),
     };
     usize::try_from(step).ok().and_then(|step| SHADES.get(step)).copied().unwrap_or('█')

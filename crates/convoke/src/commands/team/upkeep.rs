@@ -1,4 +1,4 @@
-//! Commands that look after teams and their conversations.
+//! Commands that maintain teams and their conversations.
 
 use clap::builder::NonEmptyStringValueParser;
 use convoke_api::Client;

@@ -1,4 +1,4 @@
-//! The keys of an agent's table: what each accepts, and how it is shown.
+//! The keys of an agent's table: the accepted values, and how they are shown.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub(in crate::config) struct Field {
     pub(in crate::config) key: &'static str,
     /// What it is for.
     pub(in crate::config) doc: &'static str,
-    /// Checks a value, puts it into the agent, and gives it back in the form in which it is shown.
+    /// Checks a value, sets it in the agent, and returns it in the form in which it is shown.
     pub(super) set: fn(&mut Agent, &Node, &Sources<'_>) -> Result<serde_json::Value, Problem>,
     /// The value that a built-in agent has.
     pub(super) show: fn(&Agent) -> serde_json::Value,
@@ -142,7 +142,7 @@ pub(in crate::config) static FIELDS: [Field; 18] = [
 const TITLE_CHARS_MAX: usize = 60;
 /// More would not fit into a sidebar.
 const BADGE_CHARS_MAX: usize = 4;
-/// What is shown instead of a secret.
+/// The replacement for a secret.
 const MASK: &str = "***";
 
 fn choose<T: Copy>(
@@ -177,7 +177,7 @@ fn set_like(
     if names.contains(&agent.name.as_str()) {
         return Err(Problem::new("a built-in agent cannot be like another one"));
     }
-    // The agent was made like it already: other keys of the table change what it has of it.
+    // The agent was created as a copy of it already; other keys of the table change the copy.
     match known.iter().find(|agent| agent.name.as_str() == text.text) {
         Some(known) => Ok(json!(known.name)),
         None => Err(Problem::new(format!("there is no built-in agent `{}`", text.text))
@@ -228,7 +228,7 @@ fn set_env(agent: &mut Agent, node: &Node) -> Result<serde_json::Value, Problem>
     Ok(shown)
 }
 
-/// What comes from a variable is where people keep what does not belong in a file.
+/// Masks a value from an environment variable, which may be a secret.
 fn mask_if_made(text: &Text) -> &str {
     match text.made {
         Made::Literally => &text.text,
@@ -269,7 +269,7 @@ pub(in crate::config) fn set_paths(
     Ok(json!(shown_paths(paths)))
 }
 
-/// A limit: a number, or one with a unit of 1024, or a word.
+/// A limit: a number, possibly with a binary unit, or a word.
 fn set_size(limit: &mut Option<u64>, node: &Node) -> Result<serde_json::Value, Problem> {
     *limit = match &node.value {
         Value::Whole(number) => u64::try_from(*number).ok().filter(|number| *number > 0),
@@ -335,7 +335,7 @@ impl Node {
         nodes.iter().map(Self::text).collect()
     }
 
-    /// Whether a mistake inside of it has been reported already.
+    /// Whether an error inside of it was reported already.
     pub(in crate::config) fn is_broken(&self) -> bool {
         match &self.value {
             Value::Broken => true,

@@ -6,7 +6,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, value};
 use super::{EditError, refused, replace, target, text_of};
 use crate::config::{Loaded, Sources, load, load_text};
 
-/// Adds an agent's table, or replaces the one that is there.
+/// Adds an agent's table, or replaces the existing one.
 pub(crate) fn put_agent(sources: &Sources<'_>, agent: &Agent) -> Result<Loaded, EditError> {
     // A file with mistakes is left to its author.
     load(sources)?;
@@ -29,7 +29,7 @@ pub(crate) fn put_agent(sources: &Sources<'_>, agent: &Agent) -> Result<Loaded, 
     Ok(loaded)
 }
 
-/// What of an agent is not the default.
+/// The fields of an agent that differ from the defaults.
 fn table(agent: &Agent) -> Table {
     let mut table = Table::new();
     if let Some(like) = &agent.like {

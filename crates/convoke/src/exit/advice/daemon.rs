@@ -1,4 +1,4 @@
-//! What a person can do next when the daemon cannot be reached, or will not.
+//! Hints for a daemon that cannot be reached, or refuses.
 
 use convoke_api::Error;
 use convoke_api::bodies::{Problem, code};

@@ -1,4 +1,4 @@
-//! What a person can do next when a team is configured wrongly, or does not answer.
+//! Hints for a team that is configured wrongly, or does not answer.
 
 use convoke_engine::Error;
 
@@ -36,7 +36,7 @@ fn teams_hint(error: &TeamsError) -> String {
     }
 }
 
-/// What to do about a team that does not come up.
+/// The hint for a team that does not start.
 pub(super) fn serve_hint(error: &Error) -> Option<String> {
     // Several callers may have waited for the same one.
     if let Error::Shared(error) = error {

@@ -1,4 +1,4 @@
-//! One message on its way to the daemon, and what comes back.
+//! One message to the daemon, and its response.
 
 use std::sync::Mutex;
 
@@ -12,16 +12,16 @@ use crate::exit;
 /// The header of a session of the protocol, for servers that have such.
 const SESSION: &str = "mcp-session-id";
 
-/// How much of an answer that makes no sense is shown.
+/// How much of an invalid response is shown.
 const EXCERPT_CHARS: usize = 200;
 
-/// The way to the daemon, and what later messages must say because of earlier ones.
+/// The connection to the daemon, and state that later messages need from earlier ones.
 pub(super) struct Standing {
     client: Client,
     agreed: Mutex<Agreed>,
 }
 
-/// What `initialize` has brought.
+/// The result of `initialize`.
 #[derive(Debug, Clone, Default)]
 struct Agreed {
     version: Option<String>,
@@ -42,7 +42,7 @@ impl Standing {
         Self { client, agreed: Mutex::default() }
     }
 
-    /// Passes a message on, and what comes back; a request is answered in any case.
+    /// Forwards a message and its response; a request is answered in any case.
     pub(super) async fn call(&self, message: Message, out: &mpsc::Sender<String>) {
         let Err(error) = self.pass_on(&message, out).await else { return };
         let (why, hint) = exit::explain(&error.into());
@@ -84,7 +84,7 @@ impl Standing {
         if answered { Ok(()) } else { Err(Unanswered::Ended) }
     }
 
-    /// An answer that is one message, whatever its status; nothing when there is nothing to say.
+    /// A response that is one message, with any status; `None` if it is empty.
     async fn whole(
         &self,
         reply: Reply,
@@ -112,7 +112,7 @@ impl Standing {
         }
     }
 
-    /// What HTTP wants to know beside the message itself.
+    /// The HTTP headers for a message.
     fn headers(&self, message: &Message) -> Vec<(&'static str, String)> {
         let mut agreed = Agreed::default();
         self.agree(|it| agreed = it.clone());

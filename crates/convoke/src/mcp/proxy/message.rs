@@ -1,4 +1,4 @@
-//! What a relay must know of a JSON-RPC message to pass it on.
+//! The parts of a JSON-RPC message that a relay needs.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::mcp::nonsense::{Nonsense, error};
 pub(super) struct Message {
     /// As it was written.
     pub(super) text: String,
-    /// The id of a request, as JSON; others want no answer.
+    /// The id of a request, as JSON; `None` for messages without a response.
     pub(super) id: Option<String>,
     /// The method of a request or notification.
     pub(super) method: Option<String>,
@@ -22,7 +22,7 @@ pub(super) struct Message {
     pub(super) cancels: Option<String>,
 }
 
-/// What matters in the messages of both sides.
+/// The parsed fields of a message.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Head {
@@ -44,7 +44,7 @@ struct Params {
     meta: Option<Value>,
 }
 
-/// What the daemon said.
+/// A message of the daemon.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Said {
     /// The id of the request that this answers, as JSON.
@@ -79,7 +79,7 @@ impl Message {
         };
         Ok(Self {
             text: one_line(text),
-            // What answers a request of the daemon's has an id, too, and is not answered itself.
+            // A response to a request of the daemon has an id, too, but is not answered itself.
             id: head.id.filter(|_| head.method.is_some()).map(|id| id.to_string()),
             name: named.and_then(|name| name.as_str().map(str::to_owned)),
             version: version.map(str::to_owned),
@@ -88,20 +88,21 @@ impl Message {
         })
     }
 
-    /// The answer to a request that could not be passed on; nothing for what wants no answer.
+    /// The error response to a request that could not be forwarded; `None` if no response is
+    /// expected.
     pub(super) fn failed(&self, why: &str, hint: Option<&str>) -> Option<String> {
         let id: Value = serde_json::from_str(self.id.as_deref()?).unwrap_or_default();
         let message = match hint {
             Some(hint) => format!("{why} ({hint})"),
             None => why.to_owned(),
         };
-        // The number is one of those that JSON-RPC leaves to servers.
+        // The code is in the range that JSON-RPC reserves for servers.
         Some(error(&id, -32000, &message))
     }
 }
 
 impl Said {
-    /// Reads what the daemon said; `None` when it is no message.
+    /// Parses a message of the daemon; `None` if it is invalid.
     pub(super) fn read(text: &str) -> Option<Self> {
         let head = Head::read(text).ok()?;
         let is_answer = head.method.is_none() && (head.result.is_some() || head.error.is_some());
@@ -119,7 +120,7 @@ impl Head {
     }
 }
 
-/// JSON in one line. A line break in it stands between its words: in strings they are written as `\n`.
+/// JSON in one line. Line breaks can only be between tokens: in strings they are escaped.
 pub(super) fn one_line(json: &str) -> String {
     json.trim().replace(['\n', '\r'], " ")
 }

@@ -2,10 +2,10 @@
 
 use convoke_api::highlight::{Class, is_known, split};
 
-/// The colours of code whose language is not known.
+/// The colours of code in an unknown language.
 const CODE: &str = "36";
 
-/// A line in colours. What began in a line before, as a comment over several, is not known here.
+/// A line in colours. State from earlier lines, as of a multi-line comment, is not known here.
 pub(super) fn painted(language: &str, line: &str) -> String {
     if line.is_empty() {
         return String::new();

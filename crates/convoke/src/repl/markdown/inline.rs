@@ -1,4 +1,4 @@
-//! The words of a line: emphasis, code, links, and escapes with a backslash.
+//! The inline text of a line: emphasis, code, links, and escapes with a backslash.
 
 /// The longest link that is buffered; a longer one is shown as plain text.
 const LINK_MAX: usize = 500;
@@ -14,20 +14,20 @@ const UNDERLINED: Style = 8;
 const STRUCK: Style = 16;
 const CODE: Style = 32;
 
-/// The codes that make a terminal show each bit.
+/// The terminal codes of each bit.
 const CODES: [(Style, &str); 6] =
     [(BOLD, "1"), (FAINT, "2"), (ITALIC, "3"), (UNDERLINED, "4"), (STRUCK, "9"), (CODE, "36")];
 
 /// The state within a line.
 #[derive(Debug, Default)]
 pub(super) struct Inline {
-    /// How words look here.
+    /// The current style.
     style: Style,
     /// How the whole line looks.
     base: Style,
     /// The style that the terminal is set to.
     painted: Style,
-    /// How many backticks opened the code that is open.
+    /// How many backticks opened the current code.
     ticks: usize,
     /// Marks, a link or a backslash whose meaning depends on what follows.
     held: String,
@@ -42,23 +42,23 @@ impl Inline {
         self.style = PLAIN;
     }
 
-    /// The words of a heading follow.
+    /// Begins the text of a heading.
     pub(super) const fn begin_heading(&mut self, level: usize) {
         self.begin_block();
         self.go_on(if level == 1 { BOLD | UNDERLINED } else { BOLD });
     }
 
-    /// The words of a quotation follow, perhaps of the one in the line before.
+    /// Begins the text of a quotation, which may continue that of the line before.
     pub(super) const fn begin_quote(&mut self) {
         self.go_on(ITALIC);
     }
 
-    /// Other words follow, perhaps of the paragraph in the line before.
+    /// Begins other text, which may continue the paragraph of the line before.
     pub(super) const fn begin_words(&mut self) {
         self.go_on(PLAIN);
     }
 
-    /// What is emphasised stays so as long as the block does.
+    /// Emphasis continues as long as the block does.
     const fn go_on(&mut self, base: Style) {
         if self.base != base {
             self.base = base;
@@ -66,7 +66,7 @@ impl Inline {
         }
     }
 
-    /// A character of the words.
+    /// Handles a character of the text.
     pub(super) fn take(&mut self, c: char, out: &mut String) {
         match self.held.chars().next() {
             None => self.fresh(c, out),
@@ -97,7 +97,7 @@ impl Inline {
         self.paint(PLAIN, out);
     }
 
-    /// Ends the line and shows what was buffered. Emphasis may continue in the next one, code does not.
+    /// Ends the line and renders the buffer. Emphasis may continue in the next line, code does not.
     pub(super) fn end(&mut self, out: &mut String) {
         match self.held.chars().next() {
             Some('[' | '\\') => self.give_up(out),
@@ -154,7 +154,7 @@ impl Inline {
         marks.chars().for_each(|c| self.show(c, out));
     }
 
-    /// Switches what the marks stand for; tells whether they stand for anything here.
+    /// Toggles the emphasis of the marks; returns whether they have a meaning here.
     fn toggle(&mut self, mark: char, count: usize, next: Option<char>) -> bool {
         let is_space = |c: Option<char>| c.is_none_or(char::is_whitespace);
         let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
@@ -177,7 +177,7 @@ impl Inline {
         true
     }
 
-    /// A character of what may be a link.
+    /// Handles a character of a possible link.
     fn link(&mut self, c: char, out: &mut String) {
         self.held.push(c);
         let text_end = self.held.find(']');

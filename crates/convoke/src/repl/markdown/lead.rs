@@ -16,7 +16,7 @@ const DIGITS_MAX: usize = 9;
 pub(super) enum Lead {
     /// More characters are needed.
     Unclear,
-    /// Words.
+    /// Text.
     Words,
     /// A numbered line.
     Number,
@@ -99,7 +99,7 @@ impl Lead {
     }
 }
 
-/// How many of the same character a text begins with, and what follows them.
+/// The count of the same character at the start of a text, and the rest.
 fn run(text: &str, mark: char) -> (usize, &str) {
     let rest = text.trim_start_matches(mark);
     ((text.len() - rest.len()) / mark.len_utf8(), rest)

@@ -62,7 +62,7 @@ fn is_rule(cell: &str) -> bool {
     cell.contains('-') && cell.chars().all(|letter| matches!(letter, '-' | ':' | ' '))
 }
 
-/// A cell with its emphasis, and how many cells of the terminal it takes.
+/// A cell with its emphasis, and its width on the terminal.
 fn paint(cell: &str) -> (String, usize) {
     let (mut inline, mut out) = (Inline::default(), String::new());
     cell.chars().for_each(|letter| inline.take(letter, &mut out));

@@ -1,4 +1,4 @@
-//! Words broken into lines at spaces, while they come. A word is held back until its end is known, or a pause comes.
+//! Wraps streamed text at spaces. A word is held back until its end is known, or the stream pauses.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -12,28 +12,29 @@ const WIDTH_MAX: usize = 120;
 pub(super) enum Flow {
     /// At spaces.
     Words,
-    /// Nowhere: code is copied as it is.
+    /// Not at all: code is copied literally.
     AsIs,
 }
 
-/// What stands on the line that is being written.
+/// The current line.
 #[derive(Debug, Default)]
 pub(super) struct Wrap {
     /// Cells that are written.
     column: usize,
-    /// Cells before the words of a list, which its further lines keep free.
+    /// The indentation of a list's text, which its further lines keep.
     indent: usize,
     /// Spaces before the word.
     spaces: usize,
     /// The word with its colours.
     word: String,
     cells: usize,
-    /// Whether the beginning of the word is written already, so that no line can end before the rest of it.
+    /// Whether the beginning of the word is written already, so that the line cannot break before
+    /// it.
     is_begun: bool,
 }
 
 impl Wrap {
-    /// Writes one more piece. Its colours are sequences of ours, which are whole.
+    /// Writes one more piece. Its colours are complete escape sequences of Convoke's.
     pub(super) fn push(&mut self, piece: &str, flow: Flow, width: usize, out: &mut String) {
         let mut letters = piece.chars();
         while let Some(letter) = letters.next() {
@@ -70,7 +71,7 @@ impl Wrap {
         }
     }
 
-    /// Writes what is held back.
+    /// Writes the text that is held back.
     pub(super) fn end(&mut self, width: usize, out: &mut String) {
         self.flush(width, out);
         out.push_str(&" ".repeat(std::mem::take(&mut self.spaces)));
@@ -81,7 +82,7 @@ impl Wrap {
         self.cells > 0
     }
 
-    /// Writes the beginning of a word whose end does not come yet.
+    /// Writes the beginning of a word whose end is delayed.
     pub(super) fn pause(&mut self, width: usize, out: &mut String) {
         if self.is_holding() {
             self.flush(width, out);
@@ -91,7 +92,7 @@ impl Wrap {
 
     fn flush(&mut self, width: usize, out: &mut String) {
         if self.cells == 0 {
-            // Colours without letters stay where they are: at the end of the word before.
+            // Colours without letters stay at the end of the word before.
             out.push_str(&std::mem::take(&mut self.word));
             return;
         }
@@ -115,7 +116,7 @@ impl Wrap {
     }
 }
 
-/// Whether a word is the mark of an item of a list.
+/// Whether a word is the marker of a list item.
 fn begins_item(word: &str) -> bool {
     let number = word.strip_suffix(['.', ')']);
     matches!(word, "•" | "-" | "*" | "+")

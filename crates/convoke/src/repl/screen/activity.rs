@@ -20,12 +20,13 @@ enum Shown {
 pub(super) enum Step {
     /// The call runs.
     Begun { id: String, line: String },
-    /// The call ended: the mark to put behind its line, and a line of its own for when other lines came between.
+    /// The call ended: the mark for the end of its line, and a separate line in case others came
+    /// between.
     Ended { id: String, mark: String, line: String },
 }
 
 impl Tools {
-    /// Takes a call as it is now; gives the steps that are to be shown in so many characters.
+    /// Updates a call; returns the steps to show, in this many characters.
     pub(super) fn update(&mut self, tool: &Tool, room: usize) -> Vec<Step> {
         let id = tool.tool_call_id.clone();
         let end = mark(tool);
@@ -66,7 +67,7 @@ fn mark(tool: &Tool) -> Option<String> {
     }
 }
 
-/// A text in one line of so many characters.
+/// A text in one line of at most this many characters.
 fn short(text: &str, room: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= room {
@@ -96,7 +97,7 @@ impl Plan {
     }
 }
 
-/// What the conversation has used of the context, and what it has cost.
+/// The used part of the context, and the cost of the conversation.
 pub(super) fn used(usage: &Usage) -> String {
     let context = match (usage.context_used, usage.context_size) {
         (Some(used), Some(size)) if size > 0 => Some(format!("{}% of context", used * 100 / size)),

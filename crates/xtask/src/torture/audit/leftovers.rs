@@ -1,4 +1,4 @@
-//! What must not be left when everything has ended: processes, locks, temporary files, deltas.
+//! What must not remain when everything has exited: processes, locks, temporary files, deltas.
 
 use std::fs;
 use std::path::Path;
@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use super::super::ledger::Book;
 use super::super::machine::{Machine, run};
 
-/// How long processes may take to go once the daemon has.
+/// How long processes may take to exit after the daemon.
 const GONE_MAX: Duration = Duration::from_secs(10);
-/// Held by the system as long as a process lives; the files themselves stay, and their content says nothing.
+/// Locked as long as a process lives; the files themselves remain, and their contents do not
+/// matter.
 const STAYS: [&str; 2] = ["convoke.db.lock", "convoke.lock"];
 /// The folder of a repository of checkpoints in which all locks are of that kind.
 const STAYS_BELOW: &str = "convoke";
@@ -62,7 +63,7 @@ pub(in super::super) fn leftovers(machine: &Machine, book: &Book, findings: &mut
     }
 }
 
-/// Whether the program is there that reads the database beside the daemon.
+/// Whether `sqlite3` is installed, which reads the database beside the daemon.
 pub(in super::super) fn can_read_database() -> bool {
     run("sqlite3", &["--version".as_ref()])
 }

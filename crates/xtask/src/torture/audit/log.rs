@@ -1,4 +1,4 @@
-//! What must hold of every conversation, whatever happened to it.
+//! Invariants of every conversation, whatever faults it went through.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ pub(super) fn check_feed(
     }
 }
 
-/// Compares what watchers were shown with what is stored.
+/// Compares what watchers received with the stored state.
 pub(super) fn shown(book: &Book, stored: &Stored, findings: &mut Vec<String>) {
     for (session, message) in &book.shown {
         let (seq, rev) = (number_of(message, "seq"), number_of(message, "rev"));
@@ -98,7 +98,7 @@ pub(super) fn shown(book: &Book, stored: &Stored, findings: &mut Vec<String>) {
     }
 }
 
-/// Compares the permissions that were answered with what their logs say of them last.
+/// Compares the permissions that were answered with their last state in the logs.
 pub(super) fn verdicts(book: &Book, stored: &Stored, findings: &mut Vec<String>) {
     let mut last: BTreeMap<String, &Value> = BTreeMap::new();
     for message in stored.logs.values().flatten() {

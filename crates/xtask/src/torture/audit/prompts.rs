@@ -1,4 +1,4 @@
-//! Every prompt that was acknowledged is there once, as a message or in the queue of its session.
+//! Every acknowledged prompt exists once, as a message or in the queue of its session.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ struct Found {
     text: String,
 }
 
-/// The word that no other prompt has.
+/// The unique word of a prompt.
 pub(super) fn mark(text: &str) -> &str {
     text.split(' ').next().unwrap_or_default()
 }
@@ -27,7 +27,7 @@ pub(super) fn queue(state: &Value) -> Vec<Value> {
     queue.filter_map(|kind| kind.get("prompts")?.as_array()).flatten().cloned().collect()
 }
 
-/// Compares the responses to prompts with what is stored.
+/// Compares the responses to prompts with the stored state.
 pub(super) fn compare(book: &Book, stored: &Stored, findings: &mut Vec<String>) {
     let mut found: BTreeMap<String, Vec<Found>> = BTreeMap::new();
     for (session, value, text) in said(stored) {
@@ -44,7 +44,7 @@ pub(super) fn compare(book: &Book, stored: &Stored, findings: &mut Vec<String>) 
     }
 }
 
-/// What users said: messages, and prompts that wait.
+/// The texts of users: messages, and queued prompts.
 fn said(stored: &Stored) -> impl Iterator<Item = (&str, &Value, String)> {
     let logs = stored.logs.iter().flat_map(|(session, messages)| {
         let prompts = messages.iter().filter(|message| text_of(message, "role") == "user");
@@ -59,7 +59,7 @@ fn said(stored: &Stored) -> impl Iterator<Item = (&str, &Value, String)> {
     logs.chain(queues)
 }
 
-/// What is wrong with a prompt.
+/// The problem of a prompt, if it has one.
 fn judge(text: &str, prompt: &Prompt, found: &[Found]) -> Option<String> {
     let place = &prompt.place;
     match (prompt.ack, &prompt.change, found) {

@@ -1,4 +1,5 @@
-//! What must hold of several nodes: one history for all of them, one writer for each session, every command once.
+//! Invariants of several nodes: one history for all of them, one writer for each session, every
+//! command once.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -13,10 +14,10 @@ use super::super::ledger::{Ack, Book, Ledger};
 use super::super::{Machine, Totals};
 use super::Nodes;
 
-/// How long commands may take once all clients have stopped.
+/// How long commands may take after all clients have stopped.
 const SETTLE_MAX: Duration = Duration::from_secs(120);
 
-/// What the database alone can say, as questions whose answer must be 0.
+/// Queries of the database whose result must be 0.
 const QUESTIONS: [(&str, &str); 7] = [
     (
         "two messages of a session have the same revision",
@@ -46,7 +47,7 @@ const QUESTIONS: [(&str, &str); 7] = [
     ("files of a move are left", "SELECT count(*) FROM session_move_parts"),
 ];
 
-/// Lets everything come to rest, and compares.
+/// Waits until everything is idle, and compares.
 pub(super) fn examine(nodes: &Nodes, ledger: &Ledger, total: &mut Totals) -> Result<Vec<String>> {
     for machine in &nodes.machines {
         machine.ended();
@@ -98,7 +99,7 @@ fn moves_end(nodes: &Nodes) {
     }
 }
 
-/// Waits until every node has done what the others asked.
+/// Waits until every node has executed the commands of the others.
 fn commands_end(nodes: &Nodes, findings: &mut Vec<String>) {
     let deadline = Instant::now() + SETTLE_MAX;
     let waiting = "SELECT count(*) FROM node_commands WHERE finished_at IS NULL";
@@ -126,7 +127,7 @@ fn forget_refused(book: &mut Book, stored: &Stored) {
     }
 }
 
-/// Every title was given once, to the session that it was meant for.
+/// Checks that every title was set once, on the intended session.
 fn renames(book: &Book, stored: &Stored, findings: &mut Vec<String>) {
     let mut given: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (session, messages) in &stored.logs {

@@ -18,9 +18,11 @@ use super::Nodes;
 
 /// Sessions of each node.
 const SESSIONS: usize = 50;
-/// A change that a watcher on another node has not seen by then was lost: nothing else would tell it.
+/// A change that a watcher on another node has not received by then counts as lost: nothing else
+/// would deliver it.
 const ARRIVAL_MAX: Duration = Duration::from_secs(15);
-/// How much larger than after the first rounds a node may be at the end, in kilobytes: what allocators and caches keep.
+/// How much a node may grow between the first rounds and the end, in kilobytes: memory that
+/// allocators and caches keep.
 const GROWTH_MAX_KB: u64 = 32 << 10;
 /// Rounds before memory counts: until then, connections are made and statements prepared.
 const WARM_UP: usize = 3;

@@ -14,7 +14,7 @@ use super::Nodes;
 
 /// Sessions that are moved at once.
 const SESSIONS: u32 = 3;
-/// How long the database may take to say which.
+/// The polling interval of the database.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Where the sessions are that move.
@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(super) enum From {
     /// On a node that runs.
     Running,
-    /// On a node that is stopped, and whose lease is over.
+    /// On a node that is stopped, and whose lease has expired.
     Away,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn move_sessions(
              WHERE n.name = 'node-{number}' AND s.kind = 'session' AND s.worktree IS NULL
              ORDER BY random() LIMIT {SESSIONS}) AS t"
     ));
-    // Any node may be asked, but not one that sleeps.
+    // Any node may be asked, except one that is suspended.
     let asked = others.get(random.below(others.len().max(1) as u64) as usize).copied();
     let door = asked.and_then(|asked| nodes.machines.get(asked)).and_then(Machine::door);
     let Some(door) = door else { return Ok(Made::No) };

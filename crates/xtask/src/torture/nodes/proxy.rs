@@ -1,4 +1,4 @@
-//! A way to PostgreSQL that can be cut.
+//! A proxy to PostgreSQL that can be cut.
 
 use std::io;
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -37,7 +37,7 @@ impl Proxy {
         let shared = Arc::clone(&passage);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                // A connection that cannot be passed on is closed, which its client sees.
+                // A connection that cannot be forwarded is closed, which its client sees.
                 shared.admit(client).ok();
             }
         });
@@ -87,7 +87,7 @@ impl Passage {
 /// Copies in one direction until either end is closed, then closes both.
 fn pass(mut from: TcpStream, mut to: TcpStream) {
     thread::spawn(move || {
-        // How it ended makes no difference.
+        // The result does not matter.
         io::copy(&mut from, &mut to).ok();
         from.shutdown(Shutdown::Both).ok();
         to.shutdown(Shutdown::Both).ok();

@@ -1,8 +1,8 @@
-//! The head of a request to the proxy, and what of it is sent on.
+//! The head of a request to the proxy, and the part that is forwarded.
 
 use super::Target;
 
-/// Fields that concern the connection between the client and the proxy only, or that the proxy sets itself.
+/// Header fields between the client and the proxy only, or that the proxy sets itself.
 const OWN_FIELDS: [&str; 5] =
     ["host", "connection", "keep-alive", "proxy-connection", "proxy-authorization"];
 /// The port of a URL without one.
@@ -17,11 +17,11 @@ pub(super) struct Head {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Bytes both ways.
+    /// A tunnel for bytes in both directions.
     Tunnel,
     /// A plain request.
     Request {
-        /// Its head, as the server is sent it.
+        /// Its head as it is sent to the server.
         forwarded: Vec<u8>,
     },
 }

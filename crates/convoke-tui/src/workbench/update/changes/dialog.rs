@@ -1,4 +1,4 @@
-//! What is asked about changes: whose, what to say about lines, what to restore, and whether it is meant.
+//! The dialogs about changes: turns, comments, restores, and confirmations.
 
 use convoke_api::bodies::{GivenComment, Restore, RestoreScope};
 use convoke_core::message::Seq;
@@ -12,16 +12,16 @@ use crate::workbench::changes::{Call, Commented, Dialog};
 use crate::workbench::model::{Asked, Model};
 use crate::workbench::update::session;
 
-/// Asks whose changes are shown.
+/// Shows the turns whose changes can be selected.
 pub(super) fn turns(model: &mut Model) {
     let Some(changes) = shown_mut(model) else { return };
     let turns = changes.turns();
-    // The whole session stands before the turns.
+    // The whole session comes before the turns.
     let at = changes.turn.and_then(|turn| turns.iter().position(|it| *it == turn));
     changes.dialog = Some(Dialog::Turns { cursor: at.map_or(0, |at| at + 1) });
 }
 
-/// Asks what is restored to before a turn: the one that is shown, or the last.
+/// Shows what can be restored to its state before a turn: the one that is shown, or the last.
 pub(super) fn restore(model: &mut Model) {
     let Some(changes) = shown_mut(model) else { return };
     match changes.turn.or_else(|| changes.turns().last().copied()) {
@@ -51,7 +51,7 @@ pub(in crate::workbench::update) fn paste(model: &mut Model, pasted: &str) {
     }
 }
 
-/// A key for what is asked.
+/// A key in a dialog.
 pub(super) fn press(model: &mut Model, key: KeyEvent) {
     let width = usize::from(model.size.width);
     let Some(changes) = shown_mut(model) else { return };
@@ -176,7 +176,7 @@ fn press_comments(model: &mut Model, key: KeyEvent, at: usize) {
     }
 }
 
-/// Keeps the comment that was written.
+/// Stores the written comment.
 fn accept(model: &mut Model) {
     let Some(changes) = shown_mut(model) else { return };
     let Some(Dialog::Comment { of, text }) = changes.dialog.take() else { return };
@@ -204,14 +204,14 @@ fn accept(model: &mut Model) {
     });
 }
 
-/// Puts a comment behind those that stand before it.
+/// Inserts a comment after those before it.
 fn insert(comments: &mut Vec<GivenComment>, comment: GivenComment) {
     let key = |it: &GivenComment| (it.path.clone(), it.start_line, it.end_line);
     let at = comments.partition_point(|it| key(it) <= key(&comment));
     comments.insert(at, comment);
 }
 
-/// Sends all comments as one review, with what is written to the session.
+/// Sends all comments as one review, with the draft for the session.
 fn send(model: &mut Model) {
     let Some(id) = shown(model).map(|changes| changes.id) else { return };
     let review = model.reviews.get(&id).cloned().unwrap_or_default();

@@ -9,10 +9,10 @@ use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::model::{Model, NewSession, Overlay};
 
-/// The place of the last row: a work tree on a branch that the human names.
+/// The index of the last row: a work tree on a branch that the human names.
 const LAST: usize = 2;
 
-/// Asks where the session works.
+/// Shows the working directories to choose from.
 pub(in crate::workbench::update) fn choose(model: &mut Model) {
     let cursor = match &model.home.composer.worktree {
         None => 0,

@@ -1,4 +1,4 @@
-//! Which agents and models get the same prompt, and what tests their work.
+//! The choices for a comparison: agents, models, and a test command.
 
 use convoke_api::bodies::{NewComparison, NewComparisonEntry};
 use convoke_core::id::{AgentName, ProjectId};
@@ -14,7 +14,7 @@ use crate::workbench::model::{Model, NewSession, Overlay};
 /// The fewest that can be compared.
 const RIVALS_MIN: usize = 2;
 
-/// Asks which agents are compared; the one that was chosen for a session is among them.
+/// Shows the agents to compare; the one that was chosen for a session is among them.
 pub(in crate::workbench::update) fn choose(model: &mut Model) {
     let agent = model.composer_agent().filter(|agent| agent.installed);
     let agent = agent.map(|agent| agent.cli_type.clone());
@@ -81,7 +81,7 @@ fn done(model: &mut Model) {
     model.overlay = None;
 }
 
-/// Leaves; what cannot be compared is forgotten.
+/// Leaves; a selection that cannot be compared is dropped.
 fn leave(model: &mut Model) {
     model.overlay = None;
     model.home.composer.comparison.take_if(|draft| draft.rivals.len() < RIVALS_MIN);
@@ -110,7 +110,7 @@ pub(super) fn press_test(model: &mut Model, key: KeyEvent) {
     show(model, NewSession::Rivals { cursor: 0, unfolded: None });
 }
 
-/// What is to be begun, as the daemon wants to know it.
+/// The request for a new comparison.
 pub(in crate::workbench::update) fn order(
     draft: &ComparisonDraft,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! What is asked about changes, below them.
+//! Draws the dialogs about changes, below them.
 
 use convoke_api::entry::EntryBody;
 use convoke_core::message::Seq;

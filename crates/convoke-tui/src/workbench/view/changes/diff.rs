@@ -1,4 +1,4 @@
-//! The diff of one file. Only the rows that can be seen are made.
+//! Draws the diff of one file. Only visible rows are built.
 
 use convoke_api::bodies::{DiffLine, DiffLineKind, FileMode, GivenComment};
 use ratatui::layout::Rect;
@@ -15,7 +15,7 @@ use crate::workbench::changes::{Changes, DiffRow, Loaded, OpenDiff, Pane};
 use crate::workbench::model::Model;
 use crate::workbench::view::split_line;
 
-/// What is looked at of a line; no screen is so wide.
+/// The part of a line that is drawn; no screen is wider.
 const LINE_BYTES_MAX: usize = 16 << 10;
 /// Lines of a comment that are shown below its lines.
 const COMMENT_LINES: usize = 3;
@@ -198,7 +198,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// A text with the words that differ, which are marked by UTF-16 code units, in parts.
+/// A text in spans, with the differing words marked by UTF-16 code units.
 fn marked(text: &str, marks: &[(u64, u64)], style: Style) -> Vec<Span<'static>> {
     let mut spans: Vec<(bool, String)> = Vec::new();
     let mut at = 0;

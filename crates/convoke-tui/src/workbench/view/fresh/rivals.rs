@@ -1,4 +1,4 @@
-//! Which agents and models get the same prompt, and what tests their work.
+//! Draws the choices for a comparison: agents, models, and a test command.
 
 use convoke_core::id::AgentName;
 use ratatui::text::{Line, Span};
@@ -52,7 +52,7 @@ pub(super) fn rivals(
     strip
 }
 
-/// How many models an agent has to choose from, and those of them that are chosen but not shown.
+/// How many models an agent offers, and the chosen ones that are not shown.
 fn models(model: &Model, rival: &Rival, unfolded: Option<&AgentName>) -> String {
     let agent = model.agents.iter().find(|agent| agent.cli_type == rival.agent);
     let count = agent.map_or(0, |agent| agent.models.len());
@@ -69,7 +69,7 @@ fn models(model: &Model, rival: &Rival, unfolded: Option<&AgentName>) -> String 
     }
 }
 
-/// The line of shell that tests what was made.
+/// The line with the test command.
 pub(super) fn test(model: &Model, line: &Editor, width: usize) -> Strip {
     let mut strip = titled(model, "Compare: which command tests the work?");
     field(&mut strip, model, line, width);
