@@ -163,13 +163,8 @@ impl Sandbox {
 pub enum NestedSandbox {
     /// It does not, so every layer can be used.
     None,
-<<<<<<< HEAD
     /// It does, by namespaces and mounts: Landlock would forbid the mounts and is off, seccomp is `Seccomp::Nested`, and
     /// bubblewrap confines it from outside.
-=======
-    /// It does, with namespaces and mounts: Landlock would forbid the mounts, and seccomp both, so
-    /// only bubblewrap confines it from outside.
->>>>>>> wt-words
     Bubblewrap,
 }
 

@@ -260,35 +260,6 @@ impl Store {
         .await
     }
 
-<<<<<<< HEAD
-=======
-    /// Finds sessions of any node by their ids, in no order. Only on a server.
-    pub async fn sessions_by_id(&self, ids: Vec<SessionId>) -> Result<Vec<StoredSession>> {
-        self.read(move |db| {
-            let columns = columns(db);
-            let sql = format!("SELECT {columns} FROM agent_sessions AS s WHERE id {AMONG}");
-            Ok(many(db, &sql, [joined(&ids)])?)
-        })
-        .await
-    }
-
-    /// The revisions of sessions, and the nodes that they belong to, in no order. Only on a server.
-    pub async fn revs_by_id(
-        &self,
-        ids: Vec<SessionId>,
-    ) -> Result<Vec<(SessionId, Rev, Option<NodeId>)>> {
-        self.read(move |db| {
-            let sql = format!("SELECT id, rev, node FROM agent_sessions WHERE id {AMONG}");
-            let mut statement = db.prepare_cached(&sql)?;
-            let revs = statement.query_map([joined(&ids)], |row| {
-                Ok((row::text(row, 0)?, Rev::new(row.get(1)?), row::optional_text(row, 2)?))
-            })?;
-            Ok(revs.collect::<SqlResult<_>>()?)
-        })
-        .await
-    }
-
->>>>>>> wt-words
     /// Finds a session by any id that its agent ever had for it.
     pub async fn session_by_canonical_id(&self, id: &CanonicalId) -> Result<Option<StoredSession>> {
         let id = id.clone();
@@ -450,16 +421,6 @@ fn columns(db: Db<'_>) -> String {
     }
 }
 
-<<<<<<< HEAD
-=======
-/// Whether a column is in the list of texts that the first parameter joins. PostgreSQL only.
-const AMONG: &str = "= ANY (string_to_array(?1, ' '))";
-
-fn joined(ids: &[SessionId]) -> String {
-    ids.iter().map(SessionId::to_string).collect::<Vec<_>>().join(" ")
-}
-
->>>>>>> wt-words
 fn many(db: Db<'_>, sql: &str, params: impl Params) -> SqlResult<Vec<StoredSession>> {
     db.prepare_cached(sql)?.query_map(params, session)?.collect()
 }

@@ -109,7 +109,7 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
 fn programs(root: &Path) -> Result<Vec<Program>> {
     let manifest = root.join("Cargo.toml");
     let manifest = manifest.to_str().context("the path of the workspace is not text")?;
-    let mut words = vec!["bench", "--no-run", "--workspace", "--bench", "*"];
+    let mut words = vec!["bench", "--profile", "dist", "--no-run", "--workspace", "--bench", "*"];
     words.extend(["--manifest-path", manifest]);
     if !io::stderr().is_terminal() {
         words.push("--quiet");

@@ -47,8 +47,8 @@ pub enum ChangesError {
     /// The agent works on a turn, and may write to the same files.
     #[error("the agent is working; cancel the turn first")]
     Working,
-    /// There is no restore to undo.
-    #[error("nothing was restored in this session")]
+    /// There is no restore to undo, or a turn followed it.
+    #[error("nothing was restored since the last turn; restore to a turn instead (`--turn`)")]
     NothingToUndo,
     /// Convoke's home is inside the project.
     #[error("{} contains Convoke's home", path.display())]

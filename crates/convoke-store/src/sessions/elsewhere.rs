@@ -17,7 +17,7 @@ fn joined(ids: &[SessionId]) -> String {
 }
 
 impl Store {
-    /// Finds sessions of other nodes by their ids, in no order.
+    /// Finds sessions of any node by their ids, in no order. Only on a server.
     pub async fn sessions_by_id(&self, ids: Vec<SessionId>) -> Result<Vec<StoredSession>> {
         self.read(move |db| {
             let columns = columns(db);
@@ -27,7 +27,7 @@ impl Store {
         .await
     }
 
-    /// The revisions of sessions, and the nodes that they belong to, in no order.
+    /// The revisions of sessions, and the nodes that they belong to, in no order. Only on a server.
     pub async fn revs_by_id(
         &self,
         ids: Vec<SessionId>,

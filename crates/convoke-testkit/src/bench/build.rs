@@ -35,6 +35,16 @@ pub enum Kind {
 pub fn programs(words: &[&str]) -> Result<Vec<Program>> {
     let mut cargo = Command::new("cargo");
     cargo.args(words).arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
+    // Cargo sets these for the program that it runs, which is the caller here. The build scripts of
+    // some crates run again when they change, and then everything that depends on those is rebuilt.
+    for (name, _) in std::env::vars_os() {
+        let is_of_caller = name.to_str().is_some_and(|name| {
+            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+        });
+        if is_of_caller {
+            cargo.env_remove(&name);
+        }
+    }
     let output = cargo.output()?;
     if !output.status.success() {
         return Err(format!("`cargo {}` failed", words.join(" ")).into());
