@@ -372,6 +372,9 @@ pub enum Error {
     /// The work tree of a session cannot be made, finished, removed or restored.
     #[error(transparent)]
     Worktree(#[from] crate::worktrees::WorktreeError),
+    /// The folder of an imported session does not become a project.
+    #[error(transparent)]
+    Adoption(#[from] crate::sessions::AdoptionError),
     /// The session cannot move to another machine.
     #[error(transparent)]
     Move(#[from] crate::moving::MoveError),
@@ -448,6 +451,7 @@ impl Error {
             Self::Shared(error) => error.kind(),
             Self::Changes(error) => error.kind(),
             Self::Worktree(error) => error.kind(),
+            Self::Adoption(error) => error.kind(),
             Self::Move(error) => error.kind(),
             Self::Stopping
             | Self::OtherNode { .. }

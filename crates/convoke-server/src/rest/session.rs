@@ -313,8 +313,12 @@ pub(super) async fn cancel(State(app): Daemon, Named(id): Named) -> Result<Respo
         (status = 429, description = "The limit of active sessions is reached"),
     )
 )]
-pub(super) async fn resume(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
-    Ok(shown(app.engine.sessions().resume(id).await?))
+pub(super) async fn resume(
+    State(app): Daemon,
+    Extension(actor): Extension<Actor>,
+    Named(id): Named,
+) -> Result<Response, Failure> {
+    Ok(shown(app.engine.sessions().resume(id, actor.name).await?))
 }
 
 /// Rename, archive or unarchive a session
