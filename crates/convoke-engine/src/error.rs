@@ -34,6 +34,14 @@ pub enum Error {
         /// The id or name that was given.
         text: String,
     },
+    /// The folder of the project is on another node.
+    #[error("the project {project} is on {node}")]
+    OtherNodesProject {
+        /// The project.
+        project: String,
+        /// The name of the node.
+        node: String,
+    },
     /// The session belongs to another node, which must be asked.
     #[error("session {session} belongs to another node")]
     OtherNode {
@@ -426,6 +434,7 @@ impl Error {
             Self::Outside { .. } => Kind::Forbidden,
             Self::Ambiguous { .. }
             | Self::ProjectExists { .. }
+            | Self::OtherNodesProject { .. }
             | Self::User(UserError::Exists { .. })
             | Self::Ended { .. }
             | Self::SessionFull { .. }

@@ -9,6 +9,7 @@ use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::time::Timestamp;
 use convoke_store::{NewSession, SessionKind};
 
+use super::create::own_project;
 use crate::error::{Error, Result};
 use crate::session::{self, Request};
 use crate::sessions::Sessions;
@@ -78,10 +79,7 @@ pub enum ImportOutcome {
 }
 
 pub(super) async fn import(shared: &Arc<Sessions>, import: Import) -> Result<ImportedInto> {
-    let project = shared.store.project(import.project).await?;
-    project
-        .filter(|found| found.removed_at.is_none())
-        .ok_or_else(|| Error::UnknownProject { text: import.project.to_string() })?;
+    own_project(shared, import.project).await?;
     let id = session_of(&import.transcript, import.created_at);
     let is_new = match shared.store.session(id).await? {
         Some(_) => false,
