@@ -267,14 +267,15 @@ impl Sessions {
         }
     }
 
-    /// Changes a queued prompt.
+    /// Changes a queued prompt, which says the words of this user from then on (`None` for the owner).
     pub async fn edit_queued(
         self: &Arc<Self>,
         id: SessionId,
         prompt: MessageId,
         text: String,
+        by: Option<UserName>,
     ) -> Result<SessionView> {
-        Ok(self.carry(id, Command::EditQueued { id: prompt, text }).await?.view)
+        Ok(self.carry(id, Command::EditQueued { id: prompt, text, by }).await?.view)
     }
 
     /// Removes a queued prompt.

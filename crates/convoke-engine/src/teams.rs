@@ -4,6 +4,7 @@
 
 mod analytics;
 mod ask;
+mod askers;
 mod cache;
 mod chain;
 mod compaction;

@@ -169,6 +169,7 @@ impl Backend for EngineBackend {
         question: TeamQuestion,
     ) -> Result<TeamAnswer, CallError> {
         self.check(caller, team).await?;
+        let by = caller.actor.as_ref().and_then(|actor| actor.name.clone());
         let caller = match &caller.asker {
             Asker::Session(session) => {
                 self.from(&caller.asker, question.from_team.clone()).await?;
@@ -179,7 +180,7 @@ impl Backend for EngineBackend {
                 TeamCaller::Outside { team }
             }
         };
-        match rest::ask_team(&self.app, caller, team, question).await {
+        match rest::ask_team(&self.app, caller, by, team, question).await {
             Ok(answer) => Ok(answer),
             Err(failure) => Err(self.refused(&failure).await),
         }

@@ -126,13 +126,14 @@ pub(super) async fn state(State(app): Daemon, Named(id): Named) -> Result<Respon
 )]
 pub(super) async fn edit_queued(
     State(app): Daemon,
+    Extension(actor): Extension<Actor>,
     Queued { session, prompt }: Queued,
     Json(patch): Json<QueuePatch>,
 ) -> Result<Response, Failure> {
     let sessions = app.engine.sessions();
     let mut changed = None;
     if let Some(text) = patch.text {
-        changed = Some(sessions.edit_queued(session, prompt, text).await?);
+        changed = Some(sessions.edit_queued(session, prompt, text, actor.name).await?);
     }
     if let Some(position) = patch.position {
         let to = usize::try_from(position).unwrap_or(usize::MAX);

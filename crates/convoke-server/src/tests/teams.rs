@@ -150,3 +150,32 @@ async fn n7_a_member_of_one_project_attaches_files_and_asks_its_team() {
     assert_eq!((failed, status), (true, 403), "{text}");
     assert!(text.contains("ada is a viewer here, and this needs a member"), "{text}");
 }
+
+#[tokio::test]
+async fn n7_a_question_to_a_team_says_who_asks() {
+    let scene = with_teams(&["a"]).await;
+    let token = scene.user("ada", "member").await;
+    let body = json!({"question": "by rest"});
+    let asked = scene.as_user(&token, Method::POST, "/api/teams/a/ask", body).await;
+    assert_eq!(asked.status, 200, "{}", asked.body);
+    let arguments = json!({"team": "a", "question": "by tool"});
+    assert!(!call(&scene, &token, "teams_ask", arguments).await.1);
+    // An agent asks for the user who prompted it.
+    let session = scene.session().await;
+    let path = format!("/api/sessions/{session}/prompt");
+    let prompted = scene.as_user(&token, Method::POST, &path, json!({"text": "hello"})).await;
+    assert_eq!(prompted.status, 202, "{}", prompted.body);
+    let key = scene.keys.issue(session.parse().unwrap());
+    let arguments = json!({"team": "a", "question": "by agent"});
+    assert!(!call(&scene, key.token(), "teams_ask", arguments).await.1);
+    let body = json!({"question": "by the owner"});
+    assert_eq!(scene.post("/api/teams/a/ask", body).await.status, 200);
+    let id = asked.json()["sessionId"].as_str().unwrap().to_owned();
+    let messages = scene.get(&format!("/api/sessions/{id}/messages")).await.json();
+    let prompts = messages.as_array().unwrap().iter().filter(|it| it["role"] == "user");
+    let prompts = prompts.map(|it| (it["content"]["text"].clone(), it["content"]["by"].clone()));
+    let ada = |text: &str| (json!(text), json!("ada"));
+    let owner = (json!("by the owner"), json!(null));
+    let expected = [ada("by rest"), ada("by tool"), ada("by agent"), owner];
+    assert_eq!(prompts.collect::<Vec<_>>(), expected);
+}

@@ -242,6 +242,36 @@ async fn n7_who_prompts_and_who_decides_is_in_the_messages_and_in_the_audit_trai
 }
 
 #[tokio::test]
+async fn n7_an_edited_prompt_says_the_words_of_the_user_who_edited_it() {
+    let (scene, address) = Scene::listening(&asking()).await;
+    let session = scene.session().await;
+    let (ada, bob) = (scene.user("ada", "member").await, scene.user("bob", "member").await);
+    let mut queued = Vec::new();
+    for text in ["runs", "by rest", "by frame", "as it is"] {
+        let path = format!("/api/sessions/{session}/prompt");
+        let prompted = scene.as_user(&ada, Method::POST, &path, json!({"text": text})).await;
+        assert_eq!(prompted.status, 202, "{}", prompted.body);
+        queued.push(prompted.json()["messageId"].as_str().unwrap().to_owned());
+    }
+    let path = format!("/api/sessions/{session}/queue/{}", queued[1]);
+    let edited = scene.as_user(&bob, Method::PATCH, &path, json!({"text": "bob's"})).await;
+    assert_eq!(edited.status, 200, "{}", edited.body);
+    let mut page = Page::with_token(address, &bob).await;
+    let edit = json!({"type": "queue:edit", "sessionId": session, "messageId": queued[2], "content": "bob's"});
+    assert_eq!(page.ask(edit).await["type"], "session:changed");
+    // What is only moved is still hers.
+    let path = format!("/api/sessions/{session}/queue/{}", queued[3]);
+    let moved = scene.as_user(&bob, Method::PATCH, &path, json!({"position": 0})).await;
+    assert_eq!(moved.status, 200, "{}", moved.body);
+    let state = scene.get(&format!("/api/sessions/{session}/state")).await.json();
+    let states = state["state"].as_array().unwrap();
+    let queue = states.iter().find_map(|state| state["prompts"].as_array()).unwrap();
+    let shown: Vec<_> = queue.iter().map(|it| (it["text"].clone(), it["by"].clone())).collect();
+    let bobs = (json!("bob's"), json!("bob"));
+    assert_eq!(shown, [(json!("as it is"), json!("ada")), bobs.clone(), bobs]);
+}
+
+#[tokio::test]
 async fn n7_a_role_in_a_project_holds_there_and_a_change_holds_at_once() {
     let (scene, address) = Scene::listening(&Script::new()).await;
     let session = scene.session().await;

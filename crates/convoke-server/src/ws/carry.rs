@@ -180,7 +180,7 @@ async fn carry_here(
         }
         F::QueueEdit { session_id, message_id, content } => {
             let id = app.engine.sessions().find(&session_id).await?;
-            Ok(changed(app.engine.sessions().edit_queued(id, message_id, content).await?))
+            Ok(changed(app.engine.sessions().edit_queued(id, message_id, content, by).await?))
         }
         F::QueueRemove { session_id, message_id } => {
             let id = app.engine.sessions().find(&session_id).await?;
