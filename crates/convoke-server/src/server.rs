@@ -133,7 +133,7 @@ impl Serving {
 
     /// A file that redirects a browser to such a link, to pass on a browser's command line.
     pub async fn link_file(&self) -> std::result::Result<PathBuf, LinkError> {
-        rest::browsers::make_file(&self.app).await.map_err(LinkError)
+        rest::browsers::make_file(&self.app, None).await.map_err(LinkError)
     }
 
     /// Serves until `shutdown`, then stops the agents and closes the store.
