@@ -159,7 +159,8 @@ impl Teams {
         let _waiting = self.begin_wait(&ask, &pair, self.store.node()).await?;
         let (placed_by, answered_by) = ask.wait.deadlines(begun);
         let prompt = Prompt { by: self.user_behind(&ask).await?, ..ask.question.into() };
-        let placing = self.place(pair.clone(), chain, prompt.into());
+        let id = Some(self.new_question(&ask.caller, &pair));
+        let placing = self.place(pair.clone(), chain, NewPrompt { prompt, id });
         let mut answer = self.unanswered(pair, ask.wait);
         if let Some(placed) = until(placed_by, placing).await {
             let placed = placed.unwrap_or(Err(Error::Stopping))?;

@@ -249,7 +249,7 @@ impl Teams {
             asks,
             by: self.user_behind(&ask).await?,
             text: ask.question,
-            message_id: MessageId::from_random((self.around.random)()),
+            message_id: self.new_question(&ask.caller, &pair),
         };
         let mut answer = self.unanswered(pair, ask.wait);
         // In a task of its own, so that the question is asked even if the caller disconnects.
