@@ -93,6 +93,21 @@ fn n3_a_prompt_waits_for_a_node_that_is_away_and_other_commands_are_refused() {
 }
 
 #[test]
+fn n3_k7_the_name_of_a_machine_does_not_drive_the_terminal_of_another_one() {
+    let database = postgres::database();
+    let (here, there) = (node(&database, "laptop"), node(&database, "workstation"));
+    assert!(there.run("project add web").starts_with("exit 0"), "the daemon starts");
+    let session = there.session();
+    here.run("node list");
+    kill(&there);
+    let hostile = r"UPDATE nodes SET name = E'work\x1b[2Jstation',
+        lease_until = now() - interval '1 minute' WHERE name = 'workstation'";
+    database.execute(hostile).unwrap();
+    let queued = here.run_args(&["session", "send", &session, "when you are back"]);
+    assert!(queued.contains("work\u{fffd}[2Jstation is away"), "{queued:?}");
+}
+
+#[test]
 fn n3_k1_a_node_changes_no_settings_and_adds_no_projects_for_another_one() {
     let database = postgres::database();
     let there = node(&database, "workstation");
