@@ -189,7 +189,8 @@ async fn n7_a_question_to_a_team_says_who_asks() {
 #[tokio::test]
 async fn n7_a_session_without_a_team_reads_only_the_answers_to_its_own_questions() {
     let scene = with_teams(&["a"]).await;
-    let asked = scene.post("/api/teams/a/ask", json!({"question": "the plan"})).await.json();
+    assert_eq!(scene.post("/api/teams/a/ask", json!({"question": "the plan"})).await.status, 200);
+    let asked = scene.get("/api/teams/a/report").await.json();
     let project = scene.project().await;
     let session = async || {
         let begun = scene.post("/api/sessions", json!({"repoId": project})).await.json();
