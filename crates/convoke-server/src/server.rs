@@ -128,7 +128,7 @@ impl Serving {
 
     /// A one-time link that signs in a browser, to print in a terminal.
     pub fn link(&self) -> String {
-        self.app.auth.links.make(&self.app.identity.url, &self.app.new_token())
+        self.app.auth.links.make(&self.app.identity.url, &self.app.new_token(), None)
     }
 
     /// A file that redirects a browser to such a link, to pass on a browser's command line.
