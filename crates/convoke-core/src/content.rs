@@ -85,6 +85,19 @@ impl Content {
         }
     }
 
+    /// The user who wrote a prompt; `None` for the owner of the daemon, and for everything else.
+    pub const fn author(&self) -> Option<&UserName> {
+        match self {
+            Self::Text { by, .. } => by.as_ref(),
+            Self::Thinking { .. }
+            | Self::Plan { .. }
+            | Self::Tool(_)
+            | Self::Permission(_)
+            | Self::Question(_)
+            | Self::Notice(_) => None,
+        }
+    }
+
     /// Whether more of it is expected.
     pub fn is_open(&self) -> bool {
         match self {

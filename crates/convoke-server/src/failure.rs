@@ -291,6 +291,8 @@ fn hint(error: &Error) -> Option<String> {
         Error::Changes(error) if error.is_git_missing() => "install git 2.30 or newer".to_owned(),
         Error::Worktree(error) => return error.hint().map(str::to_owned),
         Error::Move(error) => return error.hint(),
+        Error::Adoption(error) => error.hint(),
+        Error::OtherNodesProject { node, .. } => format!("do this on {node}"),
         Error::OtherNode { .. } => "it has just moved there; try again".to_owned(),
         Error::Changes(ChangesError::Git(error)) if git_hint(error).is_some() => {
             return git_hint(error).map(str::to_owned);

@@ -31,7 +31,7 @@ impl Session {
         let decision = Decision::after(self.summary.last_seq);
         match command {
             Command::Prompt { prompt, stamp } => self.prompt(prompt, stamp, decision),
-            Command::EditQueued { id, text } => self.edit_queued(id, text, decision),
+            Command::EditQueued { id, text, by } => self.edit_queued(id, text, by, decision),
             Command::RemoveQueued { id } => self.remove_queued(id, decision),
             Command::SendQueued { id } => self.send_queued(id, decision),
             Command::MoveQueued { id, to } => self.move_queued(id, to, decision),
@@ -118,12 +118,14 @@ impl Session {
         &self,
         id: MessageId,
         text: String,
+        by: Option<UserName>,
         mut decision: Decision,
     ) -> Result<Decision, Refusal> {
         let mut prompts = self.queued();
         let found = prompts.iter_mut().find(|prompt| prompt.id == id);
         let found = found.ok_or(Refusal::NotQueued { id })?;
         let before = std::mem::replace(&mut found.text, text);
+        found.by = by;
         check_prompt(&found.prompt())?;
         // A queue above the limit may still be shortened.
         if prompts.iter().any(|prompt| prompt.id == id && prompt.text.len() > before.len()) {

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use convoke_core::id::{MessageId, SessionId};
 use convoke_core::message::{Rev, Seq};
+use convoke_core::prompt::Prompt;
 use convoke_core::session::{Command, EndReason, Refusal, Status};
 use convoke_core::team::{Pair, TeamName};
 use convoke_core::time::Timestamp;
+use convoke_core::user::UserName;
 use convoke_store::StoredPair;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
@@ -48,6 +50,8 @@ pub struct TeamAsk {
     pub thread: Option<String>,
     /// The question.
     pub question: String,
+    /// The user behind a caller outside of sessions; `None` for the owner of the daemon.
+    pub by: Option<UserName>,
     /// How long the caller waits.
     pub wait: Wait,
 }
@@ -154,7 +158,9 @@ impl Teams {
         let (pair, chain) = self.admit(&ask).await?;
         let _waiting = self.begin_wait(&ask, &pair, self.store.node()).await?;
         let (placed_by, answered_by) = ask.wait.deadlines(begun);
-        let placing = self.place(pair.clone(), chain, ask.question.into());
+        let prompt = Prompt { by: self.user_behind(&ask).await?, ..ask.question.into() };
+        let id = Some(self.new_question(&ask.caller, &pair));
+        let placing = self.place(pair.clone(), chain, NewPrompt { prompt, id });
         let mut answer = self.unanswered(pair, ask.wait);
         if let Some(placed) = until(placed_by, placing).await {
             let placed = placed.unwrap_or(Err(Error::Stopping))?;

@@ -10,8 +10,10 @@ use std::time::Duration;
 use convoke_core::Invalid;
 use convoke_core::id::{AgentName, MessageId, NodeId, ProjectId, SessionId};
 use convoke_core::message::{Rev, Seq};
+use convoke_core::prompt::Prompt;
 use convoke_core::session::Activity;
 use convoke_core::team::{Pair, TeamName};
+use convoke_core::user::UserName;
 use convoke_store::{PairFilter, Project, StoredTeam, Window};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{oneshot, watch};
@@ -39,6 +41,9 @@ pub struct TeamQuestion {
     asks: u64,
     /// What is asked.
     text: String,
+    /// The user in whose name it is asked; `None` for the owner of the asking node.
+    #[serde(default)]
+    by: Option<UserName>,
     /// The id of its message; the same one is accepted once.
     message_id: MessageId,
 }
@@ -242,8 +247,9 @@ impl Teams {
             pair: pair.clone().into(),
             chain: teams,
             asks,
+            by: self.user_behind(&ask).await?,
             text: ask.question,
-            message_id: MessageId::from_random((self.around.random)()),
+            message_id: self.new_question(&ask.caller, &pair),
         };
         let mut answer = self.unanswered(pair, ask.wait);
         // In a task of its own, so that the question is asked even if the caller disconnects.
@@ -286,13 +292,13 @@ impl Teams {
         self: &Arc<Self>,
         question: TeamQuestion,
     ) -> Result<PlacedQuestion> {
-        let TeamQuestion { pair, chain, asks, text, message_id } = question;
+        let TeamQuestion { pair, chain, asks, text, by, message_id } = question;
         let pair = Pair::from(pair);
         self.team(&pair.to)?;
         let limits = self.settings().limits;
         let chain = Chain::arrived(chain, asks, limits)?;
         self.sessions.chains.count(&Pair { thread: None, ..pair.clone() }, limits)?;
-        let prompt = NewPrompt { prompt: text.into(), id: Some(message_id) };
+        let prompt = NewPrompt { prompt: Prompt { by, ..text.into() }, id: Some(message_id) };
         let placed = self.place(pair, chain, prompt).await.unwrap_or(Err(Error::Stopping))?;
         let Prompted { message_id, seq, queued, rev } = placed.prompted;
         let (session_id, after) = (placed.pair.session_id, placed.after);

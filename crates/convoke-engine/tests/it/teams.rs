@@ -209,7 +209,7 @@ pub(crate) fn session(id: SessionId) -> Caller {
 }
 
 pub(crate) fn asking(caller: Caller, to: &str, question: &str, wait: Wait) -> TeamAsk {
-    TeamAsk { caller, to: name(to), thread: None, question: question.to_owned(), wait }
+    TeamAsk { caller, to: name(to), thread: None, question: question.to_owned(), by: None, wait }
 }
 
 /// Does the same many times at once, and gives all that came of it.

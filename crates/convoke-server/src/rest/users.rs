@@ -21,7 +21,7 @@ use utoipa::IntoParams;
 use super::{Daemon, Written, find_session};
 use crate::actor::{Actor, Login};
 use crate::app::App;
-use crate::auth::{Revoked, USER_LINK_LIFE, digest};
+use crate::auth::{BrowserUser, Revoked, USER_LINK_LIFE, digest};
 use crate::failure::{self, Failure};
 use crate::json::{self, Json};
 use crate::middleware::Caller;
@@ -73,7 +73,7 @@ pub(super) async fn add(
     refuse_browsers(&caller)?;
     let name: UserName = new.name.parse().map_err(Error::from)?;
     let user = app.engine.users().add(name, new.role.unwrap_or(Role::Member)).await?;
-    Ok(json::answer(StatusCode::CREATED, &link_for(&app, user.name)))
+    Ok(json::answer(StatusCode::CREATED, &link_for(&app, user)))
 }
 
 /// Make another link for a user
@@ -95,7 +95,7 @@ pub(super) async fn link(
 ) -> Result<Response, Failure> {
     refuse_browsers(&caller)?;
     let user = app.engine.users().get(&name).await?;
-    Ok(json::answer(StatusCode::CREATED, &link_for(&app, user.name)))
+    Ok(json::answer(StatusCode::CREATED, &link_for(&app, user)))
 }
 
 /// Change the role of a user
@@ -338,8 +338,10 @@ fn refuse_browsers(caller: &Caller) -> Result<(), Failure> {
     Err(Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail).hint("run `convoke user`"))
 }
 
-fn link_for(app: &App, user: UserName) -> UserLink {
-    let url = app.auth.links.make_for_user(&app.identity.url, &app.new_token(), user.clone());
+fn link_for(app: &App, user: convoke_engine::User) -> UserLink {
+    let convoke_engine::User { name: user, epoch, .. } = user;
+    let of = BrowserUser { name: user.clone(), epoch };
+    let url = app.auth.links.make_for_user(&app.identity.url, &app.new_token(), of);
     UserLink { user, url, expires_at: after(app, USER_LINK_LIFE) }
 }
 

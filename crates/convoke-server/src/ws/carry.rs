@@ -180,7 +180,7 @@ async fn carry_here(
         }
         F::QueueEdit { session_id, message_id, content } => {
             let id = app.engine.sessions().find(&session_id).await?;
-            Ok(changed(app.engine.sessions().edit_queued(id, message_id, content).await?))
+            Ok(changed(app.engine.sessions().edit_queued(id, message_id, content, by).await?))
         }
         F::QueueRemove { session_id, message_id } => {
             let id = app.engine.sessions().find(&session_id).await?;
@@ -218,7 +218,7 @@ async fn carry_here(
         F::SessionRename { session_id, title } => rename(&app, &session_id, title).await,
         F::SessionResume { session_id } => {
             let id = app.engine.sessions().find(&session_id).await?;
-            Ok(changed(app.engine.sessions().resume(id).await?))
+            Ok(changed(app.engine.sessions().resume(id, by).await?))
         }
         F::SessionEnd { session_id, how } => {
             let id = app.engine.sessions().find(&session_id).await?;

@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use convoke_testkit::agent::Script;
@@ -342,4 +342,28 @@ fn h9_all_sessions_are_exported_one_file_each() {
     assert_eq!(texts.len(), 2, "{files:?}");
     assert_eq!(texts[0].lines().count(), 4, "{}", texts[0]);
     assert!(texts[1].contains("## Agent") && texts[1].contains("In the garden."), "{}", texts[1]);
+}
+
+#[test]
+fn h9_k5_exported_files_are_private_and_are_not_written_through_links() {
+    let store = Store::new();
+    let scene = crate::daemon_scene::Scene::on(store.machine);
+    scene.run("import --all");
+    assert!(scene.run("export --all new/out").starts_with("exit 0"));
+    let folder = scene.machine.path().join("new/out");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    assert_eq!((mode(folder.parent().unwrap()), mode(&folder), mode(&file)), (0o700, 0o700, 0o600));
+    // An agent has put links where the export writes.
+    let (text, victim) = (fs::read_to_string(&file).unwrap(), scene.machine.path().join("victim"));
+    fs::write(&victim, "mine").unwrap();
+    let part = folder.join(format!(".{}.part", file.file_name().unwrap().to_str().unwrap()));
+    fs::remove_file(&file).unwrap();
+    for link in [&file, &part] {
+        std::os::unix::fs::symlink(&victim, link).unwrap();
+    }
+    assert!(scene.run("export --all new/out").starts_with("exit 0"));
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+    assert!(fs::symlink_metadata(&file).unwrap().is_file());
+    assert_eq!((fs::read_to_string(&file).unwrap(), mode(&file)), (text, 0o600));
 }

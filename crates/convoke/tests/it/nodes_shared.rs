@@ -263,3 +263,25 @@ fn n4_p3_home_shows_what_other_nodes_work_on_and_which_of_their_sessions_need_an
     away(&database, "workstation");
     assert_eq!(groups().1, 0, "a machine that is away works on nothing");
 }
+
+/// Its path would name another folder here.
+#[test]
+fn n3_a_comparison_in_a_project_of_another_node_is_refused_with_the_name_of_the_node() {
+    let database = postgres::database();
+    let here = daemon(&database.url, "laptop", &Script::new());
+    let there = daemon(&database.url, "workstation", &Script::new());
+    let project = there.project();
+    let entries = json!([{"agent": "scripted"}]);
+    let body = json!({"repoId": project, "prompt": "hello", "entries": entries});
+    let refused = here.post("/api/comparisons", &body);
+    assert_eq!(refused.status, 409, "{refused:?}");
+    let problem = refused.json();
+    assert_eq!(problem["detail"], "the project app is on workstation");
+    assert_eq!(problem["hint"], "do this on workstation");
+    let at = "2026-01-01T00:00:00Z";
+    let turn = json!({"role": "user", "content": "hi", "timestamp": at, "tokens": 2});
+    let import = json!({"repoId": project, "transcript": "t", "agent": "scripted", "createdAt": at,
+        "turns": [turn]});
+    assert_eq!(here.post("/api/imports", &import).status, 409);
+    assert_eq!(here.get("/api/sessions").json()["total"], 0);
+}
