@@ -4,7 +4,7 @@ import { timeAgo } from "../../lib/words.js";
 import { fill, h, quoted } from "../../ui/dom.js";
 import { dialogs, problem, toastError } from "../../ui/parts.js";
 import { rest } from "../../ui/rest.js";
-import { missingAgent } from "../start.js";
+import { missingAgent } from "../agents.js";
 
 /** @param {Store} store */
 export function makeAgents(store) {
