@@ -37,7 +37,7 @@ function makeProgress() {
 /** Folders of imported sessions that are no projects. @param {Line} line @param {() => void} onadded */
 function makeFolders(line, onadded) {
 	const list = h("ul.folders");
-	const all = h("button.button.small.add-all", { onclick: addAll });
+	const all = h("button.button.small.add-all", { hidden: true, onclick: addAll });
 	let every = /** @type {Api.FoundRepo[]} */ ([]);
 
 	/** One after the other: a folder that is gone must not keep the others away. */
