@@ -762,6 +762,8 @@ type Panels = {
   changes(uid: string, wants?: boolean): void;
   /** Asks how the work tree of a session ends. */
   finish(uid: string): void;
+  /** Puts the focus on what a session asks. */
+  request(uid: string): void;
   /** Puts the focus into the message box of a session, or into a place. */
   focus(uid: string): void;
   /** A frame has its session on the page. */
@@ -810,6 +812,8 @@ type Start = HTMLElement & {
   write(projectId?: string): void;
 };
 /** What shows conversations of other programs. */
+/** `isEmpty`: whether there is no project yet. */
+type OfferOptions = { line: Line; settings(): void; isEmpty(): boolean };
 type HistoryView = { element: HTMLElement; receive(frame: Frame): void };
 type Home = HTMLElement & { compare(): void; offer(): Promise<void>; receive(frame: Frame): void; paint(): void; tick(): void; write(projectId?: string): void; focusFirst(): boolean };
 type Inbox = HTMLElement & { paint(): void; focusFirst(): void };

@@ -201,6 +201,39 @@ declare namespace Api {
     projects: { repoId: string; project: string; role: UserRole }[];
   };
 
+  /** A user: `GET /api/users`. */
+  type User = {
+    name: string;
+    role: UserRole;
+    /** The projects in which another role holds. */
+    projects: { repoId: string; project: string; role: UserRole }[];
+    devices: Device[];
+    createdAt: string;
+  };
+
+  /** What a user is signed in with. */
+  type Device = {
+    id: string;
+    kind: "browser" | "token";
+    /** What a browser calls itself; what a token is for. */
+    label: string;
+    createdAt: string;
+    lastUsedAt?: string;
+  };
+
+  /** Something that a human did: `GET /api/audit`. */
+  type AuditEntry = {
+    at: string;
+    /** Absent for the owner of the daemon. */
+    user?: string;
+    /** The device and the address. */
+    from: string;
+    node?: string;
+    action: string;
+    subject: string;
+    sessionId?: string;
+  };
+
   /** A daemon that shares the database: `GET /api/nodes`. */
   type Node = {
     id: string;

@@ -16,7 +16,7 @@ import { LineBroken } from "./lib/socket.js";
 import { handlerOf, makeStore } from "./lib/store.js";
 import { namesOf, sessionOfPath, windowTitle } from "./lib/words.js";
 import { makeOutbox } from "./lib/writing.js";
-import { fill, h, part } from "./ui/dom.js";
+import { fill, h, isTouch, part } from "./ui/dom.js";
 import { connect, lineStatus } from "./ui/line.js";
 import { linkPaths } from "./ui/markdown.js";
 import { me } from "./ui/me.js";
@@ -273,7 +273,7 @@ function assemble(uid = "") {
 	fill(main, header.element, !isEmbedded && lineStatus(line), log, h("div.foot", strip.element, composer, reading));
 	composer.restore(`message.${uid}`);
 	if (isEmbedded) tellShell("ready");
-	else composer.focus();
+	else if (!isTouch) composer.focus();
 }
 
 async function onolder() {
@@ -468,11 +468,13 @@ addEventListener("message", ({ origin, source, data }) => {
 	if (data?.convoke === "at") return goTo(Number(data.at) || 0);
 	if (data?.convoke === "changes") return beside.toggle(data.wants);
 	if (data?.convoke === "finish") return finish();
+	if (data?.convoke === "request") return focusRequest();
 	if (data?.convoke === "write") return (composer.text = `${data.text} ${composer.text}`), composer.focus();
 	if (data?.convoke !== "focus" || wanted) return;
 	// Keep the focus inside this portlet if there is one; else focus the message box.
 	const active = /** @type {HTMLElement | null} */ (document.activeElement);
-	(active && active !== document.body ? active : composer).focus();
+	if (active && active !== document.body) active.focus();
+	else if (!isTouch) composer.focus();
 	// A session that accepts no messages gets the focus on its log.
 	if (document.activeElement === document.body) part(log, ".scroller").focus();
 });
@@ -483,6 +485,7 @@ addEventListener("keydown", (event) => {
 	else if (event.key === "Escape" && !event.repeat && !document.querySelector("dialog[open], :popover-open")) beside.escape() || (composer.focus(), stopping.escape());
 	else if (wish?.action === "changes") beside.toggle();
 	else if (wish?.action === "finish") finish();
+	else if (wish?.action === "request" && pendingRequest(log)) focusRequest();
 	else if (wish && isEmbedded) tellShell("key", wish);
 	else if (wish?.action === "help") dialogs.help();
 	else if (dialogs.isOpen() || !choose(log, event)) return;

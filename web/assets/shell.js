@@ -99,7 +99,7 @@ const shell = {
 		find("new-session").hidden = !me.maySomewhere("member");
 		find("me").hidden = !me.name;
 		find("me").textContent = me.name ? `${me.name} · ${me.role}` : "";
-		find("me").title = me.name ? `You are signed in as ${me.name}, a ${me.role}` : "";
+		find("me").title = me.name ? `You are signed in as ${me.name}, with the role ${me.role}` : "";
 		if (!isOwner) state = tabs.close(state, "@settings");
 	},
 	open({ uid, title, projectId }, at) {
@@ -227,6 +227,11 @@ const shell = {
 				layout.close();
 				if (!inbox.hidden) inbox.focusFirst();
 				else if (hadFocus) (find("side").hidden ? find("bar-inbox") : find("open-inbox")).focus();
+			},
+			request: () => {
+				if (store.sessions.get(active)?.activity === "waiting") return panels.request(active);
+				if (inbox.hidden) return shell.act({ action: "inbox" });
+				inbox.focusFirst();
 			},
 			changes: () => panels.changes(active),
 			finish: () => panels.finish(active),

@@ -1,12 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeTypeahead, matching, matchingSessions, parseQuery } from "../assets/lib/query.js";
+import { asTyped, makeTypeahead, matching, matchingSessions, parseQuery } from "../assets/lib/query.js";
 import { matcherOf } from "../assets/lib/rules.js";
 
 test("p7 filters are told from words", () => {
   assert.deepEqual(parseQuery(" pool  agent:codex until:2026-01-01 fix http://x"), { words: "pool fix http://x", filters: { agent: "codex", until: "2026-01-01" } });
   assert.deepEqual(parseQuery("role:"), { words: "", filters: { role: "" } });
   assert.deepEqual(parseQuery(""), { words: "", filters: {} });
+});
+
+test("p7 a word that may not be typed to its end stands for all that begin with it", () => {
+  assert.equal(asTyped(" the poo"), "the poo*");
+  assert.equal(asTyped("agent:codex größ"), "agent:codex größ*");
+  for (const whole of ["the pool ", "po", "keep*", "agent:cod", "src/pool.rs", '"the poo', "until:2026"]) assert.equal(asTyped(whole), whole.trim(), whole);
+  assert.equal(asTyped('"the pool" fix'), '"the pool" fix*');
 });
 
 test("p7 all words must occur, in any case and order", () => {

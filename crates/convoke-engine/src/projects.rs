@@ -28,12 +28,14 @@ pub struct Projects {
 }
 
 impl Projects {
-    /// Makes a folder a project. Symbolic links are resolved before paths are compared.
+    /// Makes a folder a project. A leading `~` is the home directory of the user, and symbolic links are resolved before
+    /// paths are compared.
     pub async fn add(&self, path: &Path, name: Option<String>) -> Result<Project> {
+        let path = self.expand(path);
         if !path.is_absolute() {
-            return Err(Error::RelativePath { path: path.to_owned() });
+            return Err(Error::RelativePath { path });
         }
-        let path = inside_root(path.to_owned(), &self.settings.workspace_root).await?;
+        let path = inside_root(path, &self.settings.workspace_root).await?;
         let own = path
             .file_name()
             .map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned());
@@ -94,9 +96,14 @@ impl Projects {
         Ok(())
     }
 
-    /// The folders inside the workspace root whose paths begin with this text.
+    /// The folders inside the workspace root whose paths begin with this text, which may begin with `~`.
     pub async fn complete_folder(&self, beginning: &str) -> Vec<String> {
-        let beginning = beginning.to_owned();
+        let mut expanded = self.expand(Path::new(beginning)).display().to_string();
+        // A path loses its last slash when it is joined, and `~` means the folders below it.
+        if (beginning.ends_with('/') || beginning == "~") && !expanded.ends_with('/') {
+            expanded.push('/');
+        }
+        let beginning = expanded;
         let root = self.settings.workspace_root.clone();
         let found = tokio::task::spawn_blocking(move || complete(&beginning, &root)).await;
         // An empty list does no harm: the next key press requests completions again.
@@ -121,6 +128,15 @@ impl Projects {
         resolved.unwrap_or_else(|error| {
             Err(Error::Io { path: looked_for, source: std::io::Error::other(error) })
         })
+    }
+
+    /// The path with the home directory of the user in place of a leading `~`.
+    fn expand(&self, path: &Path) -> PathBuf {
+        let home = self.around.environment.get(std::ffi::OsStr::new("HOME"));
+        match (path.strip_prefix("~"), home) {
+            (Ok(rest), Some(home)) => Path::new(home).join(rest),
+            (Ok(_) | Err(_), _) => path.to_owned(),
+        }
     }
 
     fn announce(&self, change: Change) {

@@ -103,11 +103,11 @@ export const acts = {
 					const done = await carryOut(uid, "restore", { turn, what });
 					if (!done) return;
 					if (!done.session) return tell(uid, done, outcome(done, "The files are as they were before this message already."));
-					open(done.session.id, what === "both" ? `${outcome(done, "The files were as they are.")} The conversation goes on here.` : "The conversation goes on here, from before that message.");
+					open(done.session.id, what === "both" ? `${outcome(done, "The files had not changed.")} The conversation goes on here.` : "The conversation goes on here, from before that message.");
 				},
 			}, h("b", label), h("span.muted", why));
 			return [
-				h("p", "Everything becomes what it was when this message was sent. What is there now is kept, and can be had back."),
+				h("p", "Everything becomes what it was when this message was sent. What is there now is kept, and can be restored."),
 				h("div.choices",
 					choice("Files and conversation", "The files go back, and a new session has what was said until then.", "both"),
 					choice("Files only", "This conversation stays as it is.", "files"),

@@ -4,11 +4,8 @@ import { isComposing, isSend } from "../lib/keys.js";
 import { makeRecall } from "../lib/writing.js";
 import { makeAttach } from "../ui/attach.js";
 import { makeCompletion } from "../ui/completion.js";
-import { component, fill, h, icon, on } from "../ui/dom.js";
+import { component, fill, h, icon, isTouch, on } from "../ui/dom.js";
 import { dialogs } from "../ui/parts.js";
-
-/** On a touch keyboard Enter is the only way to insert a line break. */
-const isTouch = matchMedia("(hover: none) and (pointer: coarse)").matches;
 
 /** @type {(options: ComposerOptions) => Composer} */
 export const makeComposer = component("convoke-composer", (element, { drafts, said, find, onsend, onstop, onpick }) => {

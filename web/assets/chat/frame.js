@@ -68,7 +68,7 @@ const ENDS = { idle_timeout: "This session ended after a time without activity."
 /** @param {StripWishes} wishes @returns {Strip} */
 export function makeStrip({ onresume, onunarchive, onask, onrestore, queue }) {
 	const text = h("span.strip-text");
-	const show = h("button.link", { hidden: true, onclick: onask }, "Show");
+	const show = h("button.link", { hidden: true, title: "Go to the request (Alt+A)", onclick: onask }, "Show");
 	const time = h("span");
 	const hint = h("span.stop-hint", { role: "status" });
 	const running = h("div.running", { hidden: true }, h("span.pulse"), text, show, time, hint);

@@ -4,7 +4,7 @@ import { verdictOf } from "../lib/choices.js";
 import { diff } from "../lib/diff.js";
 import { shortPath } from "../lib/paths.js";
 import { me } from "../ui/me.js";
-import { exitCode, permissionOf, tail } from "../lib/rows.js";
+import { asksHuman, exitCode, permissionOf, tail } from "../lib/rows.js";
 import { duration, fold, plain } from "../lib/words.js";
 import { commandView, counts, diffView } from "../ui/code-view.js";
 import { copy, fill, h, icon, iconButton, on, setText } from "../ui/dom.js";
@@ -47,7 +47,7 @@ export function toolView(entry, around) {
 		fill(body, ...(parts.some(Boolean) ? parts : [h("p.muted.none", entry.status === "running" ? "Nothing to show yet." : "No output.")]));
 	}
 
-	const isWaiting = () => asked?.status === "pending" && entry.status === "running";
+	const isWaiting = () => (asked?.status === "pending" && entry.status === "running") || asksHuman(around.entries(), entry);
 
 	function tick() {
 		const ms = Date.now() - new Date(entry.timestamp).getTime();
@@ -58,7 +58,7 @@ export function toolView(entry, around) {
 		const waits = isWaiting();
 		element.dataset.status = waits ? "waiting" : entry.status;
 		status.ariaLabel = waits ? "waits for your answer" : STATUS_WORDS[entry.status];
-		fill(status, waits ? icon("lock") : entry.status === "running" ? h("span.spinner") : icon(entry.status === "complete" ? "check" : "close"));
+		fill(status, waits ? icon(asked ? "lock" : "question") : entry.status === "running" ? h("span.spinner") : icon(entry.status === "complete" ? "check" : "close"));
 		// The permission card shows all of it while it is pending.
 		element.hidden = waits && asked?.evidence !== undefined;
 		const { isRefused, text } = asked && asked.status !== "pending" ? verdictOf(asked) : { isRefused: false, text: "" };

@@ -7,6 +7,7 @@
 export const SHELL_KEYS = [
 	["Alt+N", "new-session", "New session"],
 	["Alt+I", "inbox", "Inbox"],
+	["Alt+A", "request", "Go to the request that needs an answer"],
 	["Alt+C", "changes", "Changes of the session"],
 	["Alt+M", "finish", "Finish the work tree of the session"],
 	["Mod+K", "palette", "Search sessions, messages and commands"],

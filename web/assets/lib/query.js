@@ -13,6 +13,16 @@ export function parseQuery(text = "") {
 	};
 }
 
+/** The index knows the beginnings of words from this length on. */
+const PREFIX_MIN = 3;
+
+/** What is sent to the daemon: a last word that may not be typed to its end stands for all that begin with it. */
+export function asTyped(text = "") {
+	const last = /(?:^|\s)([\p{L}\p{N}]+)$/u.exec(text)?.[1] ?? "";
+	const isQuoted = text.split('"').length % 2 === 0;
+	return last.length >= PREFIX_MIN && !isQuoted ? `${text.trimStart()}*` : text.trim();
+}
+
 /** Whether all words occur in a text. */
 export const matching = (text = "", words = "") => words.toLowerCase().split(/\s+/).every((word) => text.toLowerCase().includes(word));
 

@@ -43,6 +43,13 @@ export function permissionOf(list, call) {
 	return /** @type {Entry<"permission"> | undefined} */ (found);
 }
 
+/** Whether a call waits for the answer to a question: the open one that follows it, without another call in between. @param {SpokenEntry[]} list @param {ToolEntry} call */
+export function asksHuman(list, call) {
+	if (call.status !== "running") return false;
+	const next = list.find(({ type, seq }) => seq > call.seq && (type === "question" || type === "tool-call"));
+	return next?.type === "question" && next.status === "pending";
+}
+
 /** The end of a turn that broke off because the agent's process ended, for the notice about that process. @param {SpokenEntry[]} list @param {SpokenEntry} notice */
 export function brokenTurn(list, notice) {
 	if (notice.type !== "notice" || notice.event !== "process_exited") return undefined;
@@ -63,6 +70,7 @@ const isBroken = (entry) => entry?.type === "notice" && entry.event === "turn_en
 export function related(list, entry) {
 	if (entry.type === "permission") return [callOf(list, entry)];
 	if (entry.type === "tool-call") return [permissionOf(list, entry)];
+	if (entry.type === "question") return [list.slice(0, list.indexOf(entry)).findLast(({ type }) => type === "tool-call")];
 	if (entry.type === "notice" && entry.event === "files_restored") return list.filter((other) => other !== entry && other.type === "notice" && other.event === "files_restored").slice(-1);
 	if (entry.type === "notice") return [crashOf(list, entry)];
 	// A failed turn offers a retry until the next message.

@@ -48,6 +48,9 @@ export function money({ amount = 0, currency = "" }) {
 /** A count with its noun. Grouping digits with `Intl` would delay the first paint. */
 export const plural = (count = 0, word = "") => `${String(count).replace(/\B(?=(\d{3})+$)/g, ",")} ${word}${count === 1 ? "" : "s"}`;
 
+/** A message of the daemon as a sentence. What begins with a name such as `server.listen` keeps its letters. */
+export const sentence = (text = "") => `${text.replace(/^[a-z](?=[a-z]*[ ,])/, (letter) => letter.toUpperCase())}${/[.!?…:]$/.test(text) ? "" : "."}`;
+
 /** A change of files in a sentence. @param {Api.ChangeTotals} totals */
 export const totalsText = ({ files, added, removed }) => `${plural(files, "file")}, ${plural(added, "line")} added, ${removed} removed`;
 

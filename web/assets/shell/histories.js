@@ -1,11 +1,14 @@
 // Conversations of other programs: the offer to import them on Home, and their section in the settings.
 
 import { foundText, isOffered, missing, progressOf, resultText } from "../lib/histories.js";
-import { keep } from "../lib/kept.js";
+import { keep, kept } from "../lib/kept.js";
 import { plural, timeAgo } from "../lib/words.js";
 import { fill, h, icon, iconButton, keyed, setText } from "../ui/dom.js";
 import { problem, toast, toastError } from "../ui/parts.js";
 import { rest } from "../ui/rest.js";
+
+/** What became of the offer in this browser. */
+const OFFER = "import-offer";
 
 /** Folders that the offer shows when it is done. */
 const FOLDERS = 5;
@@ -34,22 +37,40 @@ function makeProgress() {
 /** Folders of imported sessions that are no projects. @param {Line} line @param {() => void} onadded */
 function makeFolders(line, onadded) {
 	const list = h("ul.folders");
+	const all = h("button.button.small.add-all", { hidden: true, onclick: addAll });
+	let every = /** @type {Api.FoundRepo[]} */ ([]);
+
+	/** One after the other: a folder that is gone must not keep the others away. */
+	async function addAll() {
+		all.disabled = true;
+		let added = 0;
+		for (const { path } of every) await line.request("project:add", { path }).then(() => (added += 1), toastError);
+		if (added) toast(`Added ${plural(added, "project")}.`);
+		all.disabled = false;
+		onadded();
+	}
+
 	/** @param {Api.FoundRepo} folder */
 	const make = ({ path, name, sessions }) => h("li", h("div.rule-text", h("b", name), h("p.muted", h("code", path), ` · ${plural(sessions, "session")}`)), h("button.button.small", {
 		label: `Add project ${name}`,
 		onclick: () => line.request("project:add", { path }).then(() => (toast(`Added ${name}.`), onadded()), toastError),
 	}, "Add project"));
 	return {
-		element: list,
-		/** @param {Api.FoundRepo[]} folders */
-		show: (folders) => keyed(list, folders, ({ id }) => id, make),
+		element: h("div", list, all),
+		/** Shows some of them, and offers to add all. @param {Api.FoundRepo[]} folders */
+		show(folders, whole = folders) {
+			every = whole;
+			keyed(list, folders, ({ id }) => id, make);
+			all.hidden = folders.length === 0 || every.length < 2;
+			setText(all, `Add all ${every.length} as projects`);
+		},
 	};
 }
 
 const begin = (sources = /** @type {string[]} */ ([])) => rest("/api/histories/import", "POST", { sources });
 
-/** The offer on Home. @param {{ line: Line, settings(): void }} options @returns {HistoryView} */
-export function makeOffer({ line, settings }) {
+/** The offer on Home. After the import it lists the folders, as long as they are no projects and it is not closed. @param {OfferOptions} options @returns {HistoryView} */
+export function makeOffer({ line, settings, isEmpty }) {
 	const title = h("h2");
 	const why = h("p.muted", "Convoke can read them, keep them and find any word in them. Nothing is read without your yes, and the originals stay as they are.");
 	const yes = h("button.button.primary", { onclick: run }, "Import");
@@ -60,7 +81,9 @@ export function makeOffer({ line, settings }) {
 	const more = h("p", { hidden: true });
 	const foot = h("div.offer-foot", yes, no);
 	const element = h("section.offer", { label: "Import conversations", hidden: true }, h("div.offer-head", icon("inbox"), title, close), why, foot, progress.element, more, folders.element);
-	let isBegun = false;
+	let isBegun = kept(OFFER) === "taken";
+	/** Whether this page has seen the import. */
+	let isWitness = false;
 
 	async function load() {
 		try {
@@ -72,29 +95,34 @@ export function makeOffer({ line, settings }) {
 
 	/** @param {Api.Histories} found */
 	function show(found) {
+		// It may have been accepted in another browser, or in a terminal.
+		isBegun ||= isEmpty() && found.projects.length > 0;
 		if (!isBegun) {
 			element.hidden = !isOffered(found);
 			setText(title, missing(found.agents).length ? foundText(found.agents) : "");
 			return;
 		}
-		const isDone = found.run?.running === false;
+		const isDone = !found.run?.running;
+		isWitness ||= !isDone;
+		foot.hidden = why.hidden = true;
+		element.hidden = isDone && !isWitness && found.projects.length === 0;
 		setText(title, isDone ? "Your conversations are here" : "Importing your conversations");
 		close.hidden = !isDone;
-		progress.show(found.run);
+		progress.show(isWitness ? found.run : undefined);
 		const shown = isDone ? found.projects.slice(0, FOLDERS) : [];
-		folders.show(shown);
+		folders.show(shown, found.projects);
 		more.hidden = shown.length === 0;
-		fill(more, "They were held in folders that are no projects yet. Add those that you work in; ", h("button.link", { onclick: settings }, found.projects.length > FOLDERS ? `all ${found.projects.length} of them` : "the settings"), " list them, too.");
+		fill(more, "They were held in folders that are no projects yet. Add those that you work in; ", h("button.link", { onclick: settings }, "the settings"), found.projects.length > FOLDERS ? ` list all ${found.projects.length}.` : " list them, too.");
 	}
 
 	async function run() {
 		yes.disabled = true;
 		try {
 			await begin();
-			isBegun = true;
+			isBegun = isWitness = true;
 			foot.hidden = why.hidden = true;
 			setText(title, "Importing your conversations");
-			keep("import-offer", "taken");
+			keep(OFFER, "taken");
 			await load();
 		} catch (error) {
 			toastError(error);
@@ -103,7 +131,7 @@ export function makeOffer({ line, settings }) {
 	}
 
 	function dismiss() {
-		keep("import-offer", "dismissed");
+		keep(OFFER, "dismissed");
 		element.hidden = true;
 		if (!isBegun) toast("You can import them later, in the settings under Histories.");
 	}
@@ -113,6 +141,8 @@ export function makeOffer({ line, settings }) {
 		element,
 		receive(frame) {
 			if (frame.type !== "history:import" || !isBegun) return;
+			isWitness = true;
+			element.hidden = false;
 			progress.show(frame.import);
 			if (!frame.import.running) load();
 		},

@@ -23,9 +23,9 @@ export const makeHome = component("convoke-home", (element, boardOptions, startO
 		tick: board.paint,
 		/** Offers the conversations of other programs until that is declined. */
 		async offer() {
-			if (offer || kept("import-offer")) return;
+			if (offer || kept("import-offer") === "dismissed") return;
 			const { makeOffer } = await import("./histories.js");
-			offer ??= makeOffer({ line: startOptions.line, settings: () => onplace("@settings") });
+			offer ??= makeOffer({ line: startOptions.line, settings: () => onplace("@settings"), isEmpty: () => boardOptions.store.projects.length === 0 });
 			offers.append(offer.element);
 		},
 		receive: (frame) => offer?.receive(frame),

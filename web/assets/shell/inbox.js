@@ -1,6 +1,6 @@
 // <convoke-inbox>: the board as a panel beside the conversation.
 
-import { component, h, iconButton } from "../ui/dom.js";
+import { component, h, iconButton, on } from "../ui/dom.js";
 import { makeBoard } from "./board.js";
 import { makeNotify } from "./notify.js";
 
@@ -11,6 +11,8 @@ export const makeInbox = component("convoke-inbox", (element, options, onhide) =
 	element.role = "complementary";
 	element.ariaLabel = "Inbox";
 	element.append(h("div.inbox-head", h("h2", "Inbox"), makeNotify(), close), h("div.inbox-list", board));
+	// A menu or a dialog above it closes first.
+	on(element, "keydown", ({ key }) => key === "Escape" && !document.querySelector("dialog[open], :popover-open") && onhide());
 	return {
 		paint: board.paint,
 		focusFirst: () => board.focusFirst() || close.focus(),

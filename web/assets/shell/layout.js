@@ -59,8 +59,14 @@ export function makeLayout(onchange) {
 	on(grip, "lostpointercapture", () => (grip.onpointermove = null));
 	on(grip, "dblclick", () => setWidth());
 	on(grip, "keydown", ({ key }) => setWidth(width + ({ ArrowLeft: -16, ArrowRight: 16 }[key] ?? 0)));
-	on(cover, "click", layout.close);
-	on(side, "keydown", ({ key }) => key === "Escape" && layout.close());
+	/** Closes the sheet, and gives the focus back to what opened it. */
+	function dismiss() {
+		if (!narrow.matches || !isDrawn) return;
+		layout.close();
+		part(document, "#toggle-main").focus();
+	}
+	on(cover, "click", dismiss);
+	on(side, "keydown", ({ key }) => key === "Escape" && dismiss());
 	narrow.addEventListener("change", paint);
 	addEventListener("resize", fit);
 	// Safari does not make room for the keyboard by itself (`interactive-widget` in the other browsers).

@@ -1,6 +1,6 @@
 // The palette: sessions, words in messages, projects and commands of the page, by typing alone.
 
-import { makeTypeahead, matching, matchingSessions, parseQuery } from "../lib/query.js";
+import { asTyped, makeTypeahead, matching, matchingSessions, parseQuery } from "../lib/query.js";
 import { relativeTime } from "../lib/words.js";
 import { fill, h, icon, on } from "../ui/dom.js";
 import { dialogs, problem } from "../ui/parts.js";
@@ -12,7 +12,7 @@ const [SESSIONS_MAX, HITS_MAX] = [8, 20];
 const WORDS_MIN = 2;
 /** The roles that the daemon searches. @type {Record<string, string>} */
 const ROLES = { user: "You", agent: "Agent", system: "Convoke" };
-const EXAMPLES = ["agent:", "project:", "role:user", "until:"];
+const EXAMPLES = ["agent:", "project:", "role:user", "since:", "until:"];
 /** Hits are ordered by time unless this is among the words. */
 const BEST = "order:best";
 
@@ -108,7 +108,7 @@ export function openPalette({ store, line, may, commands, slash, onslash, open, 
 		// An early Enter would open hits of the previous query.
 		hits = [];
 		paint();
-		search(isWorthIt ? field.value.trim() : "");
+		search(isWorthIt ? asTyped(field.value) : "");
 	}
 
 	const offers = EXAMPLES.map((filter) => h("button.chip", {

@@ -55,6 +55,7 @@ export function makePanels(parent, placeOf) {
 			else post(uid, "changes", { wants });
 		},
 		finish: (uid) => post(uid, "finish"),
+		request: (uid) => post(uid, "request"),
 		focus(uid) {
 			wanted = uid;
 			before = document.activeElement;

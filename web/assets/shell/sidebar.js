@@ -11,6 +11,9 @@ import { menuButton } from "../ui/parts.js";
 import { makeMark, paintMark } from "./marks.js";
 import { makeRow } from "./session-row.js";
 
+/** With more projects than this, those that are empty say so in a line. */
+const FEW = 3;
+
 /** Sessions of a project that are shown initially. */
 const SHOWN = 50;
 
@@ -63,7 +66,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 			where.classList.toggle("gone", node?.away === true);
 			setText(where, nodeName(node));
 			part(section, ".fold").title = node ? `${path}\n${nodeText(node, Date.now())}` : path;
-			setText(part(section, ".none"), canCreate ? "No sessions. Create one to get started." : "No sessions.");
+			setText(part(section, ".none"), canCreate && store.projects.length <= FEW ? "No sessions. Create one to get started." : "No sessions.");
 			const sessions = store.sessionsOf(id);
 			const isFolded = folded.has(id);
 			const dot = part(section, ".dot");

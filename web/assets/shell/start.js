@@ -5,10 +5,10 @@ import { isComposing, isSend } from "../lib/keys.js";
 import { nodeText } from "../lib/nodes.js";
 import { makeAttach } from "../ui/attach.js";
 import { makeCompletion } from "../ui/completion.js";
-import { component, copy, fill, h, icon, iconButton, on, setText } from "../ui/dom.js";
+import { component, fill, h, icon, iconButton, isTouch, on, setText } from "../ui/dom.js";
 import { me } from "../ui/me.js";
 import { nodes } from "../ui/nodes.js";
-import { dialogs, openMenu, problem, toast, toastError } from "../ui/parts.js";
+import { dialogs, openMenu, problem, toastError } from "../ui/parts.js";
 import { makeTreeChip } from "./tree-chip.js";
 
 /** The demo agent; others are preferred. */
@@ -19,7 +19,7 @@ const CHOSEN = [["model", "Model"], ["mode", "Mode"]];
 
 /** @type {(options: StartOptions) => Start} */
 export const makeStart = component("convoke-start", (element, { store, line, drafts, oncreated, onadd, oncompare }) => {
-	const box = h("textarea", { rows: 2, label: "What should be done?", placeholder: "What should be done?", value: drafts.get(DRAFT) ?? "", enterKeyHint: "send" });
+	const box = h("textarea", { rows: 2, label: "What should be done?", placeholder: "What should be done?", value: drafts.get(DRAFT) ?? "", enterKeyHint: isTouch ? "enter" : "send" });
 	const place = h("button.chip", { ariaHasPopup: "menu", ariaExpanded: "false", onclick: () => openMenu(place, projects()) });
 	const who = h("button.chip", { ariaHasPopup: "menu", ariaExpanded: "false", onclick: () => openMenu(who, agents()) });
 	const settings = CHOSEN.map(([kind, name]) => {
@@ -36,7 +36,8 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 		write: (text) => write(text),
 	});
 	const tree = makeTreeChip({ store, drafts, project: () => project(), onchange: () => (paint(), box.focus()) });
-	form.append(attach.element, box, h("div.start-foot", attach.button, place, who, ...settings.map(({ chip }) => chip), tree.chip, send), tree.note, said);
+	const alone = h("p.start-note", { hidden: true }, icon("info"), h("span", "Only the demo agent is installed. It shows what Convoke does, without a model."), h("button.link", { onclick: more }, "Install an agent"));
+	form.append(attach.element, box, h("div.start-foot", attach.button, place, who, ...settings.map(({ chip }) => chip), tree.chip, send), alone, tree.note, said);
 	const guide = h("div.guide", h("h2", "Welcome to Convoke"), h("ol", h("li", "Add a folder as a project. Agents work in it."), h("li", "Say what should be done. That starts a session, which is kept until you delete it.")),
 		h("button.button.primary", { onclick: onadd }, "Add a project"));
 	const reading = h("p.reading.muted", { hidden: true });
@@ -63,7 +64,7 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 	const agents = () => [
 		...usable().map((one) => /** @type {MenuItem} */ ([one.title, mark(one === agent()), () => choose("agent", one.cliType)])),
 		["Compare several agents…", "columns", compare],
-		...(usable().length < store.agents.length ? [/** @type {MenuItem} */ (["More agents…", "add", () => moreAgents(store)])] : []),
+		...(usable().length < store.agents.length ? [/** @type {MenuItem} */ (["More agents…", "add", more])] : []),
 	];
 
 	/** @returns {MenuItem[]} */
@@ -96,6 +97,10 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 			oncompare();
 		};
 		import("./compare.js").then(({ openCompare }) => openCompare({ store, project: project(), prompt: box.value.trim(), hasFiles: !attach.isEmpty, onstarted, onlist: oncompare }), toastError);
+	}
+
+	function more() {
+		import("./agents.js").then(({ moreAgents }) => moreAgents(store), toastError);
 	}
 
 	async function create() {
@@ -149,18 +154,21 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 			chip.ariaLabel = `${name}: ${title}`;
 			fill(chip, icon(kind === "model" ? "think" : "sliders"), h("span.title", title), icon("chevron"));
 		}
+		alone.hidden = whom?.cliType !== DEMO || usable().length > 1;
 		tree.paint();
 		if (line.isOpen && !wasOpen) attach.wake();
 		wasOpen = line.isOpen;
 		send.disabled = isBusy || !line.isOpen || !where || !whom || !attach.isReady || (!box.value.trim() && attach.isEmpty);
 	}
 
+	// One may have been installed meanwhile.
+	addEventListener("focus", () => !alone.hidden && line.isOpen && line.request("agent:list").catch(() => {}));
 	on(box, "input", changed);
 	on(box, "blur", completion.close);
 	on(box, "keydown", (event) => {
 		if (isComposing(event)) return;
 		if (completion.took(event)) return event.preventDefault();
-		if (!isSend(event)) return;
+		if (!isSend(event) || (isTouch && !event.ctrlKey && !event.metaKey)) return;
 		event.preventDefault();
 		create();
 	});
@@ -180,14 +188,3 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 		},
 	};
 });
-
-/** Agents that are not installed, and how to install them. @param {Store} store */
-export function moreAgents({ agents }) {
-	dialogs.open("More agents", () => [h("p.muted", "Install one in a terminal; it is offered here once it is found."), h("div.agents", ...agents.filter(({ installed }) => !installed).map(missingAgent))]);
-}
-
-/** @param {Agent} agent */
-export function missingAgent({ badge, title, install }) {
-	return h("div.agent.missing", h("span.badge", badge), h("span.title", title), "not installed",
-		install && h("span.install", h("code", install), iconButton("copy", `Copy the install command of ${title}`, () => copy(install).then(() => toast("Copied.")))));
-}

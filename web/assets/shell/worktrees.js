@@ -55,7 +55,7 @@ export const makeWorktrees = component("convoke-worktrees", (element, { store, w
 		const words = field.value.trim();
 		const shown = found.filter(({ title, branch, repo }) => matching(`${title} ${branch} ${repo}`, words));
 		keyed(list, shown, ({ sessionId }) => sessionId, () => h("li"), paintRow);
-		setText(told, !found.length ? "No work trees. “Work tree: off” below the message box on Home is where a new session is given one." : shown.length ? plural(shown.length, "work tree") : "No work tree matches.");
+		setText(told, !found.length ? "No work trees. To give one to a new session, choose “Work tree” below the message box on Home." : shown.length ? plural(shown.length, "work tree") : "No work tree matches.");
 	}
 
 	async function load() {

@@ -4,12 +4,16 @@
 import { keep, kept } from "../lib/kept.js";
 
 const NAME = "browser";
+const ID = "browser-id";
 /** Fallback for values that the browser refuses to store. */
 let memory = /** @type {string | null} */ (null);
 let refusal = "";
 
 /** The second secret, once this browser is signed in. */
 export const secret = () => kept(NAME) ?? memory;
+
+/** The name of this browser in the list of those that are signed in; browsers that were signed in by an older release do not know theirs. */
+export const ownBrowser = () => kept(ID);
 
 /** Calls the daemon as this browser. @param {Record<string, any>} [options] */
 export function call(path = "", options = {}) {
@@ -28,6 +32,7 @@ export async function signIn() {
 		const body = await response.json();
 		refusal = response.ok ? "" : body.detail;
 		if (body.secret) keep(NAME, (memory = body.secret));
+		if (body.id) keep(ID, body.id);
 		return Boolean(body.secret);
 	} catch {
 		refusal = "Cannot reach the daemon to use the link.";

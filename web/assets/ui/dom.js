@@ -130,4 +130,7 @@ const dom = {
 	},
 };
 
+/** On a touch keyboard Enter is the only way to insert a line break, and a box that takes the focus covers half of the screen. */
+export const isTouch = matchMedia("(hover: none) and (pointer: coarse)").matches;
+
 export const { h, on, onLook, fill, setText, part, icon, iconButton, component, keyed, quoted, copy } = dom;

@@ -1,5 +1,6 @@
 // Parts shared by several pages: dialogs, menus, listboxes, and toasts.
 
+import { sentence } from "../lib/words.js";
 import { fill, h, icon, iconButton, on, quoted } from "./dom.js";
 
 /** @type {DialogModule} */
@@ -46,8 +47,12 @@ export function openMenu(button, items) {
 	const menu = h("div.menu", { role: "menu", popover: "auto", label: button.ariaLabel }, ...all);
 	on(menu, "keydown", (event) => {
 		const at = all.indexOf(/** @type {any} */ (document.activeElement));
-		const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
-		if (event.key === "Tab") menu.hidePopover();
+		const { key } = event;
+		// A letter goes to the next item that begins with it.
+		const begins = (/** @type {MenuItem} */ [label]) => key.length === 1 && key !== " " && label.toLowerCase().startsWith(key.toLowerCase());
+		const found = [...items.keys()].map((place) => (at + 1 + place) % items.length).find((place) => begins(items[place]));
+		const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[key] ?? found;
+		if (key === "Tab") menu.hidePopover();
 		if (to === undefined) return;
 		event.preventDefault();
 		all.at(to % all.length)?.focus();
@@ -66,7 +71,8 @@ export function openMenu(button, items) {
 	menu.style.left = `${Math.max(8, Math.min(right - width, innerWidth - width - 8))}px`;
 	menu.style.top = `${bottom + height + 8 < innerHeight ? bottom + 4 : Math.max(8, top - height - 4)}px`;
 	button.ariaExpanded = "true";
-	all[0].focus();
+	// What is chosen now is in view however long the list is.
+	all[Math.max(0, items.findIndex(([, name]) => name === "check"))].focus();
 }
 
 /**
@@ -131,8 +137,8 @@ export function toast(text = "", action = "", run) {
 	return note;
 }
 
-/** The error message, with its hint as a sentence of its own if there is one. @param {any} error @returns {string} */
-export const problem = ({ message, hint }) => (hint ? `${message}${/[.!?…:]$/.test(message) ? "" : "."} ${hint[0].toUpperCase()}${hint.slice(1)}` : message);
+/** The error message, and its hint if there is one, each as a sentence. @param {any} error @returns {string} */
+export const problem = ({ message, hint }) => [message, hint].filter(Boolean).map(sentence).join(" ");
 
 /** @param {any} error */
 export const toastError = (error) => toast(problem(error)).classList.add("bad");

@@ -1,5 +1,6 @@
 // Calls of the REST interface.
 
+import { sentence } from "../lib/words.js";
 import { call } from "./access.js";
 
 /** Returns the body of the response; an error has the daemon's message and other fields. @param {any} [body] */
@@ -10,5 +11,3 @@ export async function rest(path = "", method = "GET", body) {
 	if (!response.ok) throw Object.assign(new Error(sentence(answer?.detail ?? `The daemon refused this (${response.status}).`)), { status: response.status, hint: answer?.hint, code: answer?.code, files: answer?.files });
 	return answer;
 }
-
-const sentence = (text = "") => `${text[0].toUpperCase()}${text.slice(1)}`;

@@ -1,7 +1,7 @@
 // The attachments of a message, a chip each: uploaded at once, kept if that fails.
 
 import { attempt } from "../lib/kept.js";
-import { bytes } from "../lib/words.js";
+import { bytes, sentence } from "../lib/words.js";
 import { secret } from "./access.js";
 import { read, thumbnail } from "./attached.js";
 import { fill, h, icon, iconButton, keyed, on, part, setText } from "./dom.js";
@@ -121,5 +121,3 @@ export function makeTray(element, { changed, leave }) {
 		},
 	};
 }
-
-const sentence = (text = "") => `${text[0].toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;

@@ -166,6 +166,44 @@ test("p1 digits answer the request on screen, and every button shows its own", a
   assert.deepEqual(page.problems, []);
 });
 
+test("p1 Alt+A goes from the message box to the request, from Home to the inbox's, and Escape closes the inbox", async () => {
+  daemon = await new Daemon().start();
+  const { id } = await daemon.createSession(await daemon.addProject(), "scripted");
+  const page = await openPage(browser, daemon, { path: `/?open=${id}` });
+  const conversation = chat(page);
+  await say(conversation, command("make all"));
+  await card(conversation).waitFor();
+  await conversation.getByRole("textbox", { name: "Message" }).and(conversation.locator(":focus")).waitFor();
+  await page.keyboard.press("Alt+a");
+  await card(conversation).and(conversation.locator(":focus")).waitFor();
+  await page.keyboard.press("1");
+  await conversation.getByText("Outcome: once").waitFor();
+
+  await idle(conversation);
+  await say(conversation, command("make again"));
+  await card(conversation).waitFor();
+  await page.keyboard.press("Alt+0");
+  await page.keyboard.press("Alt+a");
+  await page.locator("#home convoke-permission button:focus").waitFor();
+
+  // Another session's request is in the inbox.
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search" }).fill("archive");
+  await page.keyboard.press("Enter");
+  await page.getByRole("searchbox", { name: "Search the archive" }).waitFor();
+  await page.keyboard.press("Alt+a");
+  const inbox = page.locator("convoke-inbox");
+  await inbox.locator("convoke-permission button:focus").waitFor();
+  // A menu above it closes first.
+  await inbox.getByRole("button", { name: "More rules" }).click();
+  await page.keyboard.press("Escape");
+  assert.equal(await inbox.isVisible(), true);
+  await page.keyboard.press("Escape");
+  await inbox.waitFor({ state: "hidden" });
+  await page.locator("#open-inbox:focus").waitFor();
+  assert.deepEqual(page.problems, []);
+});
+
 test("p1 a note that was not sent is told when the request is answered elsewhere", async () => {
   const page = await session();
   await say(page, command("make all"));

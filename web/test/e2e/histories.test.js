@@ -44,7 +44,12 @@ test("h8 the first run offers the import, nothing is read before, and what was s
   await offer(page).getByRole("button", { name: "Import", exact: true }).click();
   await offer(page).getByText("12 conversations imported, with 24 messages.").waitFor();
   assert.deepEqual(await findings(page, "imported"), []);
-  // The folder becomes a project when that is wanted.
+  // The folder is offered until it is a project, also in another browser.
+  await page.reload();
+  await offer(page).getByText("Your conversations are here").waitFor();
+  const other = await openPage(browser, daemon);
+  await offer(other).getByRole("button", { name: "Add project lagoon" }).waitFor();
+  await other.context().close();
   await offer(page).getByRole("button", { name: "Add project lagoon" }).click();
   await page.locator(".session", { hasText: "heliotrope 3" }).waitFor();
   assert.equal(await page.locator(".session .badge.imported").first().getAttribute("title"), "Imported from Claude Code");

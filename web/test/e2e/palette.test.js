@@ -35,7 +35,8 @@ const selected = (page) => palette(page).locator('[aria-selected="true"]');
 
 test("p7 messages are found by their words, and Enter opens the session at the message, with the keyboard alone", async () => {
   const { page, ids } = await talked({ "Long talk": { prompts: ["say a lighthouse keeper", ...Array.from({ length: 40 }, (_, at) => `flood 3 && say number ${at}`)] }, Other: { prompts: ["say something else"] } });
-  await search(page, "lighthouse keep*");
+  // The last word may not be typed to its end.
+  await search(page, "lighthouse kee");
   await until(page, "both messages are found", async () => (await rows(page, "Messages").count()) === 2);
   assert.deepEqual(await rows(page, "Messages").first().locator("mark").allTextContents(), ["lighthouse", "keeper"]);
   await page.keyboard.press("ArrowUp");

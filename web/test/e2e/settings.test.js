@@ -119,6 +119,7 @@ test("p9 browsers are listed and signed out, the theme is kept, and the page say
   const page = await settings();
   const stranger = await openPage(browser, daemon, { userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0" });
   await page.reload();
+  await page.locator(".browsers li", { hasText: "This browser" }).getByText("Chrome on Linux").waitFor();
   await page.getByRole("button", { name: /^Sign out Firefox on Linux/ }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
   await stranger.getByRole("heading", { name: "This browser is not signed in" }).waitFor();
@@ -126,9 +127,33 @@ test("p9 browsers are listed and signed out, the theme is kept, and the page say
 
   await page.getByRole("radio", { name: "Dark" }).check();
   assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), "dark");
+  // It is the same choice as in the sidebar.
+  await page.getByRole("button", { name: "Theme: dark" }).click();
+  await until(page, "the choice follows", () => page.getByRole("radio", { name: "As the system" }).isChecked());
   const { version } = await daemon.api("GET", "/status");
   await page.locator(".about").getByText(version, { exact: true }).waitFor();
   await page.locator(".about").getByText(file()).waitFor();
+  assert.deepEqual(page.problems, []);
+});
+
+test("p9 settings are found by their words, with what is about something else out of the way", async () => {
+  const page = await settings();
+  const search = page.getByRole("searchbox", { name: "Find a setting" });
+  const shown = () => page.locator(".setting-group:visible h3").allTextContents();
+  await search.fill("idle timeout");
+  assert.deepEqual(await shown(), ["Defaults"]);
+  assert.deepEqual(await page.locator(".setting:visible [data-key]").evaluateAll((all) => all.map((one) => one.dataset.key)), ["sessions.idle_timeout_minutes", "pool.idle_timeout_ms"]);
+  await search.fill("browsers");
+  assert.ok((await shown()).includes("Signed-in browsers"));
+  await search.fill("no such thing");
+  assert.deepEqual(await shown(), []);
+  await page.getByText("No setting matches.").waitFor();
+  assert.deepEqual(await findings(page, "no setting"), []);
+  // A section that is gone to is there.
+  await page.getByRole("link", { name: "Rules" }).click();
+  await page.getByRole("heading", { name: "Rules" }).waitFor();
+  // What nothing sets has nothing to be reset, although its path is shown whole.
+  assert.equal(await row(page, "teams_file").getByRole("button").count(), 0);
   assert.deepEqual(page.problems, []);
 });
 

@@ -31,14 +31,15 @@ async function workbench(...messages) {
 const titles = (page) => page.locator(".tab:not(.home) .title").allTextContents();
 
 test("w6 a first visit leads from an empty page to a first answer", async () => {
-  daemon = await new Daemon().start();
+  daemon = new Daemon();
+  await daemon.start({ env: { HOME: daemon.folder } });
   const page = await openPage(browser, daemon);
   await page.getByText("No projects yet.").waitFor();
   await page.locator("#home").getByRole("button", { name: "Add a project" }).click();
 
   // The path is completed folder by folder.
   const field = page.getByRole("combobox", { name: "Path of the folder" });
-  await field.fill(`${daemon.root}/al`);
+  await field.fill("~/work/al");
   await page.getByRole("option", { name: daemon.project }).waitFor();
   await field.press("ArrowDown");
   await field.press("Enter");
@@ -219,6 +220,32 @@ test("w6 projects are folded, and removed only after a question", async () => {
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await page.getByText("No projects yet.").waitFor();
   assert.deepEqual(page.problems, []);
+});
+
+test("a menu of many projects fits into the window, and letters go to its items", async () => {
+  daemon = await new Daemon().start();
+  await daemon.addProject();
+  for (let number = 1; number <= 30; number += 1) {
+    mkdirSync(join(daemon.root, `service-${number}`));
+    await daemon.addProject(join(daemon.root, `service-${number}`));
+  }
+  for (const viewport of [{ width: 1280, height: 600 }, { width: 390, height: 740 }]) {
+    const page = await openPage(browser, daemon, { viewport });
+    await page.getByRole("button", { name: "Project: alpha" }).click();
+    const menu = await page.getByRole("menu").boundingBox();
+    assert.ok(menu.y >= 0 && menu.y + menu.height <= viewport.height, JSON.stringify(menu));
+    await page.keyboard.press("End");
+    await until(page, "the last item is in sight", () => page.getByRole("menuitem", { name: "Add a project…" }).evaluate((it) => it === document.activeElement && it.getBoundingClientRect().bottom <= innerHeight));
+    await page.keyboard.press("s");
+    await page.keyboard.press("s");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "service-2");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Project: service-2" }).waitFor();
+    // What is chosen is where the keyboard begins.
+    await page.getByRole("button", { name: "Project: service-2" }).click();
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "service-2");
+    assert.deepEqual(page.problems, []);
+  }
 });
 
 test("the sidebar keeps its width and the page its theme", async () => {

@@ -115,6 +115,23 @@ test("n7 what a member says and decides carries her name, in the owner's browser
   // The owner sees for whom the rule holds, and nothing about being signed in.
   await owner.getByRole("button", { name: "Settings", exact: true }).click();
   await owner.locator(".rules li", { hasText: "when ada prompts" }).waitFor();
+
+  // Her role and her devices are in the owner's hands.
+  const people = owner.getByRole("region", { name: "People" });
+  await people.getByText("Chrome on Linux").waitFor();
+  await people.getByText("Activity").click();
+  await people.locator(".acts li", { hasText: "ada" }).first().waitFor();
+  assert.deepEqual(await findingsInBoth(owner, "people"), []);
+  await people.getByRole("combobox", { name: "Role of ada" }).selectOption("viewer");
+  await owner.getByText("ada is a viewer now.").waitFor();
+  await page.reload();
+  await page.getByText("ada · viewer").waitFor();
+  await people.getByRole("button", { name: "Sign out Chrome on Linux of ada" }).click();
+  await owner.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("heading", { name: "This browser is not signed in" }).waitFor();
+  await people.getByRole("button", { name: "Remove ada" }).click();
+  await owner.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await people.getByText("Only you, so far.").waitFor();
   assert.equal(await owner.locator("#me").isVisible(), false);
   assert.deepEqual([...page.problems, ...owner.problems], []);
 });

@@ -127,6 +127,13 @@ async fn folders_are_completed_inside_the_root_only() {
     assert_eq!(complete(path("")).await, [path("app"), path("apple")]);
     assert_eq!(complete("ap".to_owned()).await, [path("app"), path("apple")]);
     assert_eq!(complete("/".to_owned()).await, [root.display().to_string()]);
+    // The user's home directory is the parent of the root.
+    let name = root.file_name().unwrap().to_string_lossy().into_owned();
+    assert_eq!(complete(format!("~/{name}/ap")).await, [path("app"), path("apple")]);
+    assert_eq!(complete(format!("~/{name}/")).await, [path("app"), path("apple")]);
+    assert_eq!(complete("~".to_owned()).await, [root.display().to_string()]);
+    let added = engine.projects().add(format!("~/{name}/apple").as_ref(), None).await.unwrap();
+    assert_eq!(added.path, root.join("apple"));
     for elsewhere in ["../outside/a", "nowhere/x", "../../"] {
         assert!(
             complete(path(elsewhere))

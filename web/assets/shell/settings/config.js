@@ -10,8 +10,19 @@ function overriddenBy(source = "") {
 	return kind === "env" ? `the environment variable ${name}` : kind === "flag" ? `the flag ${name} of the daemon` : "";
 }
 
+/** Names of settings whose keys say too little by themselves. @type {Record<string, string>} */
+const NAMES = {
+	"history.import": "Import conversations",
+	"history.recall": "What agents may recall",
+	"history.open_for": "Counts as open for",
+	"notify.command": "Command",
+	"editor.open": "Editor",
+	"editor.command": "Editor command",
+};
+
 /** A key in words: `idle_timeout_minutes` is “Idle timeout (minutes)”. */
 const nameOf = (key = "") => {
+	if (NAMES[key]) return NAMES[key];
 	const words = key.slice(key.lastIndexOf(".") + 1).replaceAll("_", " ").replace(/ ms$/, " milliseconds").replace(/ (milliseconds|seconds|minutes|hours|days|bytes)$/, " ($1)");
 	return words[0].toUpperCase() + words.slice(1);
 };
@@ -56,7 +67,8 @@ export function makeConfig(line) {
 		for (const { element, isWanted } of lists) {
 			const shown = settings.filter(({ key, description }) => isWanted(key) && matching(`${key} ${nameOf(key)} ${description}`, words));
 			const sections = [...new Set(shown.map(({ key }) => sectionOf(key)))];
-			fill(element, ...sections.flatMap((section) => [sections.length > 1 && h("h4", section ? nameOf(section) : "General"), ...shown.filter(({ key }) => sectionOf(key) === section).map((setting) => row(setting, nameOf(sections.length > 1 ? setting.key : setting.key.replaceAll(".", " "))))]), !shown.length && words && h("p.muted", "No setting matches."));
+			fill(element, ...sections.flatMap((section) => [sections.length > 1 && h("h4", section ? nameOf(section) : "General"), ...shown.filter(({ key }) => sectionOf(key) === section).map((setting) => row(setting, nameOf(setting.key)))]));
+			element.dataset.found = String(shown.length);
 		}
 	}
 
@@ -65,7 +77,8 @@ export function makeConfig(line) {
 		const { key, description, restart, source } = setting;
 		const said = h("p.problem", { role: "alert" });
 		const boss = overriddenBy(source);
-		const isChanged = written(setting.value) !== written(setting.default);
+		// Some values differ from their default although nothing sets them: paths are shown whole.
+		const isChanged = source !== "default";
 		const save = async (/** @type {any} */ value) => {
 			setText(said, "");
 			try {

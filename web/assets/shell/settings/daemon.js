@@ -1,10 +1,11 @@
 // Sections of the settings that are not values of `config.toml`: agents, appearance, browsers, and about.
 
 import { timeAgo } from "../../lib/words.js";
+import { ownBrowser } from "../../ui/access.js";
 import { fill, h, quoted } from "../../ui/dom.js";
 import { dialogs, problem, toastError } from "../../ui/parts.js";
 import { rest } from "../../ui/rest.js";
-import { missingAgent } from "../start.js";
+import { missingAgent } from "../agents.js";
 
 /** @param {Store} store */
 export function makeAgents(store) {
@@ -33,9 +34,13 @@ function installedAgent({ badge, title, cliType, login }, version = "") {
 
 /** @param {(theme: string) => void} setTheme */
 export function makeAppearance(setTheme) {
-	const theme = document.documentElement.dataset.theme ?? "system";
-	const choices = Object.entries({ system: "As the system", light: "Light", dark: "Dark" });
-	return h("div.choices", { role: "radiogroup", label: "Theme" }, ...choices.map(([value, text]) => h("label.option", h("input", { type: "radio", name: "theme", value, checked: value === theme, onchange: () => setTheme(value) }), text)));
+	const root = document.documentElement;
+	const choices = Object.entries({ system: "As the system", light: "Light", dark: "Dark" }).map(([value, text]) => ({ text, radio: h("input", { type: "radio", name: "theme", value, onchange: () => setTheme(value) }) }));
+	const paint = () => choices.forEach(({ radio }) => (radio.checked = radio.value === (root.dataset.theme ?? "system")));
+	paint();
+	// It is also changed in the sidebar, and in other windows.
+	new MutationObserver(paint).observe(root, { attributeFilter: ["data-theme"] });
+	return h("div.choices", { role: "radiogroup", label: "Theme" }, ...choices.map(({ radio, text }) => h("label.option", radio, text)));
 }
 
 /** The browser and the system out of a user agent, as people name them. */
@@ -56,11 +61,12 @@ export function makeBrowsers() {
 			fill(list, h("li.muted", problem(error)));
 		}
 	}
-	/** @param {{ id: string, userAgent: string, createdAt: string, lastUsedAt: string }} browser */
-	function row({ id, userAgent, createdAt, lastUsedAt }) {
+	/** @param {{ id: string, userAgent: string, createdAt: string, lastUsedAt: string, user?: string }} browser */
+	function row({ id, userAgent, createdAt, lastUsedAt, user }) {
 		const name = browserName(userAgent);
-		const revoke = () => dialogs.confirm(`Sign out ${name}?`, "Its open pages are disconnected at once. “convoke open” signs a browser in again.", "Sign out", () => rest(`/api/browser-sessions/${encodeURIComponent(id)}`, "DELETE").then(load, toastError));
-		return h("li", h("div.rule-text", h("b", { title: userAgent }, name), h("p.muted", `${id} · since ${new Date(createdAt).toLocaleDateString()} · last used ${timeAgo(lastUsedAt, Date.now())}`)),
+		const isOwn = id === ownBrowser();
+		const revoke = () => dialogs.confirm(`Sign out ${isOwn ? "this browser" : name}?`, `${isOwn ? "This page is" : "Its open pages are"} disconnected at once. “convoke open” signs a browser in again.`, "Sign out", () => rest(`/api/browser-sessions/${encodeURIComponent(id)}`, "DELETE").then(load, toastError));
+		return h("li", h("div.rule-text", h("b", { title: userAgent }, name), isOwn && h("span.tag", "This browser"), h("p.muted", [user, id, `since ${new Date(createdAt).toLocaleDateString()}`, `last used ${timeAgo(lastUsedAt, Date.now())}`].filter(Boolean).join(" · "))),
 			h("button.button.small", { label: `Sign out ${name} ${id}`, onclick: revoke }, "Sign out"));
 	}
 	load();
