@@ -113,15 +113,6 @@ pub(crate) fn example(name: &str) -> PathBuf {
     program
 }
 
-/// Polls until a condition holds that is not announced.
-pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
-    let begun = std::time::Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed().as_secs() < 30, "{what}");
-        std::thread::yield_now();
-    }
-}
-
 /// The keys of an object, sorted.
 pub(crate) fn keys(object: &Value) -> Vec<&str> {
     object.as_object().unwrap().keys().map(String::as_str).collect()
