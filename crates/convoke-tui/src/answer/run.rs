@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
+use convoke_core::explain;
 use convoke_core::id::RequestId;
 use convoke_files::questions::{Questions, Verdict};
 use crossterm::event::{Event, EventStream, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
@@ -19,7 +20,7 @@ use tokio::time::{Instant, Interval, interval_at, timeout_at};
 
 use crate::answer::message::{Effect, Found, Message, Outcome};
 use crate::answer::model::{Model, Source, Waiting};
-use crate::answer::scout::{Scout, ending, words};
+use crate::answer::scout::{Scout, ending};
 use crate::answer::update::update;
 use crate::answer::view;
 use crate::link::{self, News};
@@ -279,7 +280,7 @@ fn settled(written: Written) -> Waking {
         Ok(()) => written.outcome,
         Err(convoke_files::Error::Settled { status, .. }) => Outcome::Late(ending(status)),
         Err(convoke_files::Error::NotFound { .. }) => Outcome::Late(Ending::Deleted),
-        Err(error) => Outcome::Failed(words(&error)),
+        Err(error) => Outcome::Failed(explain(&error)),
     };
     Waking::Message(Message::Settled { id: written.id, outcome })
 }
@@ -326,7 +327,7 @@ async fn scout_on(mut scout: Scout, findings: mpsc::Sender<Message>) {
         scout = back;
         let message = match found {
             Ok(found) => Message::Found(found),
-            Err(error) => Message::Unreadable(words(&error)),
+            Err(error) => Message::Unreadable(explain(&error)),
         };
         if findings.send(message).await.is_err() {
             return;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use convoke_api::frames::{ClientFrame, Envelope};
 use convoke_api::{Client, TeamSessionQuery};
+use convoke_core::explain;
 use convoke_core::id::SessionId;
 use convoke_files::blobs::BLOB_BYTES_MAX;
 use crossterm::event::{Event, EventStream, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
@@ -226,7 +227,7 @@ async fn attach(client: Client, to: Option<SessionId>, path: String, text: Strin
         None => Message::PastedText(text),
         Some(bytes) => match client.store_attachment(&name, bytes).await {
             Ok(stored) => Message::Attached { to, stored },
-            Err(error) => Message::Failed(link::words(&error)),
+            Err(error) => Message::Failed(explain(&error)),
         },
     }
 }
@@ -234,7 +235,7 @@ async fn attach(client: Client, to: Option<SessionId>, path: String, text: Strin
 async fn fetch_nodes(client: Client) -> Message {
     match client.nodes().await {
         Ok(nodes) => Message::Nodes(nodes.nodes),
-        Err(error) => Message::Failed(link::words(&error)),
+        Err(error) => Message::Failed(explain(&error)),
     }
 }
 
@@ -246,7 +247,7 @@ async fn fetch_teams(client: Client) -> Message {
     };
     match fetched.await {
         Ok((sessions, stats)) => Message::Teams { sessions, stats },
-        Err(error) => Message::Failed(link::words(&error)),
+        Err(error) => Message::Failed(explain(&error)),
     }
 }
 
