@@ -63,6 +63,14 @@ pub fn clip(text: &str, bytes_max: usize) -> String {
     format!("{head}\n[… {missing} bytes left out by Convoke …]\n{tail}")
 }
 
+/// The beginning of a text, with `…` where it goes on beyond so many characters.
+pub fn beginning(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
 /// Splits a text at character boundaries into pieces no longer than one message may be.
 pub fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
