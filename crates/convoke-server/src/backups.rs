@@ -120,7 +120,7 @@ fn run(app: &App, plan: &Plan, number: u64) -> EndedBackup {
     match backup::make(plan, app.engine.now(), report) {
         Ok(made) => {
             tracing::info!("made the backup {}", made.path.display());
-            EndedBackup { number, backup: Some(shown(&made)), error: None }
+            EndedBackup { number, backup: Some(backup_body(&made)), error: None }
         }
         Err(error) => {
             let error = explain(&error);
@@ -130,7 +130,8 @@ fn run(app: &App, plan: &Plan, number: u64) -> EndedBackup {
     }
 }
 
-fn shown(made: &backup::Backup) -> Backup {
+/// A backup as clients and scripts read it.
+pub fn backup_body(made: &backup::Backup) -> Backup {
     let manifest = &made.manifest;
     Backup {
         path: made.path.display().to_string(),
