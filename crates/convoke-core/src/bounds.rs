@@ -20,7 +20,7 @@ pub const REQUEST_BYTES_MAX: usize = 64 << 10;
 /// The longest prompt, which is never shortened but refused.
 pub const PROMPT_BYTES_MAX: usize = 1 << 20;
 /// The longest piece of an answer; a longer one is split into several.
-pub const PIECE_BYTES_MAX: usize = 64 << 10;
+const PIECE_BYTES_MAX: usize = 64 << 10;
 /// The longest run of text in one message; further text begins another message, so that both can be read alone.
 pub const WORDS_BYTES_MAX: usize = 256 << 10;
 /// The longest arguments of a tool call that keep their shape in a message that is too long.

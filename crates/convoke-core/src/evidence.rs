@@ -10,7 +10,7 @@ use crate::bounds::{beginning, json_bytes};
 use crate::content::Diff;
 
 /// The longest evidence, as JSON. Lists hold many requests; a longer one keeps its beginning and says what is missing.
-pub const EVIDENCE_BYTES_MAX: usize = 48 << 10;
+const EVIDENCE_BYTES_MAX: usize = 48 << 10;
 /// What each diff and path costs besides its texts.
 const ITEM_BYTES: usize = 64;
 /// How much of a call fits into a line.
