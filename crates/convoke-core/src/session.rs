@@ -9,6 +9,7 @@ mod change;
 mod command;
 mod human;
 mod output;
+mod queue;
 mod reason;
 mod work;
 
