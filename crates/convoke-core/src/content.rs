@@ -111,7 +111,7 @@ impl Content {
 
     /// Whether a human decided this, so that it must be synced before it is acknowledged. Prompts are recognised by
     /// their role.
-    pub const fn is_decision(&self) -> bool {
+    pub(crate) const fn is_decision(&self) -> bool {
         match self {
             Self::Permission(record) => record.state.is_settled(),
             Self::Question(record) => record.state.is_settled(),

@@ -10,6 +10,7 @@ use convoke_api::bodies::{
 use convoke_api::mcp::recall::{ReadHistory, SearchHistory};
 use convoke_api::mcp::teams::{CancelTeam, ReportOfTeam};
 use convoke_api::mcp::{Approval, Approve};
+use convoke_core::explain;
 use convoke_core::question::{Limits, Question};
 use convoke_core::request::{Answers, State};
 use convoke_core::team::TeamName;
@@ -22,7 +23,7 @@ use super::recall;
 use crate::access;
 use crate::actor::{Actor, Login, Subject};
 use crate::app::App;
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::middleware::Caller;
 use crate::nodes::request_elsewhere;
 use crate::rest::teams as rest;
@@ -300,7 +301,7 @@ fn state(outcome: Outcome) -> State<Answers> {
 
 impl From<Error> for CallError {
     fn from(error: Error) -> Self {
-        Self::Message(failure::chain(&error))
+        Self::Message(explain(&error))
     }
 }
 

@@ -11,13 +11,14 @@ use axum::response::Response;
 use convoke_api::bodies::{
     BrowserLink, BrowserSessions, LinkForm, NewBrowserLink, SignIn, SignedIn, code,
 };
+use convoke_core::explain;
 use convoke_core::time::Timestamp;
 
 use super::{Daemon, Written};
 use crate::actor::{Actor, Login};
 use crate::app::App;
 use crate::auth::{BrowserUser, Credential, LINK_LIFE, NewBrowser, Redeemed, Revoked};
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::json::{self, MaybeJson, ShortJson};
 use crate::middleware::{Caller, Peer};
 
@@ -63,7 +64,7 @@ pub(super) async fn link(
         }
         LinkForm::File => {
             let made = make_file(&app, user).await;
-            let file = made.map_err(|error| Failure::internal(failure::chain(&error)))?;
+            let file = made.map_err(|error| Failure::internal(explain(&error)))?;
             BrowserLink { url: None, file: Some(file.display().to_string()), expires_at }
         }
     };
@@ -194,7 +195,7 @@ pub(super) async fn revoke(
     Written(id): Written,
 ) -> Result<StatusCode, Failure> {
     let revoked = app.auth.browsers.revoke(&id).await;
-    match revoked.map_err(|error| Failure::internal(failure::chain(&error)))? {
+    match revoked.map_err(|error| Failure::internal(explain(&error)))? {
         Revoked::Done => {
             tracing::info!(target: "security", browser = id, "a browser was signed out");
             Ok(StatusCode::NO_CONTENT)

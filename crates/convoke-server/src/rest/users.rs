@@ -11,6 +11,7 @@ use convoke_api::bodies::{
     Audit, AuditEntry, BrowserSession, Device, DeviceKind, Me, NewToken, NewUser, ProjectRole,
     RoleChange, TokenMade, User, UserLink, Users, code,
 };
+use convoke_core::explain;
 use convoke_core::id::ProjectId;
 use convoke_core::time::Timestamp;
 use convoke_core::user::{Role, UserName};
@@ -22,7 +23,7 @@ use super::{Daemon, Written, find_session};
 use crate::actor::{Actor, Login};
 use crate::app::App;
 use crate::auth::{BrowserUser, Revoked, USER_LINK_LIFE, digest};
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::json::{self, Json};
 use crate::middleware::Caller;
 use crate::query::{Query, within};
@@ -237,7 +238,7 @@ pub(super) async fn sign_device_out(
     let browsers = app.auth.browsers.list();
     if browsers.iter().any(|it| it.id == id && it.user.as_ref() == Some(&user.name)) {
         let revoked = app.auth.browsers.revoke(&id).await;
-        return match revoked.map_err(|error| Failure::internal(failure::chain(&error)))? {
+        return match revoked.map_err(|error| Failure::internal(explain(&error)))? {
             Revoked::Done | Revoked::Unknown => Ok(StatusCode::NO_CONTENT),
         };
     }

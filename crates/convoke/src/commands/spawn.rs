@@ -5,13 +5,12 @@ mod open;
 
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_core::time::Timestamp;
 use convoke_files::transcripts::{Cleaned, Error, Id, Status, Transcripts};
 use serde::Serialize;
 
 use super::{Access, World};
-use crate::args::GlobalArgs;
+use crate::args::{GlobalArgs, one_of};
 use crate::asking::days;
 use crate::logs::Loudness;
 use crate::output::{self, Answer, Output};
@@ -65,16 +64,11 @@ pub(crate) struct SpawnArgs {
     #[arg(long, value_name = "ID", conflicts_with_all = ["resume", "list_sessions", "delete_session", "clean_sessions"])]
     session: Option<String>,
     /// List only sessions with this status
-    #[arg(long, value_name = "STATUS", value_parser = status(), requires = "list_sessions")]
+    #[arg(long, value_name = "STATUS", value_parser = one_of(Status::ALL, Status::as_str), requires = "list_sessions")]
     status: Option<Status>,
     /// Delete without asking
     #[arg(long, requires = "delete_session")]
     yes: bool,
-}
-
-/// A status by its name.
-fn status() -> impl TypedValueParser<Value = Status> {
-    PossibleValuesParser::new(Status::ALL.map(Status::as_str)).try_map(|word| word.parse())
 }
 
 /// Why a session was not deleted.

@@ -3,10 +3,10 @@
 use std::fs;
 
 use convoke_testkit::postgres::{self, Database};
+use convoke_testkit::wait::until;
 
 use crate::convoke::Convoke;
 use crate::daemon_scene::Scene;
-use crate::team_scene::until;
 
 /// A machine among others.
 pub(crate) fn node(database: &Database, name: &str) -> Scene {

@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use convoke_testkit::agent::Script;
 use convoke_testkit::postgres::{self, Database, Notifications, Proxy};
+use convoke_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::nodes::{kill, node, node_at};
 use crate::serve_scene::Daemon;
 use crate::socket_scene::Socket;
-use crate::team_scene::until;
 
 /// The smallest picture.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n0000";
@@ -136,7 +136,7 @@ fn n4_l3_an_attachment_reaches_the_agent_of_another_node_and_every_page() {
     assert_eq!(queued.json()["waitsFor"], "workstation", "{queued:?}");
     database.execute("UPDATE blobs SET used_at = now() - interval '2 days'").unwrap();
     let cleaner = daemon(&database.url, "cleaner", &Script::new());
-    crate::team_scene::until("the unused one is removed", || {
+    until("the unused one is removed", || {
         database.value("SELECT count(*) FROM blobs").as_deref() == Some("3")
     });
     drop(cleaner);

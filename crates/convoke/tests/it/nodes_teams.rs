@@ -2,6 +2,7 @@
 
 use convoke_testkit::agent::Script;
 use convoke_testkit::postgres::{self, Database};
+use convoke_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::nodes_shared::away;
@@ -72,7 +73,7 @@ fn n4_t1_a_team_of_another_node_is_asked_exactly_once_in_one_lasting_session() {
         .daemon
         .post("/api/teams/web/send", &json!({"message": "no hurry", "waitForResponse": false}));
     assert_eq!(sent.status, 202, "{sent:?}");
-    crate::team_scene::until("it is answered", || {
+    until("it is answered", || {
         here.daemon.get("/api/teams/web/report").json()["response"] == "no hurry"
     });
 }
@@ -93,9 +94,9 @@ fn n4_k7_a_loop_of_teams_on_two_nodes_is_refused_however_it_is_begun() {
     assert!(said.contains("web → api → web"), "{said}");
     here.ask("web", "pong api web");
     let file = there.machine().path().join("root/web/afterwards.txt");
-    crate::team_scene::until("it was asked back", || file.exists());
+    until("it was asked back", || file.exists());
     let back = here.machine().path().join("root/api/afterwards.txt");
-    crate::team_scene::until("the answer was refused", || {
+    until("the answer was refused", || {
         std::fs::read_to_string(&back).is_ok_and(|said| said.contains("would make a circle"))
     });
 }
