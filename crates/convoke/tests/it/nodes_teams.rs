@@ -8,14 +8,19 @@ use serde_json::{Value, json};
 use crate::nodes_shared::away;
 use crate::team_scene::Teams;
 
-/// A machine among others, with teams whose agents ask other teams on request.
-fn machine(database: &Database, name: &str, teams: &[&str]) -> Teams {
-    let config = format!("[store]\nurl = {:?}\n[node]\nname = {name:?}\n", database.url);
+/// A machine among others, with teams whose agents ask others when they are told to.
+pub(crate) fn machine(database: &Database, name: &str, teams: &[&str]) -> Teams {
+    machine_with(database, name, teams, "")
+}
+
+/// The same with more of a configuration.
+pub(crate) fn machine_with(database: &Database, name: &str, teams: &[&str], more: &str) -> Teams {
+    let config = format!("[store]\nurl = {:?}\n[node]\nname = {name:?}\n{more}", database.url);
     let teams = teams.iter().map(|team| (*team, json!({"agent": "asking"}))).collect();
     Teams::with(teams, &Script::new(), &config)
 }
 
-fn count(database: &Database, sql: &str) -> u64 {
+pub(crate) fn count(database: &Database, sql: &str) -> u64 {
     database.value(sql).unwrap().parse().unwrap()
 }
 

@@ -3,6 +3,7 @@
 use convoke_api::frames::{EndHow, ServerFrame};
 use convoke_core::id::MessageId;
 use convoke_core::session::QueueChoice;
+use convoke_core::user::UserName;
 use convoke_engine::{
     Archived, NewPrompt, NewSession, SessionFilter, SessionKind, SessionOrder, SessionView, Whose,
     Window,
