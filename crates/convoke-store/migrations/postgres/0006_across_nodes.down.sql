@@ -14,7 +14,6 @@ ALTER TABLE team_pairs DROP COLUMN node;
 CREATE UNIQUE INDEX team_pairs_once
     ON team_pairs (to_team, coalesce(from_team, ''), coalesce(thread, ''))
     WHERE status <> 'archived';
-DROP TABLE ask_chains;
 DROP TABLE team_waits;
 DROP TABLE node_teams;
 DROP TABLE blob_pieces;

@@ -1,6 +1,6 @@
 -- A contract, like 0001: once released, nothing in this file may change.
 --
--- What daemons share besides sessions: attachments of prompts, the teams that each of them has, and what these ask.
+-- What daemons share besides sessions: attachments of prompts, and the teams that each of them has.
 
 -- A file that is attached to prompts, by the SHA-256 of its bytes.
 CREATE TABLE blobs (
@@ -38,15 +38,6 @@ CREATE TABLE team_waits (
     of_pair TEXT COLLATE "C" NOT NULL,
     for_pair TEXT COLLATE "C" NOT NULL
 );
-
--- How many asks have followed from one so far, on whichever daemons: a chain that crosses machines has one limit.
-CREATE TABLE ask_chains (
-    id TEXT COLLATE "C" PRIMARY KEY,
-    asks BIGINT NOT NULL,
-    -- By the clock of the server.
-    used_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
-);
-CREATE INDEX ask_chains_by_use ON ask_chains (used_at);
 
 -- A pair belongs to the daemon that has the team's folder. Teams of the same name on two machines are two teams.
 ALTER TABLE team_pairs ADD COLUMN node TEXT COLLATE "C" REFERENCES nodes (id);

@@ -6,12 +6,13 @@ use std::process::Command;
 use std::thread;
 
 use convoke_testkit::postgres;
+use convoke_testkit::wait::until;
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::nodes_shared::away;
 use crate::nodes_teams::{count, machine, machine_with};
-use crate::team_scene::{Teams, until};
+use crate::team_scene::Teams;
 
 const WAITS: &str = "SELECT count(*) FROM team_waits";
 
