@@ -86,7 +86,8 @@ pub struct StoredSession {
     pub worktree: Option<OwnWorktree>,
     /// The node it belongs to; none if the database is a file.
     pub node: Option<NodeId>,
-    /// Whether a request to its human was pending when its row was read.
+    /// Whether a request to its human was pending when its row was read; never in a file, whose
+    /// daemon has the live state of every session.
     pub is_asking: bool,
 }
 
@@ -410,14 +411,16 @@ impl Store {
 const OWN_COLUMNS: &str = "s.id, s.project_id, s.agent, s.kind, s.created_at, s.agent_session_id, \
      s.status, s.reason, s.archived, s.title, s.last_seq, s.settled_seq, s.updated_at, \
      s.last_active_at, s.rev, s.ended_rev, s.seen_rev, s.running_since, s.failure, s.step, \
-     s.last_line, s.cost, s.changes, s.worktree, \
-     s.running_since IS NOT NULL AND EXISTS (SELECT 1 FROM human_requests AS pending \
-         WHERE pending.session = s.n AND pending.status = 'pending')";
+     s.last_line, s.cost, s.changes, s.worktree";
+
+/// Whether a request of a session is pending; only while its turn runs.
+const IS_ASKING: &str = "s.running_since IS NOT NULL AND EXISTS (SELECT 1 FROM human_requests AS r \
+     WHERE r.session = s.n AND r.status = 'pending')";
 
 fn columns(db: Db<'_>) -> String {
     match db {
-        Db::Sqlite(_) => format!("{OWN_COLUMNS}, NULL"),
-        Db::Postgres(_) => format!("{OWN_COLUMNS}, s.node"),
+        Db::Sqlite(_) => format!("{OWN_COLUMNS}, 0, NULL"),
+        Db::Postgres(_) => format!("{OWN_COLUMNS}, {IS_ASKING}, s.node"),
     }
 }
 

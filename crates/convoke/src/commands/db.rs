@@ -161,12 +161,7 @@ pub(crate) fn run(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let home = match &args.command {
-        DbCommand::Status(_) | DbCommand::Check(_) => world.read_home(global, output)?,
-        DbCommand::Migrate(_) | DbCommand::Rollback(_) | DbCommand::Copy(_) => {
-            world.open_home(global, output)?
-        }
-    };
+    let home = world.open_home(global, output)?;
     if let DbCommand::Copy(args) = &args.command {
         return copy(args, &home, global, world, output);
     }

@@ -18,16 +18,8 @@ use crate::daemon_scene::Scene;
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// Commands that read, and need no daemon.
-const READS: [&str; 8] = [
-    "config show",
-    "agent list",
-    "questions list",
-    "spawn --list-sessions",
-    "doctor",
-    "status",
-    "db status",
-    "db check",
-];
+const READS: [&str; 6] =
+    ["config show", "agent list", "questions list", "spawn --list-sessions", "doctor", "status"];
 
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()

@@ -221,7 +221,6 @@ fn an_agent_that_is_not_confined_asks_its_human_through_mcp() {
 fn what_does_not_belong_together_is_refused() {
     let scene = Scene::new();
     for line in [
-        "spawn",
         "spawn --list-sessions --interactive",
         "spawn --resume x --session y",
         "spawn --resume x --list-sessions",
