@@ -58,7 +58,14 @@ pub(super) async fn import_agent(
     // The semaphore is never closed.
     let Ok(_turn) = turn.acquire().await else { return Ok(Vec::new()) };
     let environment = shared.environment.clone();
-    let histories = blocking(move || scan::scan(agent, &environment)).await?;
+    let scan = move || scan::scan_with_failures(agent, &environment);
+    let (histories, failed) = blocking(scan).await?;
+    if purpose != Purpose::Follow && !failed.is_empty() {
+        let mut run = shared.run();
+        run.agents.entry(agent).or_default().failed += failed.len() as u64;
+        run.failed.extend(failed);
+        run.failed.truncate(FAILED_MAX);
+    }
     let known = shared.sessions.store.histories(name_of(agent)).await?;
     let mut changed = {
         let passed_over = shared.passed_over.lock().unwrap_or_else(PoisonError::into_inner);
