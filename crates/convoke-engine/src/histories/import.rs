@@ -41,10 +41,16 @@ pub(super) async fn run(shared: &Arc<Shared>, request: ImportRequest) -> Result<
         let now = shared.sessions.now();
         shared.sessions.store.consent_to_histories(consents.clone(), now).await?;
     }
+    let mut failed = None;
     for agent in agents {
-        import_agent(shared, agent, &consents, purpose).await?;
+        // The conversations of the other agents are imported all the same; the first error is
+        // reported at the end.
+        if let Err(error) = import_agent(shared, agent, &consents, purpose).await {
+            tracing::warn!(%agent, "histories are not imported: {error}");
+            failed.get_or_insert(error);
+        }
     }
-    Ok(())
+    failed.map_or(Ok(()), Err)
 }
 
 /// Imports what is new of an agent's conversations; returns the new sessions.
