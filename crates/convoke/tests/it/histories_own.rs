@@ -2,16 +2,64 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use convoke_testkit::postgres;
+use serde_json::{Value, json};
 
-use crate::histories::{ID, line, until};
+use crate::histories::{ID, import, line, resumable, until, words};
 use crate::moving::{clones, move_to};
+use crate::serve_scene::Daemon;
 
 fn append(file: &Path, text: &str) {
     let mut file = OpenOptions::new().append(true).open(file).unwrap();
     file.write_all(text.as_bytes()).unwrap();
+}
+
+/// The file of the conversation that `resumable` imports.
+fn file_of(daemon: &Daemon) -> PathBuf {
+    daemon.machine.path().join(format!(".claude/projects/-app/{ID}.jsonl"))
+}
+
+fn long_ago() -> SystemTime {
+    SystemTime::now() - Duration::from_secs(86_400)
+}
+
+/// A line that is written after everything else.
+fn latest(uuid: &str, text: &str) -> String {
+    line(uuid, "user", text, 9).replace("2026-11-01T10:00:09", "2999-11-01T10:00:09")
+}
+
+fn path_of(session: &Value, action: &str) -> String {
+    format!("/api/sessions/{}/{action}", session["id"].as_str().unwrap())
+}
+
+#[test]
+fn h2_what_an_agent_of_convoke_flushes_when_it_ends_is_not_added_again() {
+    let (daemon, session, _) = resumable(long_ago());
+    daemon.turn(session["id"].as_str().unwrap(), "go on");
+    let ended = daemon.post(&path_of(&session, "complete"), &json!({}));
+    assert!(ended.status < 300, "{ended:?}");
+    let before = words(&daemon, &session);
+    append(&file_of(&daemon), &line("u2", "user", "go on", 2));
+    import(&daemon, &json!({}));
+    // A line that came after the end is read after the one before it, and added.
+    append(&file_of(&daemon), &latest("u3", "in the terminal"));
+    import(&daemon, &json!({}));
+    let after = until(|| Some(words(&daemon, &session)).filter(|it| it.len() > before.len()));
+    assert_eq!(after, [before, vec!["in the terminal".to_owned()]].concat());
+}
+
+#[test]
+fn h3_what_is_said_elsewhere_is_added_to_a_session_that_was_reopened_and_has_no_process() {
+    let (daemon, session, _) = resumable(long_ago());
+    let reopened = daemon.post(&path_of(&session, "resume"), &json!({}));
+    assert!(reopened.status < 300, "{reopened:?}");
+    append(&file_of(&daemon), &line("u2", "user", "in the terminal", 2));
+    import(&daemon, &json!({}));
+    let said = until(|| Some(words(&daemon, &session)).filter(|words| words.len() == 2));
+    assert_eq!(said, ["Where is the heliotrope?", "in the terminal"]);
 }
 
 #[test]
