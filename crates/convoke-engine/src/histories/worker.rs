@@ -81,6 +81,8 @@ impl Worker {
 
     fn read(&mut self, changed: &Changed, cursor: Option<&Cursor>) -> Read {
         let history = &changed.history;
+        // An import takes long, and lines may be written meanwhile.
+        self.occasion.now = self.job.shared.sessions.now();
         if !self.stores.contains_key(&history.root) {
             let Some(store) = Store::open_at(history.agent, &history.root)? else { return Ok(()) };
             self.stores.insert(history.root.clone(), store);
