@@ -30,13 +30,15 @@ pub(crate) fn measure(text: &str) -> Measured<'_> {
     let mut words = 0;
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
         words += 1;
-        if word.len() <= WORD_BYTES_MAX && word.chars().all(is_of_one_word) {
+        if word.len() <= WORD_BYTES_MAX {
             counts.entry(hash(word)).or_insert((0, word)).0 += 1;
         }
     }
     let is_frequent = |count: u32| count > 1 && count.saturating_mul(ONE_OF) >= words;
     let frequent = counts.into_values().filter(|(count, _)| is_frequent(*count));
-    let mut frequent: Vec<&str> = frequent.map(|(_, word)| word).collect();
+    let frequent = frequent.map(|(_, word)| word);
+    let mut frequent: Vec<&str> =
+        frequent.filter(|word| word.chars().all(is_of_one_word)).collect();
     frequent.sort_unstable();
     Measured { size: Size::of_words(words as usize), frequent }
 }
