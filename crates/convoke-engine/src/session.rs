@@ -8,7 +8,7 @@ mod carry;
 pub(crate) mod choices;
 mod clocks;
 mod effects;
-mod history;
+pub(crate) mod history;
 mod holding;
 mod import;
 mod load;

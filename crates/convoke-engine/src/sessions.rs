@@ -29,6 +29,7 @@ use crate::attachments::Attachments;
 use crate::error::{Error, Result};
 use crate::processes::Processes;
 use crate::session::choices::Choices;
+use crate::session::history::OwnTimes;
 use crate::session::registry::Registry;
 use crate::session::{self, Carried, Request};
 use crate::settings::{Around, Settings};
@@ -68,6 +69,8 @@ pub struct Sessions {
     pub(crate) arriving: Semaphore,
     /// Wakes the task that completes the moves of sessions to this machine.
     pub(crate) arrival_announced: Notify,
+    /// Up to when Convoke's own processes wrote conversations that other programs continued.
+    pub(crate) own_times: OwnTimes,
     admission: Admission,
     spare: SparePlace,
 }
@@ -160,6 +163,7 @@ impl Sessions {
             attachments,
             arriving: Semaphore::new(1),
             arrival_announced: Notify::new(),
+            own_times: OwnTimes::default(),
             admission: Admission::default(),
             spare: SparePlace::default(),
         })

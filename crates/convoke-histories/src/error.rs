@@ -1,7 +1,7 @@
 //! Errors of a store as a whole. Damage inside of it is counted instead, see `Tally`.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An operation that failed, with the path.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +51,17 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// The file or folder.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Read { path, .. }
+            | Self::Refused { path, .. }
+            | Self::Write { path, .. }
+            | Self::Database { path, .. }
+            | Self::Changed { path } => path,
+        }
+    }
+
     /// Whether the file no longer exists.
     pub fn is_gone(&self) -> bool {
         matches!(self, Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound)

@@ -174,7 +174,7 @@ fn search(
     let incomplete = Refill::read(db)? != Refill::Finished;
     let oldest = query.since.map_or(i64::MIN, first_key);
     let range = oldest..query.until.map_or(i64::MAX, first_key);
-    let (found, next) = match query.order {
+    let (mut found, next) = match query.order {
         SearchOrder::Newest => newest(&matching, range, after, limit)?,
         SearchOrder::Best => {
             let ranked = best::best(&matching, range, after, limit)?;
@@ -183,6 +183,9 @@ fn search(
             (of_keys(db, &keys)?, next.map(best::Ranked::place))
         }
     };
+    // The index only selects: what a message may show is decided by its session, since the index may
+    // have entries that an earlier version made of forged scope words.
+    found.retain(|found| is_within(query, &found.hit));
     Ok(HitPage { hits: with_excerpts(found, terms)?, next, incomplete })
 }
 
@@ -191,6 +194,15 @@ struct Found {
     key: i64,
     hit: Hit,
     text: Option<String>,
+}
+
+/// Whether a hit passes the filters of a query.
+fn is_within(query: &SearchQuery, hit: &Hit) -> bool {
+    let SearchQuery { project, session, agent, role, .. } = query;
+    project.is_none_or(|project| project == hit.session.project_id)
+        && session.is_none_or(|session| session == hit.session.id)
+        && agent.as_ref().is_none_or(|agent| *agent == hit.session.agent)
+        && role.is_none_or(|role| role == hit.role)
 }
 
 /// The newest hits before a cursor, and the cursor after the last one.

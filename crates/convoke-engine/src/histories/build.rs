@@ -52,7 +52,7 @@ impl Chunk {
 
     /// The messages of a session. Their ids are derived from the conversation, so that they are the
     /// same whenever it is read.
-    fn grown(self, session: SessionId, is_waiting: bool) -> Vec<GrownItem> {
+    fn grown(self, session: SessionId, is_waiting: bool, now: Timestamp) -> Vec<GrownItem> {
         let mut items: Vec<GrownItem> = self
             .items
             .into_iter()
@@ -66,6 +66,7 @@ impl Chunk {
                 }
                 let turn = (role == Role::User).then_some(Turn::Ended(Stop::EndTurn));
                 let id = Some(message_id(session, &key));
+                let at = at.map(|at| plausible(at, now));
                 GrownItem { draft: Draft { id, role, content, turn }, at }
             })
             .collect();
@@ -78,6 +79,12 @@ impl Chunk {
         }));
         items
     }
+}
+
+/// The time nearest to one from a file that can be true. Messages of the future would stay the newest
+/// for ever, and all later messages of their session would get the same time.
+fn plausible(at: Timestamp, now: Timestamp) -> Timestamp {
+    at.min(now).max(Timestamp::from_millis(0))
 }
 
 fn message_id(session: SessionId, key: &str) -> MessageId {
@@ -128,7 +135,8 @@ pub(super) fn record(
     let id = SessionId::from_random(random());
     let changed_at = changed.history.stamp.changed_at();
     let first = chunk.items.iter().find_map(|item| item.at);
-    let created_at = identity.created_at.or(first).or(changed_at).unwrap_or(now).min(now);
+    let created_at = identity.created_at.or(first).or(changed_at).unwrap_or(now);
+    let created_at = plausible(created_at, now);
     let mut building = Building::new(id, created_at);
     let notice = Notice::new(LifecycleEvent::ImportedFrom {
         agent: changed.history.agent.name().to_owned(),
@@ -138,13 +146,13 @@ pub(super) fn record(
     });
     let draft = Draft { id: Some(message_id(id, "")), ..Draft::system(notice) };
     building.begin(draft, Some(created_at));
-    for GrownItem { draft, at } in chunk.grown(id, is_waiting(&changed.history, now)) {
+    for GrownItem { draft, at } in chunk.grown(id, is_waiting(&changed.history, now), now) {
         building.begin(draft, at);
     }
     if let Some(usage) = usage_of(identity) {
         building.change(Change::State(SessionState::Usage(usage)), created_at);
     }
-    let active_at = identity.updated_at.or(changed_at).unwrap_or(created_at).min(now);
+    let active_at = plausible(identity.updated_at.or(changed_at).unwrap_or(created_at), now);
     building.change(Change::Described { title: identity.title.clone(), active_at }, active_at);
     let project = project_of(changed, identity, occasion);
     let Building { session, updates, .. } = building;
@@ -164,11 +172,11 @@ pub(super) fn growth(
 ) -> HistoryGrowth {
     let active_at = identity.updated_at.or(changed.history.stamp.changed_at()).unwrap_or(now);
     HistoryGrowth {
-        items: chunk.grown(session, is_waiting(&changed.history, now)),
+        items: chunk.grown(session, is_waiting(&changed.history, now), now),
         mark,
         title: identity.title.clone(),
         usage: usage_of(identity),
-        active_at: active_at.min(now),
+        active_at: plausible(active_at, now),
     }
 }
 

@@ -41,10 +41,16 @@ pub(super) async fn run(shared: &Arc<Shared>, request: ImportRequest) -> Result<
         let now = shared.sessions.now();
         shared.sessions.store.consent_to_histories(consents.clone(), now).await?;
     }
+    let mut failed = None;
     for agent in agents {
-        import_agent(shared, agent, &consents, purpose).await?;
+        // The conversations of the other agents are imported all the same; the first error is
+        // reported at the end.
+        if let Err(error) = import_agent(shared, agent, &consents, purpose).await {
+            tracing::warn!(%agent, "histories are not imported: {error}");
+            failed.get_or_insert(error);
+        }
     }
-    Ok(())
+    failed.map_or(Ok(()), Err)
 }
 
 /// Imports what is new of an agent's conversations; returns the new sessions.
@@ -58,7 +64,14 @@ pub(super) async fn import_agent(
     // The semaphore is never closed.
     let Ok(_turn) = turn.acquire().await else { return Ok(Vec::new()) };
     let environment = shared.environment.clone();
-    let histories = blocking(move || scan::scan(agent, &environment)).await?;
+    let scan = move || scan::scan_with_failures(agent, &environment);
+    let (histories, failed) = blocking(scan).await?;
+    if purpose != Purpose::Follow && !failed.is_empty() {
+        let mut run = shared.run();
+        run.agents.entry(agent).or_default().failed += failed.len() as u64;
+        run.failed.extend(failed);
+        run.failed.truncate(FAILED_MAX);
+    }
     let known = shared.sessions.store.histories(name_of(agent)).await?;
     let mut changed = {
         let passed_over = shared.passed_over.lock().unwrap_or_else(PoisonError::into_inner);

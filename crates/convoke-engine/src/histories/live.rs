@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::processes::Processes;
 
 /// Why an agent session is recorded whose conversation was imported and not continued here since.
-const IMPORTED: &str = "imported";
+pub(crate) const IMPORTED: &str = "imported";
 
 /// Whether another program may have the session's conversation open. If that is unknown, it is
 /// assumed: two programs that continue one conversation would fork it without noticing.

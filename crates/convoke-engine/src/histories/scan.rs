@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use convoke_histories::{Environment, History, Store};
 use convoke_store::{HistoryKey, HistoryStanding, KnownHistory};
 
-use super::{FoundAgent, HistoryAgent, name_of};
+use super::{FailedHistory, FoundAgent, HistoryAgent, name_of};
+use crate::session::start::explain;
 
 /// The agents with at least one conversation. A store that cannot be read counts as empty.
 pub(super) fn count(environment: &Environment) -> Vec<FoundAgent> {
@@ -22,20 +23,33 @@ pub(super) fn count(environment: &Environment) -> Vec<FoundAgent> {
     found.filter(|found| found.found > 0).collect()
 }
 
-/// All conversations of an agent, the newest first.
+/// All conversations of an agent. A store that cannot be read is logged and has none.
 pub(super) fn scan(agent: HistoryAgent, environment: &Environment) -> Vec<History> {
-    let mut found = Vec::new();
+    scan_with_failures(agent, environment).0
+}
+
+/// All conversations of an agent, and the stores that cannot be read.
+pub(super) fn scan_with_failures(
+    agent: HistoryAgent,
+    environment: &Environment,
+) -> (Vec<History>, Vec<FailedHistory>) {
+    let (mut found, mut failed) = (Vec::new(), Vec::new());
+    let mut fail = |error: &convoke_histories::Error| {
+        let text = explain(error);
+        tracing::warn!(%agent, "cannot list the histories: {text}");
+        failed.push(FailedHistory { file: error.path().to_owned(), line: None, error: text });
+    };
     let stores = Store::open(agent, environment).unwrap_or_else(|error| {
-        tracing::warn!(%agent, "cannot open the histories: {error}");
+        fail(&error);
         Vec::new()
     });
     for mut store in stores {
         match store.scan() {
             Ok(histories) => found.extend(histories),
-            Err(error) => tracing::warn!(%agent, "cannot list the histories: {error}"),
+            Err(error) => fail(&error),
         }
     }
-    found
+    (found, failed)
 }
 
 /// Where a conversation is kept; `None` if its path is no text.

@@ -81,6 +81,8 @@ impl Worker {
 
     fn read(&mut self, changed: &Changed, cursor: Option<&Cursor>) -> Read {
         let history = &changed.history;
+        // An import takes long, and lines may be written meanwhile.
+        self.occasion.now = self.job.shared.sessions.now();
         if !self.stores.contains_key(&history.root) {
             let Some(store) = Store::open_at(history.agent, &history.root)? else { return Ok(()) };
             self.stores.insert(history.root.clone(), store);
@@ -193,8 +195,7 @@ impl Worker {
         match self.flush().map_err(Trouble::Store)? {
             Some(HistoryOutcome::Added(_)) => self.grow(changed, reader, id, 0),
             Some(HistoryOutcome::Own(_) | HistoryOutcome::Erased) => {
-                while reader.next_batch()?.is_some() {}
-                self.mark(changed, &reader.cursor()?)
+                self.mark_whole(changed, reader)
             }
             Some(HistoryOutcome::Known) | None => Ok(()),
         }
@@ -226,7 +227,15 @@ impl Worker {
             let grown = self.runtime.block_on(session::ask(sessions, session, |reply| {
                 Request::Grow { growth: Box::new(growth), reply }
             }));
-            messages += grown.map_err(Trouble::Store)?;
+            match grown {
+                Ok(grown) => messages += grown,
+                // The session was moved to another machine, or erased meanwhile. Its file is not
+                // followed any more, and the others are imported.
+                Err(Error::OtherNode { .. } | Error::UnknownSession { .. }) => {
+                    return self.pass_over(changed, reader);
+                }
+                Err(error) => return Err(Trouble::Store(error)),
+            }
             if is_last {
                 break;
             }
@@ -236,6 +245,18 @@ impl Worker {
             run.messages += messages;
         });
         Ok(())
+    }
+
+    /// Records that a conversation was read, without adding anything to a session.
+    fn pass_over(&self, changed: &Changed, reader: Reader) -> Read {
+        self.job.count(|run| run.skipped += 1);
+        self.mark_whole(changed, reader)
+    }
+
+    /// Records that a conversation was read to its end.
+    fn mark_whole(&self, changed: &Changed, mut reader: Reader) -> Read {
+        while reader.next_batch()?.is_some() {}
+        self.mark(changed, &reader.cursor()?)
     }
 
     fn mark(&self, changed: &Changed, cursor: &Cursor) -> Read {

@@ -44,7 +44,10 @@ pub(super) async fn search(
     } else {
         ""
     };
-    Ok(quoted(page.hits.into_iter().map(quotation).collect(), note))
+    // Checked by the session once more, since this is what keeps projects apart.
+    let hits = page.hits.into_iter();
+    let hits = hits.filter(|hit| project.is_none_or(|project| project == hit.session.project_id));
+    Ok(quoted(hits.map(quotation).collect(), note))
 }
 
 /// Reads a part of an earlier session.

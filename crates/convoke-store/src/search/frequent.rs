@@ -20,7 +20,9 @@ pub(crate) struct Measured<'a> {
     pub(crate) frequent: Vec<&'a str>,
 }
 
-/// Measures a text. Its words are only nearly those of the index, which is enough for ranking.
+/// Measures a text. Its words are only nearly those of the index, which is enough for ranking. A
+/// frequent word, however, is one word for the index, too: the rest of one that the index splits
+/// could be the scope word of another project.
 pub(crate) fn measure(text: &str) -> Measured<'_> {
     let room = text.len() / BYTES_OF_A_WORD;
     let mut counts: HashMap<u64, (u32, &str), BuildHasherDefault<Hashed>> =
@@ -34,9 +36,22 @@ pub(crate) fn measure(text: &str) -> Measured<'_> {
     }
     let is_frequent = |count: u32| count > 1 && count.saturating_mul(ONE_OF) >= words;
     let frequent = counts.into_values().filter(|(count, _)| is_frequent(*count));
-    let mut frequent: Vec<&str> = frequent.map(|(_, word)| word).collect();
+    let frequent = frequent.map(|(_, word)| word);
+    let mut frequent: Vec<&str> =
+        frequent.filter(|word| word.chars().all(is_of_one_word)).collect();
     frequent.sort_unstable();
     Measured { size: Size::of_words(words as usize), frequent }
+}
+
+/// Whether the tokenizer of SQLite never splits a word at this letter or digit. It splits at letters
+/// such as `Ⓐ`, which Unicode lists among the symbols, and at letters that are newer than its tables.
+const fn is_of_one_word(letter: char) -> bool {
+    matches!(letter,
+        '0'..='9' | 'A'..='Z' | 'a'..='z'
+        | 'À'..='Ö' | 'Ø'..='ö' | 'ø'..='ɏ'
+        | 'Α'..='Ρ' | 'Σ'..='ώ' | 'Ѐ'..='ҁ'
+        | 'א'..='ת' | 'ؠ'..='ي'
+        | 'ぁ'..='ゖ' | 'ァ'..='ヺ' | '一'..='鿋' | '가'..='힣')
 }
 
 /// A hash of a word in lower case (FNV-1a). Colliding words are counted as the same, which does no
@@ -87,5 +102,19 @@ mod tests {
         assert_eq!(measured(&format!("{filler} roof roof")), (Size::Long, String::new()));
         let about = measured(&format!("{filler} roof roof roof roof"));
         assert_eq!(about, (Size::Long, "roof".to_owned()));
+        let split = "xⒶzzzzp7 xⒶzzzzp7 dach dach";
+        assert_eq!(measured(split), (Size::Short, "dach".to_owned()));
+    }
+
+    #[test]
+    fn h7_the_index_splits_no_word_that_is_marked_as_frequent() {
+        let tokenizer = crate::search::lexemes::Tokenizer::new().unwrap();
+        let letters: Vec<char> = ('\0'..=char::MAX).filter(|c| is_of_one_word(*c)).collect();
+        assert!(letters.len() > 30_000);
+        assert!(letters.iter().all(|letter| letter.is_alphanumeric()));
+        for some in letters.chunks(500) {
+            let text: Vec<String> = some.iter().map(|letter| format!("a{letter}b")).collect();
+            assert_eq!(tokenizer.folded(&text.join(" ")).unwrap().len(), some.len(), "{some:?}");
+        }
     }
 }

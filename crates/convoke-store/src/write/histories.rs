@@ -314,8 +314,31 @@ impl Change for ContinueHistory {
     }
 }
 
-/// Records the id by which the agent knows a session.
+/// Records the id by which the agent knows a session, unless another session has it: a file can
+/// claim any id, and would take the other session's place. The session of a file that was rewritten
+/// has the id of the one that was imported before.
 fn name(db: Db<'_>, session: i64, mark: &HistoryMark, at: Timestamp) -> Result<(), Fault> {
+    let key = &mark.key;
+    let taken = format!(
+        "SELECT 1 FROM agent_session_ids AS i JOIN agent_sessions AS s
+         ON s.n = i.session AND s.agent = ?1
+         WHERE i.agent_session_id = ?2 AND s.n <> ?3 AND NOT EXISTS (
+             SELECT 1 FROM histories AS h WHERE h.session = s.n AND h.agent = ?1 AND h.root = ?4
+             AND h.path = ?5 AND h.entry = ?6{}
+         )",
+        db.own("h")
+    );
+    let is_taken = db.prepare_cached(&taken)?.exists(params![
+        key.agent.as_str(),
+        mark.agent_session_id,
+        session,
+        key.root,
+        key.path,
+        key.entry
+    ])?;
+    if is_taken {
+        return Ok(());
+    }
     db.prepare_cached(
         "INSERT INTO agent_session_ids (session, agent_session_id, why, recorded_at)
          VALUES (?1, ?2, 'imported', ?3)",

@@ -13,6 +13,8 @@ mod files;
 #[cfg(test)]
 mod guard;
 #[cfg(test)]
+mod histories;
+#[cfg(test)]
 mod interleaving;
 #[cfg(test)]
 mod messages;

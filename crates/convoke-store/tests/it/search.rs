@@ -7,7 +7,7 @@ use convoke_core::question::{Answer, Choice, Question};
 use convoke_core::request::{Answers, QuestionRecord, State};
 use convoke_core::session::{Change, Command, Report};
 use convoke_core::state::SessionState;
-use convoke_store::{Error, HitPage, SearchQuery, SessionKind};
+use convoke_store::{Error, HitPage, SearchOrder, SearchQuery, SessionKind};
 
 use crate::world::{
     Talk, World, add_project, at, notice, prompt, prompts, request_id, says, system,
@@ -265,4 +265,20 @@ async fn a_very_long_prompt_is_found_by_its_beginning_and_a_very_long_answer_by_
     talk.say(&world.store, [prompt(long)]).await;
     assert_eq!(places(&world, "first").await, [last + 1]);
     assert_eq!(places(&world, "last").await, NOWHERE);
+}
+
+#[tokio::test]
+async fn h7_a_message_cannot_pretend_to_be_of_another_project() {
+    let world = World::new().await;
+    let other = add_project(&world.store, "/srv/other").await;
+    let mut talk = world.talk().await;
+    // `Ⓐ` is a letter for Rust and a gap for SQLite, so that a part of this word is a word there.
+    let word = format!("xⒶzzzzp{}", other.to_string().replace('-', ""));
+    talk.say(&world.store, [prompt(format!("roof {word} {word}"))]).await;
+    for order in [SearchOrder::Newest, SearchOrder::Best] {
+        let query = SearchQuery { project: Some(other), order, ..everywhere("roof") };
+        assert_eq!(world.store.search(query, None, 10).await.unwrap().hits, []);
+        let query = SearchQuery { project: Some(world.project), order, ..everywhere("roof") };
+        assert_eq!(world.store.search(query, None, 10).await.unwrap().hits.len(), 1);
+    }
 }

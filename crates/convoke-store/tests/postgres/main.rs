@@ -13,6 +13,9 @@ mod database;
 #[path = "../it/erasing.rs"]
 mod erasing;
 #[cfg(test)]
+#[path = "../it/histories.rs"]
+mod histories;
+#[cfg(test)]
 #[path = "../it/interleaving.rs"]
 mod interleaving;
 #[cfg(test)]

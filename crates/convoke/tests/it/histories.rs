@@ -230,7 +230,7 @@ fn h2_the_command_line_says_what_it_imports() {
 }
 
 /// A daemon whose Claude is scripted and writes its arguments down, with an imported session in a folder that is there.
-fn resumable(changed: SystemTime) -> (Daemon, Value, PathBuf) {
+pub(crate) fn resumable(changed: SystemTime) -> (Daemon, Value, PathBuf) {
     let machine = Convoke::new();
     let folder = machine.path().join("root/app");
     fs::create_dir_all(&folder).unwrap();

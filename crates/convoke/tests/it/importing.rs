@@ -169,3 +169,15 @@ fn h3_what_is_said_to_vibe_3_in_a_terminal_appears_while_it_goes_on() {
         words == ["Where is the larkspur?", "Behind the wall?"]
     });
 }
+
+#[test]
+fn h6_a_store_that_cannot_be_listed_is_named_and_the_others_are_imported() {
+    let store = Store::new();
+    let file = store.machine.path().join(".local/share/goose/sessions/sessions.db");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, "not a database, but long enough to have a header of its own").unwrap();
+    let (daemon, _) = store.daemon();
+    let run = import(&daemon, &json!({}));
+    assert!(run["failed"][0]["file"].as_str().unwrap().ends_with("sessions.db"), "{run}");
+    assert_eq!(sessions(&daemon).len(), 1);
+}

@@ -61,6 +61,8 @@ mod guarding;
 #[cfg(test)]
 mod histories;
 #[cfg(test)]
+mod histories_own;
+#[cfg(test)]
 mod home;
 #[cfg(test)]
 mod http_doors;

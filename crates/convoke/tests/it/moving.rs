@@ -26,7 +26,7 @@ fn machine(database: &Database, name: &str, more: &str) -> Scene {
 }
 
 /// Two machines with a clone of the same repository.
-fn clones(database: &Database) -> (Scene, Scene) {
+pub(crate) fn clones(database: &Database) -> (Scene, Scene) {
     clones_with(database, "")
 }
 
@@ -52,7 +52,7 @@ fn begin(scene: &Scene, agent: &str) -> String {
     scene.machine.json(&line)["id"].as_str().unwrap().to_owned()
 }
 
-fn move_to(scene: &Scene, session: &str, args: &str) -> String {
+pub(crate) fn move_to(scene: &Scene, session: &str, args: &str) -> String {
     let mut words = vec!["session", "move", session, "--to"];
     words.extend(args.split_whitespace());
     scene.run_args(&words)
