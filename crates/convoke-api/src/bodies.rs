@@ -81,7 +81,7 @@ pub use worktrees::{
 /// The pattern of a text that is not blank.
 const NOT_BLANK: &str = r"\S";
 /// The pattern of a user's name.
-pub const USER_NAME: &str = "^[A-Za-z0-9][A-Za-z0-9@_.-]{0,63}$";
+const USER_NAME: &str = "^[A-Za-z0-9][A-Za-z0-9@_.-]{0,63}$";
 /// The pattern of an agent's name.
 const AGENT_NAME: &str = "^[A-Za-z0-9_.-]+$";
 /// The pattern of a team's name.

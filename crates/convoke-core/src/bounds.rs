@@ -20,7 +20,7 @@ pub const REQUEST_BYTES_MAX: usize = 64 << 10;
 /// The longest prompt, which is never shortened but refused.
 pub const PROMPT_BYTES_MAX: usize = 1 << 20;
 /// The longest piece of an answer; a longer one is split into several.
-pub const PIECE_BYTES_MAX: usize = 64 << 10;
+const PIECE_BYTES_MAX: usize = 64 << 10;
 /// The longest run of text in one message; further text begins another message, so that both can be read alone.
 pub const WORDS_BYTES_MAX: usize = 256 << 10;
 /// The longest arguments of a tool call that keep their shape in a message that is too long.
@@ -61,6 +61,14 @@ pub fn clip(text: &str, bytes_max: usize) -> String {
     let (_, tail) = text.split_at(text.ceil_char_boundary(text.len() - half));
     let missing = text.len() - head.len() - tail.len();
     format!("{head}\n[… {missing} bytes left out by Convoke …]\n{tail}")
+}
+
+/// The beginning of a text, with `…` where it goes on beyond so many characters.
+pub fn beginning(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
 }
 
 /// Splits a text at character boundaries into pieces no longer than one message may be.

@@ -85,6 +85,19 @@ impl Content {
         }
     }
 
+    /// The user who wrote a prompt; `None` for the owner of the daemon, and for everything else.
+    pub const fn author(&self) -> Option<&UserName> {
+        match self {
+            Self::Text { by, .. } => by.as_ref(),
+            Self::Thinking { .. }
+            | Self::Plan { .. }
+            | Self::Tool(_)
+            | Self::Permission(_)
+            | Self::Question(_)
+            | Self::Notice(_) => None,
+        }
+    }
+
     /// Whether more of it is expected.
     pub fn is_open(&self) -> bool {
         match self {
@@ -98,7 +111,7 @@ impl Content {
 
     /// Whether a human decided this, so that it must be synced before it is acknowledged. Prompts are recognised by
     /// their role.
-    pub const fn is_decision(&self) -> bool {
+    pub(crate) const fn is_decision(&self) -> bool {
         match self {
             Self::Permission(record) => record.state.is_settled(),
             Self::Question(record) => record.state.is_settled(),

@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::bounds::json_bytes;
+use crate::bounds::{beginning, json_bytes};
 use crate::content::Diff;
 
 /// The longest evidence, as JSON. Lists hold many requests; a longer one keeps its beginning and says what is missing.
-pub const EVIDENCE_BYTES_MAX: usize = 48 << 10;
+const EVIDENCE_BYTES_MAX: usize = 48 << 10;
 /// What each diff and path costs besides its texts.
 const ITEM_BYTES: usize = 64;
 /// How much of a call fits into a line.
@@ -133,10 +133,7 @@ impl Evidence {
             Self::Tool { server: Some(server), tool, .. } => format!("{tool} of {server}"),
             Self::Tool { server: None, tool, .. } => tool.clone(),
         };
-        match line.char_indices().nth(LINE_CHARS_MAX) {
-            Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
-            None => line,
-        }
+        beginning(&line, LINE_CHARS_MAX)
     }
 
     fn cut_to(self, limit: usize) -> Self {

@@ -93,6 +93,10 @@ uuid_id! {
     NodeId, is_v4, SessionId
 }
 uuid_id! {
+    /// A chain of asks between teams: all asks that follow from one.
+    ChainId, is_v4, SessionId
+}
+uuid_id! {
     /// A rule: what agents may do without asking, or may not.
     RuleId, is_v4, SessionId
 }

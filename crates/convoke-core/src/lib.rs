@@ -7,6 +7,7 @@ pub mod bounds;
 pub mod compaction;
 pub mod content;
 pub mod evidence;
+mod explain;
 pub mod files;
 pub mod id;
 mod invalid;
@@ -29,4 +30,5 @@ pub mod turn;
 pub mod update;
 pub mod user;
 
+pub use explain::explain;
 pub use invalid::{Invalid, InvalidKind};

@@ -65,7 +65,7 @@ pub enum Event {
 impl Event {
     /// Whether it must be on disk before it is acknowledged: a human decided it, or no other record of it exists. An
     /// agent's words can be had again, and a turn whose end is lost counts as interrupted.
-    pub const fn is_decision(&self) -> bool {
+    pub(crate) const fn is_decision(&self) -> bool {
         match self {
             Self::Lifecycle(_) | Self::Rule(RuleEvent::Made { .. }) => true,
             Self::Turn(_)
@@ -79,7 +79,7 @@ impl Event {
     }
 
     /// Whether its message is replaced when the same thing happens again: the place in the queue for a process changes.
-    pub const fn is_replaceable(&self) -> bool {
+    pub(crate) const fn is_replaceable(&self) -> bool {
         matches!(self, Self::Turn(TurnEvent::Waiting { .. }))
     }
 }

@@ -10,7 +10,7 @@ use crate::review::{self, ReviewComment};
 use crate::user::UserName;
 
 /// The most attachments of one prompt.
-pub const ATTACHMENTS_MAX: usize = 16;
+pub(crate) const ATTACHMENTS_MAX: usize = 16;
 /// The most files that one prompt mentions.
 pub const FILES_MAX: usize = 64;
 /// The longest name of an attachment and the longest path of a file.

@@ -335,7 +335,7 @@ impl Request {
 
     /// The request with the user who decided it.
     #[must_use]
-    pub fn decided_by(self, by: Option<UserName>) -> Self {
+    pub(crate) fn decided_by(self, by: Option<UserName>) -> Self {
         match self {
             Self::Permission(record) => Self::Permission(PermissionRecord { by, ..record }),
             Self::Questions(record) => Self::Questions(QuestionRecord { by, ..record }),
@@ -343,7 +343,7 @@ impl Request {
     }
 
     /// The answer as the agent reads it in its next turn, with the question quoted.
-    pub fn late_answer(&self) -> Option<String> {
+    pub(crate) fn late_answer(&self) -> Option<String> {
         match self {
             Self::Permission(record) => {
                 let State::Answered(choice) = &record.state else { return None };

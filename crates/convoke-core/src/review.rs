@@ -12,7 +12,7 @@ use crate::prompt::NAME_BYTES_MAX;
 use crate::quote;
 
 /// The most comments of one prompt.
-pub const COMMENTS_MAX: usize = 200;
+pub(crate) const COMMENTS_MAX: usize = 200;
 /// The longest comment, and the longest quotation.
 pub const COMMENT_BYTES_MAX: usize = 16 << 10;
 /// Precedes the comments in the text for the agent.

@@ -9,6 +9,7 @@ mod change;
 mod command;
 mod human;
 mod output;
+mod queue;
 mod reason;
 mod work;
 
@@ -36,7 +37,7 @@ pub use work::{Activity, Attention, Work};
 /// Prompts that may wait behind a running turn; one more is refused.
 pub const QUEUE_MAX: usize = 32;
 /// The size of all queued prompts; the queue is stored and sent as a whole.
-pub const QUEUE_BYTES_MAX: usize = 1 << 20;
+pub(crate) const QUEUE_BYTES_MAX: usize = 1 << 20;
 /// Requests that may be pending at once; one more is refused, and the agent gets a cancellation as its reply.
 pub const PENDING_MAX: usize = 32;
 

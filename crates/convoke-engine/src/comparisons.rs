@@ -289,5 +289,6 @@ impl Comparisons {
 
 /// What happens to those that are not kept.
 const fn discard(lost: LostFiles) -> FinishOrder {
-    FinishOrder { way: FinishWay::Discard, message: None, lost, conflicts: OnConflict::Tell }
+    let (way, conflicts) = (FinishWay::Discard, OnConflict::Tell);
+    FinishOrder { way, message: None, lost, conflicts, by: None }
 }

@@ -34,6 +34,14 @@ pub enum Error {
         /// The id or name that was given.
         text: String,
     },
+    /// The folder of the project is on another node.
+    #[error("the project {project} is on {node}")]
+    OtherNodesProject {
+        /// The project.
+        project: String,
+        /// The name of the node.
+        node: String,
+    },
     /// The session belongs to another node, which must be asked.
     #[error("session {session} belongs to another node")]
     OtherNode {
@@ -372,6 +380,9 @@ pub enum Error {
     /// The work tree of a session cannot be made, finished, removed or restored.
     #[error(transparent)]
     Worktree(#[from] crate::worktrees::WorktreeError),
+    /// The folder of an imported session does not become a project.
+    #[error(transparent)]
+    Adoption(#[from] crate::sessions::AdoptionError),
     /// The session cannot move to another machine.
     #[error(transparent)]
     Move(#[from] crate::moving::MoveError),
@@ -423,6 +434,7 @@ impl Error {
             Self::Outside { .. } => Kind::Forbidden,
             Self::Ambiguous { .. }
             | Self::ProjectExists { .. }
+            | Self::OtherNodesProject { .. }
             | Self::User(UserError::Exists { .. })
             | Self::Ended { .. }
             | Self::SessionFull { .. }
@@ -448,6 +460,7 @@ impl Error {
             Self::Shared(error) => error.kind(),
             Self::Changes(error) => error.kind(),
             Self::Worktree(error) => error.kind(),
+            Self::Adoption(error) => error.kind(),
             Self::Move(error) => error.kind(),
             Self::Stopping
             | Self::OtherNode { .. }

@@ -75,8 +75,8 @@ pub use projects::Projects;
 pub use rules::{NewRule, RuleView, Rules};
 pub use session::choices::Choices;
 pub use sessions::{
-    Created, ForkAt, Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces,
-    Listed, NewPrompt, NewSession, Prompted, Sessions, Speaker, Stopped,
+    AdoptionError, Created, ForkAt, Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece,
+    ListPieces, Listed, NewPrompt, NewSession, Prompted, Sessions, Speaker, Stopped,
 };
 pub use settings::{
     Around, Checkpointing, Limits, McpEndpoint, PoolSettings, QuestionSettings, SandboxSettings,

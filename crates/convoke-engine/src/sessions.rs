@@ -1,6 +1,7 @@
 //! Commands on sessions: create, prompt, end and so on; `read` finds and lists them.
 
 pub(crate) mod admission;
+mod adoption;
 mod create;
 mod fork;
 pub(crate) mod import;
@@ -18,6 +19,7 @@ use convoke_core::message::{Rev, Seq};
 use convoke_core::prompt::Prompt;
 use convoke_core::session::{Command, EndReason, QueueChoice, Refusal, Status, check_prompt};
 use convoke_core::time::Timestamp;
+use convoke_core::user::UserName;
 use convoke_files::index;
 use convoke_files::reserve::Reserve;
 use convoke_store::{SessionKind, Store};
@@ -37,6 +39,7 @@ use crate::worktrees::{WantedWorktree, WorktreeError};
 use admission::{Admission, Reactivation};
 use spare::SparePlace;
 
+pub use adoption::AdoptionError;
 pub use fork::ForkAt;
 pub use import::{Import, ImportOutcome, ImportTurn, ImportedInto, Speaker};
 pub use read::{ListPiece, ListPieces, Listed};
@@ -224,7 +227,7 @@ impl Sessions {
         };
         match self.prompt_because_of(id, prompt.clone(), None).await {
             Err(Error::Ended { reason: Some(reason), .. }) if reason.is_resumed_by_prompt() => {
-                self.resume_once(id).await?;
+                self.resume_once(id, prompt.prompt.by.clone()).await?;
                 self.prompt_because_of(id, prompt, None).await
             }
             prompted => prompted,
@@ -253,25 +256,26 @@ impl Sessions {
     }
 
     /// Resumes a session, unless a concurrent caller did.
-    async fn resume_once(self: &Arc<Self>, id: SessionId) -> Result<()> {
+    async fn resume_once(self: &Arc<Self>, id: SessionId, by: Option<UserName>) -> Result<()> {
         let _turn = self.admission.resumption.acquire().await.map_err(|_| Error::Stopping)?;
         if self.get(id).await?.stored.summary.status == Status::Active {
             return Ok(());
         }
-        match self.resume(id).await {
+        match self.resume(id, by).await {
             Ok(_) | Err(Error::Refused(Refusal::Active)) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    /// Changes a queued prompt.
+    /// Changes a queued prompt, which says the words of this user from then on (`None` for the owner).
     pub async fn edit_queued(
         self: &Arc<Self>,
         id: SessionId,
         prompt: MessageId,
         text: String,
+        by: Option<UserName>,
     ) -> Result<SessionView> {
-        Ok(self.carry(id, Command::EditQueued { id: prompt, text }).await?.view)
+        Ok(self.carry(id, Command::EditQueued { id: prompt, text, by }).await?.view)
     }
 
     /// Removes a queued prompt.
@@ -377,9 +381,15 @@ impl Sessions {
         }
     }
 
-    /// Reopens an ended session, if the session limit allows it.
-    pub async fn resume(self: &Arc<Self>, id: SessionId) -> Result<SessionView> {
-        self.bring_back(id, Command::Resume, Reactivation::Resume).await
+    /// Reopens an ended session for a user (`None` for the owner), if the session limit allows it.
+    pub async fn resume(
+        self: &Arc<Self>,
+        id: SessionId,
+        by: Option<UserName>,
+    ) -> Result<SessionView> {
+        let session = self.get(id).await?;
+        adoption::adopt_project(self, &session.stored, by).await?;
+        self.bring_back(session, Command::Resume, Reactivation::Resume).await
     }
 
     /// Changes the title of a session.
@@ -394,20 +404,17 @@ impl Sessions {
 
     /// Shows a session in lists again; an active one needs room below the session limit.
     pub async fn unarchive(self: &Arc<Self>, id: SessionId) -> Result<SessionView> {
-        self.bring_back(id, Command::Unarchive, Reactivation::Unarchive).await
+        let session = self.get(id).await?;
+        self.bring_back(session, Command::Unarchive, Reactivation::Unarchive).await
     }
 
     async fn bring_back(
         self: &Arc<Self>,
-        id: SessionId,
+        session: SessionView,
         command: Command,
         from: Reactivation,
     ) -> Result<SessionView> {
-        let session = self.get(id).await?;
-        if from == Reactivation::Resume {
-            import::adopt_project(self, &session.stored).await?;
-        }
-        let carried = self.carry(id, command);
+        let carried = self.carry(session.stored.id, command);
         let carried = match admission::admit(self, &session.stored, from).await? {
             Some(room) => room.fill(carried).await,
             None => carried.await,

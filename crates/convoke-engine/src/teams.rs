@@ -4,6 +4,7 @@
 
 mod analytics;
 mod ask;
+mod askers;
 mod cache;
 mod chain;
 mod compaction;
@@ -32,6 +33,7 @@ use crate::processes::Processes;
 use crate::projects::Projects;
 use crate::sessions::Sessions;
 use crate::settings::Around;
+use askers::Askers;
 use cache::{PairCache, cache};
 use compaction::Attempts;
 
@@ -122,6 +124,7 @@ pub struct Teams {
     configured: watch::Sender<Arc<TeamSettings>>,
     cache: PairCache,
     attempts: Attempts,
+    askers: Askers,
 }
 
 impl Teams {
@@ -140,6 +143,7 @@ impl Teams {
             configured,
             cache: cache(),
             attempts: Attempts::default(),
+            askers: Askers::default(),
         })
     }
 

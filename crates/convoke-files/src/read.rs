@@ -1,5 +1,6 @@
 //! Reading files that other programs may be writing without care.
 
+use std::num::NonZero;
 use std::path::Path;
 use std::time::Duration;
 use std::{fs, io, thread};
@@ -29,6 +30,22 @@ fn retried<T>(
         }
     }
     attempt()
+}
+
+/// Reads parts of a list on several threads, each with at least `part_min` items, and returns the results in order.
+pub(crate) fn in_parallel<T: Sync, R: Send>(
+    items: &[T],
+    part_min: usize,
+    read: impl Fn(&[T]) -> R + Sync,
+) -> Vec<R> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let share = items.len().div_ceil(threads).max(part_min);
+    let read = &read;
+    thread::scope(|scope| {
+        let part = |items| scope.spawn(move || read(items));
+        let readers: Vec<_> = items.chunks(share).map(part).collect();
+        readers.into_iter().flat_map(thread::ScopedJoinHandle::join).collect()
+    })
 }
 
 /// Larger than any question or answer; a larger file is none.

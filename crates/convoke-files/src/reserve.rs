@@ -9,7 +9,7 @@ use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 
 /// The size of the reserve.
-pub const RESERVE_BYTES: u64 = 8 << 20;
+const RESERVE_BYTES: u64 = 8 << 20;
 /// Bytes released in one step: enough for one decision, so that a program that keeps filling the
 /// disk gets little.
 const STEP_BYTES: u64 = 256 << 10;

@@ -212,7 +212,7 @@ impl Watcher {
     }
 
     /// Removes a folder; does nothing if it was not added or was deleted.
-    pub fn unwatch(&mut self, folder: &Path) {
+    pub(crate) fn unwatch(&mut self, folder: &Path) {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         if self.folders.remove(&folder).is_some() {
             self.watches.remove(&folder, self.id);
@@ -220,7 +220,7 @@ impl Watcher {
     }
 
     /// Whether some folder has to be polled.
-    pub fn is_polling(&self) -> bool {
+    pub(crate) fn is_polling(&self) -> bool {
         self.folders.values().any(|reported| *reported != Reported::All)
     }
 

@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::assembly::{Assembly, Titled};
 use crate::blocks;
-use crate::database::Database;
+use crate::database::{Database, ID_BYTES_MAX, ROWS_MAX};
 use crate::environment::Environment;
-use crate::importer::{Form, Importer, file_name, folder_name};
+use crate::importer::{Form, Importer, LoadKnown, file_name, folder_name};
 use crate::item::Tokens;
 use crate::json::{count, field, path, text, time, word};
 use crate::store::{Beside, Known};
@@ -24,11 +24,15 @@ pub(crate) static IMPORTER: Importer = Importer {
     locks: &[],
     programs: &["cline"],
     form: Form::Document { begin, element },
-    known: Some(sessions),
+    known: Some(LoadKnown { table: "sessions", load: sessions }),
 };
 
 /// How files of messages are called.
 const SUFFIX: &str = ".messages.json";
+/// The longest path on Linux.
+const CWD_MAX: usize = 4096;
+/// The longest metadata of a session in the database; only a title is read from it.
+const METADATA_BYTES_MAX: usize = 64 << 10;
 
 fn roots(environment: &Environment) -> Vec<PathBuf> {
     if let Some(sessions) = environment.folder("CLINE_SESSION_DATA_DIR")
@@ -92,9 +96,13 @@ fn prompt(text: &str) -> String {
 }
 
 fn sessions(database: &Database) -> rusqlite::Result<HashMap<String, Known>> {
-    let sql =
-        "SELECT session_id, cwd, coalesce(metadata_json, ''), parent_session_id FROM sessions";
-    let mut statement = database.connection().prepare(sql)?;
+    let sql = format!(
+        "SELECT session_id, substr(cwd, 1, {CWD_MAX}),
+             iif(octet_length(metadata_json) <= {METADATA_BYTES_MAX}, metadata_json, ''),
+             substr(parent_session_id, 1, {ID_BYTES_MAX})
+         FROM sessions WHERE octet_length(session_id) <= {ID_BYTES_MAX} LIMIT {ROWS_MAX} + 1"
+    );
+    let mut statement = database.connection().prepare(&sql)?;
     let rows = statement.query_map([], |row| {
         let (id, cwd): (String, String) = (row.get(0)?, row.get(1)?);
         let metadata: String = row.get(2)?;

@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 
 use crate::assembly::{Assembly, digest};
 use crate::environment::Environment;
-use crate::importer::{Form, Importer, Order, file_name};
+use crate::importer::{Form, Importer, LoadKnown, Order, file_name};
 use crate::json::{list, path, text, time_in, word};
 use crate::raw::{Words, parse};
 use crate::store::Beside;
@@ -31,7 +31,7 @@ pub(crate) static IMPORTER: Importer = Importer {
     locks: &[],
     programs: &["codex", "codex-acp"],
     form: Form::Lines { begin, line, order: Order::File },
-    known: Some(threads),
+    known: Some(LoadKnown { table: "threads", load: threads }),
 };
 
 fn roots(environment: &Environment) -> Vec<PathBuf> {

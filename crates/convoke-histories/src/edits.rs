@@ -3,6 +3,7 @@
 
 pub(crate) mod patch;
 
+use convoke_core::bounds::beginning;
 use convoke_core::content::{Diff, PlanPriority, PlanStatus, PlanStep};
 use serde_json::Value;
 
@@ -85,11 +86,7 @@ pub(crate) fn gist(args: &Value) -> Option<String> {
     let text = TELLING.iter().find_map(|field| telling(args.get(field)?));
     let text = text.or_else(|| list(args, "commands").iter().find_map(telling))?;
     let line = text.trim().lines().collect::<Vec<_>>().join(" ⏎ ");
-    let gist = match line.char_indices().nth(GIST_CHARS_MAX) {
-        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
-        None => line,
-    };
-    Some(gist).filter(|gist| !gist.is_empty())
+    Some(beginning(&line, GIST_CHARS_MAX)).filter(|gist| !gist.is_empty())
 }
 
 /// A command as text; for a list of words, without those of the shell.

@@ -9,7 +9,9 @@ use rusqlite::{Row as SqlRow, params};
 use serde_json::Value;
 
 use crate::assembly::{Assembly, Call, Outcome, Titled};
-use crate::database::{Database, More, Row, RowCursor, RowPlace, RowStamp, Rows};
+use crate::database::{
+    Database, ID_BYTES_MAX, More, ROWS_MAX, Row, RowCursor, RowPlace, RowStamp, Rows,
+};
 use crate::environment::Environment;
 use crate::importer::{Form, Importer};
 use crate::item::{BrokenLine, Tokens};
@@ -26,7 +28,8 @@ pub(crate) static IMPORTER: Importer = Importer {
     known: None,
 };
 
-static ROWS: Rows = Rows { list, still_there, identify, page };
+static ROWS: Rows =
+    Rows { tables: &["sessions", "messages", "usage_ledger"], list, still_there, identify, page };
 
 /// Messages that are read at once.
 const PAGE: usize = 64;
@@ -41,7 +44,8 @@ fn list(database: &Database) -> rusqlite::Result<Vec<Row>> {
     let sql = format!(
         "SELECT id, updated_at, coalesce(messages, 0), coalesce(newest, 0) FROM sessions LEFT JOIN \
          (SELECT session_id, count(*) messages, max(id) newest FROM messages GROUP BY session_id) \
-         ON session_id = sessions.id WHERE {kind} <> 'hidden' ORDER BY id"
+         ON session_id = sessions.id WHERE {kind} <> 'hidden' \
+         AND octet_length(sessions.id) <= {ID_BYTES_MAX} ORDER BY id LIMIT {ROWS_MAX} + 1"
     );
     let mut statement = database.connection().prepare(&sql)?;
     let rows = statement.query_map([], |row| {
@@ -127,7 +131,7 @@ fn page(
     let metadata = database.column_or("messages", "metadata_json", "NULL")?;
     let sql = format!(
         "SELECT id, role, iif(octet_length(content_json) <= {LINE_BYTES_MAX}, content_json, NULL), \
-         created_timestamp, {metadata} FROM messages WHERE session_id = ?1 AND id > ?2 \
+         created_timestamp, iif(octet_length({metadata}) <= {LINE_BYTES_MAX}, {metadata}, NULL) FROM messages WHERE session_id = ?1 AND id > ?2 \
          ORDER BY id LIMIT {PAGE}"
     );
     let after = place.at.max(place.before.map_or(0, |before| before.last));

@@ -31,7 +31,12 @@ pub(crate) struct Importer {
     pub known: Option<LoadKnown>,
 }
 
-type LoadKnown = fn(&Database) -> rusqlite::Result<HashMap<String, Known>>;
+/// A table with metadata of conversations, and how it is read.
+#[derive(Debug)]
+pub(crate) struct LoadKnown {
+    pub table: &'static str,
+    pub load: fn(&Database) -> rusqlite::Result<HashMap<String, Known>>,
+}
 
 /// How a store's files are read.
 #[derive(Debug, Clone, Copy)]

@@ -10,7 +10,9 @@ use rusqlite::params;
 use serde_json::Value;
 
 use crate::assembly::{Assembly, Call, Outcome, Titled};
-use crate::database::{Database, More, Row, RowCursor, RowPlace, RowStamp, Rows};
+use crate::database::{
+    Database, ID_BYTES_MAX, More, ROWS_MAX, Row, RowCursor, RowPlace, RowStamp, Rows,
+};
 use crate::edits::patch::from_unified;
 use crate::environment::Environment;
 use crate::importer::{Form, Importer};
@@ -28,7 +30,8 @@ pub(crate) static IMPORTER: Importer = Importer {
     known: None,
 };
 
-static ROWS: Rows = Rows { list, still_there, identify, page };
+static ROWS: Rows =
+    Rows { tables: &["session", "message", "part"], list, still_there, identify, page };
 
 /// Messages that are read at once.
 const PAGE: usize = 32;
@@ -39,13 +42,16 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
 
 fn list(database: &Database) -> rusqlite::Result<Vec<Row>> {
     // Parts are counted in their index; their times are with their text, and a message changes with its parts.
-    let sql = "SELECT session.id, max(session.time_updated, coalesce(m.updated, 0)), \
+    let sql = format!(
+        "SELECT session.id, max(session.time_updated, coalesce(m.updated, 0)), \
                coalesce(m.messages, 0), coalesce(p.parts, 0) FROM session \
                LEFT JOIN (SELECT session_id, count(*) messages, max(time_updated) updated FROM message \
                GROUP BY session_id) m ON m.session_id = session.id \
                LEFT JOIN (SELECT session_id, count(*) parts FROM part GROUP BY session_id) p \
-               ON p.session_id = session.id ORDER BY session.id";
-    let mut statement = database.connection().prepare(sql)?;
+               ON p.session_id = session.id WHERE octet_length(session.id) <= {ID_BYTES_MAX} \
+               ORDER BY session.id LIMIT {ROWS_MAX} + 1"
+    );
+    let mut statement = database.connection().prepare(&sql)?;
     let rows = statement.query_map([], |row| {
         let stamp = RowStamp {
             updated: row.get(1)?,

@@ -94,7 +94,7 @@ impl Reader {
                 Source::Lines(Box::new(source.map_err(|source| read_error(history, source))?))
             }
             Form::Document { begin, element } => {
-                let (_, source) = document(beside, history, &mut assembly, (begin, element))?;
+                let (_, source) = document(beside, history, &mut assembly, (begin, element), 0)?;
                 Source::Document(Box::new(source))
             }
             Form::Journal => {
@@ -144,7 +144,7 @@ impl Reader {
                 }
                 let mut assembly = Assembly::default();
                 let (seen, mut source) =
-                    document(beside, history, &mut assembly, (begin, element))?;
+                    document(beside, history, &mut assembly, (begin, element), *messages)?;
                 seen.known(*messages, *ids, *last).map(|known| {
                     source.after(known);
                     Self::new(history, Source::Document(Box::new(source)), assembly)
@@ -278,16 +278,17 @@ fn read_error(history: &History, source: std::io::Error) -> Error {
     Error::Read { path: history.file(), source }
 }
 
-/// Opens a document, and reads the ids of its messages.
+/// Opens a document of which some messages were read before, and reads the ids of its messages.
 fn document(
     beside: &mut Beside<'_>,
     history: &History,
     assembly: &mut Assembly,
     (begin, parse): (Begin, Parse),
+    before: u64,
 ) -> Result<(source::Ids, DocumentSource)> {
     begin(assembly, &history.path, beside);
     let failed = |source| read_error(history, source);
-    let ids = source::Ids::read(open(beside, history)?).map_err(failed)?;
+    let ids = source::Ids::read(open(beside, history)?, before).map_err(failed)?;
     let file = open(beside, history)?;
     let source = DocumentSource::open(file, parse, ids.all(), history.stamp);
     Ok((ids, source))

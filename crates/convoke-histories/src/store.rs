@@ -16,7 +16,7 @@ use crate::database::{self, Condition, Database, Row, RowStamp};
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::folder::{Facts, Folder};
-use crate::importer::{self, Form, Importer};
+use crate::importer::{self, Form, Importer, LoadKnown};
 use crate::item::Identity;
 use crate::reader::{Cursor, Reader, Reading};
 use crate::vibe::unified::POINTER;
@@ -208,8 +208,10 @@ impl Store {
         let now = database::condition(&self.folder, path);
         let is_listed = self.listed.get(path).is_some_and(|(then, _)| *then == now);
         if !is_listed {
-            let database = Database::open(&self.folder, self.importer.transcripts, path)?;
-            let list = database.ask(rows.list)?;
+            let allowed = self.importer.transcripts;
+            let database = Database::open(&self.folder, allowed, path, rows.tables)?;
+            let list = database.ask_for_list(rows.list)?;
+            database.check_length(list.len())?;
             self.listed.insert(path.to_owned(), (now, list));
         }
         let list = self.listed.get(path).map_or(&[][..], |(_, list)| list);
@@ -277,7 +279,7 @@ impl Beside<'_> {
     }
 
     fn renew_known(&mut self) {
-        let Some(load) = self.importer.known else { return };
+        let Some(LoadKnown { table, load }) = &self.importer.known else { return };
         let names = self
             .importer
             .beside
@@ -290,8 +292,11 @@ impl Beside<'_> {
         if self.known.of.as_ref() == Some(&now) {
             return;
         }
-        let database = Database::open(self.folder, self.importer.beside, &name);
-        let sessions = database.and_then(|database| database.ask(load));
+        let database = Database::open(self.folder, self.importer.beside, &name, &[table]);
+        let sessions = database.and_then(|database| {
+            let sessions = database.ask_for_list(load)?;
+            database.check_length(sessions.len()).map(|()| sessions)
+        });
         self.known.sessions = sessions.unwrap_or_default();
         self.known.of = Some(now);
     }

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use convoke_api::bodies::{Backup, BackupProgress, Backups, EndedBackup};
+use convoke_core::explain;
 use convoke_core::time::Timestamp;
 use convoke_engine::backup::{self, Plan, Progress};
 
 use crate::app::App;
-use crate::failure::{Failure, chain};
+use crate::failure::Failure;
 
 /// No scheduled backup runs this soon after the start: a command may have started the daemon, and its user waits for
 /// it.
@@ -58,7 +59,7 @@ impl BackupJobs {
                 let newest = found.map(|(_, manifest)| manifest.created_at);
                 *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = newest;
             }
-            Err(error) => tracing::warn!("cannot look for backups: {}", chain(&error)),
+            Err(error) => tracing::warn!("cannot look for backups: {}", explain(&error)),
         }
     }
 }
@@ -119,17 +120,18 @@ fn run(app: &App, plan: &Plan, number: u64) -> EndedBackup {
     match backup::make(plan, app.engine.now(), report) {
         Ok(made) => {
             tracing::info!("made the backup {}", made.path.display());
-            EndedBackup { number, backup: Some(shown(&made)), error: None }
+            EndedBackup { number, backup: Some(backup_body(&made)), error: None }
         }
         Err(error) => {
-            let error = chain(&error);
+            let error = explain(&error);
             tracing::error!("the backup failed: {error}");
             EndedBackup { number, backup: None, error: Some(error) }
         }
     }
 }
 
-fn shown(made: &backup::Backup) -> Backup {
+/// A backup as clients and scripts read it.
+pub fn backup_body(made: &backup::Backup) -> Backup {
     let manifest = &made.manifest;
     Backup {
         path: made.path.display().to_string(),

@@ -3,7 +3,6 @@
 //! A client's mistake is explained to the client. An internal error is logged once with its causes, and the client
 //! gets the id of the log entry.
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -12,7 +11,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use convoke_api::bodies::{Problem, code};
 use convoke_core::session::{EndReason, Refusal, Status};
-use convoke_core::{Invalid, request};
+use convoke_core::{Invalid, explain, request};
 use convoke_engine::{AgentError, ChangesError, Error, GitError, Kind, UserError, WorktreeError};
 
 use crate::health;
@@ -127,13 +126,13 @@ impl From<Error> for Failure {
             Kind::Busy => StatusCode::TOO_MANY_REQUESTS,
             Kind::Agent => StatusCode::BAD_GATEWAY,
             Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-            Kind::Internal => return Self::internal(chain(&error)),
+            Kind::Internal => return Self::internal(explain(&error)),
         };
         let mut failure = Self::new(status, code_of(&error), detail(&error));
         failure.problem.hint = hint(&error);
         failure.problem.files = files(&error);
         if status.is_server_error() {
-            failure.chain = Some(chain(&error));
+            failure.chain = Some(explain(&error));
         }
         failure
     }
@@ -181,17 +180,6 @@ fn to_response(problem: &Problem) -> Response {
     response
 }
 
-/// An error with its causes, in one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
-}
-
 #[expect(clippy::wildcard_enum_match_arm, reason = "most errors say all in one line")]
 fn detail(error: &Error) -> String {
     match error {
@@ -215,14 +203,8 @@ fn detail(error: &Error) -> String {
             format!("{error}{why}; resume it first: POST /api/sessions/{session}/resume")
         }
         // The user who installed the agent needs the cause.
-        Error::NotStarted { source, .. } => {
-            let mut text = format!("{error}: {source}");
-            if let Some(cause) = source.source() {
-                text.push_str(&format!(": {}", chain(cause)));
-            }
-            text
-        }
-        Error::TeamProcess { .. } | Error::Worktree(_) => chain(error),
+        Error::NotStarted { source, .. } => format!("{error}: {}", explain(source)),
+        Error::TeamProcess { .. } | Error::Worktree(_) => explain(error),
         Error::Shared(error) => detail(error),
         error => error.to_string(),
     }
@@ -291,6 +273,8 @@ fn hint(error: &Error) -> Option<String> {
         Error::Changes(error) if error.is_git_missing() => "install git 2.30 or newer".to_owned(),
         Error::Worktree(error) => return error.hint().map(str::to_owned),
         Error::Move(error) => return error.hint(),
+        Error::Adoption(error) => error.hint(),
+        Error::OtherNodesProject { node, .. } => format!("do this on {node}"),
         Error::OtherNode { .. } => "it has just moved there; try again".to_owned(),
         Error::Changes(ChangesError::Git(error)) if git_hint(error).is_some() => {
             return git_hint(error).map(str::to_owned);

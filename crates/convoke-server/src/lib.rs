@@ -33,7 +33,7 @@ mod view;
 mod ws;
 
 pub use auth::Token;
-pub use backups::BackupSettings;
+pub use backups::{BackupSettings, backup_body};
 pub use config::{ChangeConfig, ConfigAccess, ConfigError, OpenFile, OpenedFile, ReadConfig};
 pub use convoke_engine::Audience;
 pub use health::Problems;

@@ -6,6 +6,7 @@
 mod backend;
 mod call;
 mod engine;
+mod own_questions;
 mod progress;
 mod recall;
 

@@ -1,6 +1,7 @@
 //! Forwards requests for sessions and projects of other nodes to their node, which executes them as
 //! if its own client had sent them, and returns the response.
 
+mod allowed;
 mod answering;
 mod finishing;
 mod owner;
@@ -37,6 +38,8 @@ use crate::failure::Failure;
 use crate::json;
 use crate::rest::moving;
 use crate::{view, ws};
+use allowed::is_allowed_frame;
+pub(crate) use allowed::is_allowed_request;
 use answering::queued;
 use finishing::{finish, tell_refused};
 use owner::{Owner, of_project, of_request, of_session};
@@ -122,28 +125,11 @@ impl Asked {
         if is_prompt { Patience::MayWait } else { Patience::Now }
     }
 
-    /// Whether it concerns a session, a project or a request. A node executes nothing else for
-    /// another one: settings name programs that run outside of the sandbox.
+    /// Whether a node executes it for another one.
     fn is_allowed(&self) -> bool {
-        use ClientFrame as F;
         match self {
-            Self::Request { uri, .. } => {
-                let mut parts = uri.split(['/', '?']).skip(1);
-                let (api, what) = (parts.next(), parts.next());
-                api == Some("api")
-                    && (matches!(what, Some("sessions" | "repos" | "inbox"))
-                        || what == Some("teams") && parts.next() != Some("reload"))
-            }
-            Self::Frame { frame, .. } => !matches!(
-                **frame,
-                F::ConfigGet {}
-                    | F::ConfigSet { .. }
-                    | F::FileOpen { .. }
-                    | F::FolderComplete { .. }
-                    | F::ProjectAdd { .. }
-                    | F::RuleAdd { .. }
-                    | F::RuleRemove { .. }
-            ),
+            Self::Request { method, uri, .. } => is_allowed_request(method, uri),
+            Self::Frame { frame, .. } => is_allowed_frame(frame),
             Self::Question { .. } => true,
         }
     }
@@ -210,7 +196,7 @@ async fn target(app: &Arc<App>, request: Request) -> Result<Target, Failure> {
     if api != Some("api") {
         return Ok(Target::Here(Box::new(request)));
     }
-    let is_read = request.method() == Method::GET;
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let node = match (what, id, rest) {
         (Some("sessions"), Some(_), None | Some("messages" | "events" | "state" | "move"))
             if is_read =>

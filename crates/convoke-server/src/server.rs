@@ -128,12 +128,12 @@ impl Serving {
 
     /// A one-time link that signs in a browser, to print in a terminal.
     pub fn link(&self) -> String {
-        self.app.auth.links.make(&self.app.identity.url, &self.app.new_token())
+        self.app.auth.links.make(&self.app.identity.url, &self.app.new_token(), None)
     }
 
     /// A file that redirects a browser to such a link, to pass on a browser's command line.
     pub async fn link_file(&self) -> std::result::Result<PathBuf, LinkError> {
-        rest::browsers::make_file(&self.app).await.map_err(LinkError)
+        rest::browsers::make_file(&self.app, None).await.map_err(LinkError)
     }
 
     /// Serves until `shutdown`, then stops the agents and closes the store.

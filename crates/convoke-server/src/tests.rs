@@ -1,5 +1,6 @@
 //! The whole server with a real engine and scripted agents, called without a network.
 
+mod adoption;
 mod auth;
 mod bodies;
 mod browsers;

@@ -55,5 +55,5 @@ pub use sqlite::backup;
 pub use sqlite::copy::{Contents, Progress};
 pub use sqlite::guard::Trouble;
 pub use store::{Store, Window};
-pub use teams::StoredTeam;
+pub use teams::{BegunWait, StoredTeam};
 pub use users::{Act, AuditEntry, AuditFilter, User, UserToken};

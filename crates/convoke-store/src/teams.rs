@@ -1,13 +1,13 @@
 //! The teams of other nodes, and the agents that wait for them.
 
-use convoke_core::id::NodeId;
+use convoke_core::id::{ChainId, NodeId};
 use convoke_core::team::TeamName;
 
 use crate::db::SqlResult;
 use crate::error::Result;
 use crate::row;
 use crate::store::Store;
-use crate::write::teams::{BeginWait, EndWait, SetTeams};
+use crate::write::teams::{BeginWait, CountAsk, EndWait, SetTeams};
 
 /// A team of another node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +20,15 @@ pub struct StoredTeam {
     pub body: String,
 }
 
+/// What became of an agent that is to wait for another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BegunWait {
+    /// It waits, and this is the number of its wait.
+    Waits(u64),
+    /// The other one waits for it already: these pairs wait for each other, the other one first and its own last.
+    Circle(Vec<String>),
+}
+
 impl Store {
     /// Publishes the teams of this node to the others; replaces those before.
     pub async fn set_teams(&self, teams: Vec<(TeamName, String)>) -> Result<()> {
@@ -29,11 +38,19 @@ impl Store {
         self.make(SetTeams { teams }).await
     }
 
-    /// Records that an agent waits for another one; both pairs are named with their nodes. Returns
-    /// the number of the wait. `None`, and nothing is recorded, if the other agent waits for it
-    /// already, directly or through others.
-    pub async fn begin_wait(&self, of: String, for_pair: String) -> Result<Option<u64>> {
+    /// Records that an agent waits for another one, in pairs that are named with their daemons, unless the other one waits for
+    /// it already, directly or through others.
+    pub async fn begin_wait(&self, of: String, for_pair: String) -> Result<BegunWait> {
         self.make(BeginWait { of, for_pair }).await
+    }
+
+    /// Counts one more ask of a chain on all daemons; returns how many there are with it. `None` if this daemon has the
+    /// database for itself.
+    pub async fn count_ask(&self, chain: ChainId) -> Result<Option<u64>> {
+        if self.node().is_none() {
+            return Ok(None);
+        }
+        self.make(CountAsk(chain)).await.map(Some)
     }
 
     /// Records that an agent waits no more.

@@ -27,11 +27,13 @@
 mod acp;
 mod claude;
 mod dialect;
+mod manners;
 mod player;
 mod process;
 mod script;
 mod tool_server;
 
+pub use manners::CLAUDE_MANNERS;
 pub use player::{Ending, serve};
 pub use process::main;
 pub use script::{Ask, Choice, Ignored, Protocol, Script, Step, Tool, Turn};

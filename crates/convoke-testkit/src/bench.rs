@@ -15,6 +15,7 @@ pub mod questions;
 pub mod random;
 mod row;
 mod table;
+pub mod transcripts;
 
 use std::io::{self, IsTerminal as _, Write as _};
 

@@ -5,3 +5,4 @@ pub mod bench;
 pub mod model;
 pub mod postgres;
 pub mod tools;
+pub mod wait;

@@ -1,10 +1,10 @@
 //! The connection to the daemon: one task that owns the socket, sends requests, and reconnects.
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
 use convoke_api::{Client, Error, Socket};
+use convoke_core::explain;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
@@ -56,7 +56,7 @@ pub(crate) async fn hold(
                     Ended::Unwanted => return,
                 }
             }
-            Err(error) => words(&error),
+            Err(error) => explain(&error),
         };
         if news.send(News::Unlinked(words)).await.is_err() {
             return;
@@ -104,14 +104,14 @@ async fn talk(
                 let Some(order) = order else { return Ended::Unwanted };
                 match socket.send(&order).await {
                     Ok(()) => continue,
-                    Err(error) => return Ended::Gone(words(&error)),
+                    Err(error) => return Ended::Gone(explain(&error)),
                 }
             }
             heard = socket.next() => match heard {
                 Ok(Some(envelope)) => News::Heard(Box::new(envelope)),
                 Ok(None) => return Ended::Gone("The daemon has stopped".to_owned()),
                 // Another version may send frames that this one does not know.
-                Err(error @ Error::Malformed { .. }) => News::Failed(words(&error)),
+                Err(error @ Error::Malformed { .. }) => News::Failed(explain(&error)),
                 Err(_) => return Ended::Gone("Lost the connection to the daemon".to_owned()),
             },
         };
@@ -119,15 +119,4 @@ async fn talk(
             return Ended::Unwanted;
         }
     }
-}
-
-/// An error with its causes.
-pub(crate) fn words(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use ratatui::Frame;
-use ratatui::layout::{Position, Rect};
-use ratatui::text::Line;
+use ratatui::layout::{Position, Rect, Size};
+use ratatui::text::{Line, Span};
 
 use crate::sheet::Place;
+use crate::text::wrap;
 
 /// Towards the beginning of a text, or its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +127,23 @@ impl Picture {
         let first = strip.first(height);
         self.hidden = (first, strip.rows.len().saturating_sub(first + height));
         self.strip_from(area, strip, first);
+    }
+
+    /// The page in a terminal that is too small for any other.
+    pub(crate) fn ask_for_room(&mut self, size: Size, needed: Size) {
+        let texts = [
+            "Make the terminal larger:".to_owned(),
+            format!("{}×{} at least,", needed.width, needed.height),
+            format!("now {}×{}.", size.width, size.height),
+            "Your drafts are kept; q quits.".to_owned(),
+        ];
+        let mut strip = Strip::default();
+        for text in texts {
+            for row in wrap::spans(&[Span::raw(text)], usize::from(size.width)) {
+                strip.push(row);
+            }
+        }
+        self.strip(Rect::new(0, 0, size.width, size.height), strip);
     }
 
     /// Shows a strip that the human moves.

@@ -1,5 +1,7 @@
 //! The terminal, set up while a screen is open and restored however it closes.
 
+mod input;
+
 use std::io::{self, Stdout, Write};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::panic::{self, PanicHookInfo};
@@ -25,6 +27,9 @@ use tokio::sync::Notify;
 use crate::Arrival;
 use crate::text::wrap;
 
+use input::Input;
+pub(crate) use input::Woken;
+
 /// A terminal that shows our screen until this is dropped, or until something panics.
 pub(crate) struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
@@ -32,6 +37,7 @@ pub(crate) struct Screen {
     hook: Arc<Hook>,
     /// A second handle of the terminal, to detect its end; `None` where the system cannot.
     end: Option<AsyncFd<OwnedFd>>,
+    input: Input,
 }
 
 type Hook = dyn Fn(&PanicHookInfo<'_>) + Send + Sync;
@@ -47,11 +53,13 @@ struct State {
 impl Screen {
     /// Sets up the terminal.
     pub(crate) fn open() -> io::Result<Self> {
+        // Before the terminal is set up, so that no signal ends the program without restoring it.
+        let input = Input::open()?;
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let state = Arc::new(State::default());
         let hook = give_back_on_panic(&state);
         // From here on dropping the screen restores everything, whatever fails.
-        let screen = Self { terminal, state, hook, end: end_of(io::stdout().as_fd()) };
+        let screen = Self { terminal, state, hook, end: end_of(io::stdout().as_fd()), input };
         screen.take()?;
         Ok(screen)
     }
@@ -71,22 +79,12 @@ impl Screen {
         Write::flush(out)
     }
 
-    /// Waits until a panic has restored the terminal.
-    pub(crate) async fn panicked(&self) {
-        self.state.panicked.notified().await;
-    }
-
-    /// Waits until there is no terminal any more.
-    ///
-    /// The reader of its keys gets no error, and would retry for ever (crossterm issue 793).
-    pub(crate) async fn ended(&self) {
-        let Some(end) = &self.end else { return std::future::pending().await };
-        while let Ok(mut ready) = end.readable().await {
-            if ready.ready().is_read_closed() {
-                return;
-            }
-            // A key, which the event stream reads.
-            ready.clear_ready();
+    /// Waits for an event of the terminal, a signal, the next minute, or a panic that has restored the terminal.
+    pub(crate) async fn next(&mut self) -> io::Result<Woken> {
+        tokio::select! {
+            woken = self.input.next() => woken,
+            () = ended(self.end.as_ref()) => Ok(Woken::Leave),
+            () = self.state.panicked.notified() => Ok(Woken::Panicked),
         }
     }
 
@@ -141,6 +139,20 @@ impl State {
 )]
 fn end_of(terminal: BorrowedFd<'_>) -> Option<AsyncFd<OwnedFd>> {
     AsyncFd::with_interest(terminal.try_clone_to_owned().ok()?, Interest::READABLE).ok()
+}
+
+/// Waits until there is no terminal any more.
+///
+/// The reader of its keys gets no error, and would retry for ever (crossterm issue 793).
+async fn ended(end: Option<&AsyncFd<OwnedFd>>) {
+    let Some(end) = end else { return std::future::pending().await };
+    while let Ok(mut ready) = end.readable().await {
+        if ready.ready().is_read_closed() {
+            return;
+        }
+        // A key, which the event stream reads.
+        ready.clear_ready();
+    }
 }
 
 /// The escape sequence that makes a terminal ring, or show a desktop notification.

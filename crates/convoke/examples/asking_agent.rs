@@ -1,6 +1,7 @@
-//! An ACP agent that asks other teams on the prompt `ask TEAM: QUESTION`, through its MCP server.
-//! `betray` makes it print the key of those tools, and `leave` makes it exit. On `pong TEAM OWN`,
-//! it ends its turn and only then asks `TEAM` to `pong` back. It echoes all other prompts.
+//! An ACP agent that asks other teams when it is told to: `ask TEAM: QUESTION`, through the server of tools that it was
+//! given. `betray` makes it tell the key of those tools, and `leave` makes it end. Told `pong TEAM OWN`, it ends its turn
+//! and only then asks `TEAM` to `pong` back. Told `after FILE: WORDS`, it reads that file of its workspace, which may be a
+//! pipe, before it follows the words. Told `times N: WORDS`, it follows them so often. Everything else it repeats.
 
 #![expect(clippy::indexing_slicing, reason = "what is not in a JSON value reads as null")]
 
@@ -32,7 +33,10 @@ async fn main() -> io::Result<()> {
                 if prompt == "leave" {
                     break;
                 }
-                say_words(&params["sessionId"], &answer(prompt, &door).await).await?;
+                let (times, wish) = times(after(prompt).await?);
+                for _ in 0..times {
+                    say_words(&params["sessionId"], &answer(wish, &door).await).await?;
+                }
                 afterwards = pong(prompt);
                 json!({"stopReason": "end_turn"})
             }
@@ -45,6 +49,22 @@ async fn main() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// What is to be done once the file can be read that the prompt names.
+async fn after(prompt: &str) -> io::Result<&str> {
+    let Some((file, rest)) = prompt.strip_prefix("after ").and_then(|it| it.split_once(": "))
+    else {
+        return Ok(prompt);
+    };
+    tokio::fs::read(file).await?;
+    Ok(rest)
+}
+
+/// How often the words are to be followed that the prompt has.
+fn times(prompt: &str) -> (u32, &str) {
+    let words = prompt.strip_prefix("times ").and_then(|rest| rest.split_once(": "));
+    words.and_then(|(times, rest)| Some((times.parse().ok()?, rest))).unwrap_or((1, prompt))
 }
 
 /// What is asked after the turn.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
-use clap::builder::StyledStr;
+use clap::builder::{PossibleValuesParser, StyledStr, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
@@ -181,6 +181,20 @@ pub(crate) fn read(words: &[OsString], at: At) -> Result<Asked, clap::Error> {
         },
         Err(error) => Err(error),
     }
+}
+
+/// Parses the word of one of these values; the help lists the words.
+pub(crate) fn one_of<T, const N: usize>(
+    values: [T; N],
+    word: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(values.map(word)).try_map(move |text| {
+        let found = values.into_iter().find(|value| word(*value) == text);
+        found.ok_or_else(|| format!("'{text}' is not known"))
+    })
 }
 
 fn is_without_command(error: &clap::Error) -> bool {

@@ -1,6 +1,7 @@
 //! Termination signals: SIGINT, SIGTERM and SIGHUP.
 
 use std::future::Future;
+use std::pin::Pin;
 
 use anyhow::Context;
 use rustix::process::Signal;
@@ -25,6 +26,8 @@ pub(crate) fn ended() -> anyhow::Result<impl Future<Output = ()>> {
 
 /// Runs a command that waits for something, on this thread.
 pub(crate) fn block_on<T>(command: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    // In a box, because tokio's scheduler would be compiled again for the future of each command.
+    let command: Pin<Box<dyn Future<Output = anyhow::Result<T>> + '_>> = Box::pin(command);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -1,18 +1,14 @@
 // The page for everybody: screen readers, keyboards, small screens, both themes, many sessions.
 
 import assert from "node:assert/strict";
-import { after, afterEach, before, test } from "node:test";
+import { test } from "node:test";
 import { findings } from "./judges.js";
-import { chat, Daemon, idle, openBrowser, openPage, openSession, say, search, signIn, until } from "./harness.js";
+import { chat, Daemon, idle, openPage, openSession, say, search, signIn, until } from "./harness.js";
+import { daemonPerTest } from "./stage.js";
 
 let browser;
 let daemon;
-before(async () => (browser = await openBrowser()));
-after(() => browser.close());
-afterEach(async () => {
-  await daemon?.remove();
-  daemon = null;
-});
+daemonPerTest((opened) => (browser = opened));
 
 /** A conversation with some of everything. */
 async function furnished(options) {

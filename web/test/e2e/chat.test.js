@@ -3,25 +3,18 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
-import { anotherWindow, Daemon, idle, openBrowser, openPage, say, until, write } from "./harness.js";
+import { test } from "node:test";
+import { anotherWindow, Daemon, idle, openNewSession, openPage, say, until, write } from "./harness.js";
+import { daemonPerTest } from "./stage.js";
 
 let browser;
 let daemon;
-before(async () => (browser = await openBrowser()));
-after(() => browser.close());
-afterEach(async () => {
-  await daemon?.remove();
-  daemon = null;
-});
+daemonPerTest((opened) => (browser = opened));
 
 /** A session as a separate page. */
-async function session(agent = "scripted") {
+async function session(agent) {
   daemon = await new Daemon().start();
-  const { id } = await daemon.createSession(await daemon.addProject(), agent);
-  const page = await openPage(browser, daemon, { path: `/s/${id}` });
-  await page.getByRole("textbox", { name: "Message" }).waitFor();
-  return page;
+  return openNewSession(browser, daemon, { agent });
 }
 
 const box = (page) => page.getByRole("textbox", { name: "Message" });

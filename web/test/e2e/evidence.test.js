@@ -2,18 +2,14 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
+import { test } from "node:test";
 import { findings } from "./judges.js";
-import { chat, Daemon, idle, openBrowser, openPage, openSession, say, until } from "./harness.js";
+import { chat, Daemon, idle, openNewSession, openPage, openSession, say, until } from "./harness.js";
+import { daemonPerTest } from "./stage.js";
 
 let browser;
 let daemon;
-before(async () => (browser = await openBrowser()));
-after(() => browser.close());
-afterEach(async () => {
-  await daemon?.remove();
-  daemon = null;
-});
+daemonPerTest((opened) => (browser = opened));
 
 const SCRIPT = "cat > deploy.sh <<'EOF'\n#!/bin/bash\nset -euo pipefail\nfor h in a b c; do\n  ssh $h 'sudo systemctl restart harbour'\ndone\nEOF\nchmod +x deploy.sh";
 const command = (text, more = {}) => `demand ${JSON.stringify({ title: `\`${text}\``, kind: "execute", rawInput: { command: text }, ...more })}`;
@@ -21,10 +17,7 @@ const command = (text, more = {}) => `demand ${JSON.stringify({ title: `\`${text
 /** A session as a separate page. */
 async function session(options) {
   daemon = await new Daemon().start();
-  const { id } = await daemon.createSession(await daemon.addProject(), "scripted");
-  const page = await openPage(browser, daemon, { path: `/s/${id}`, ...options });
-  await page.getByRole("textbox", { name: "Message" }).waitFor();
-  return page;
+  return openNewSession(browser, daemon, options);
 }
 
 const card = (page) => page.locator("convoke-permission[data-status=pending]");

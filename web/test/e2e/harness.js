@@ -18,9 +18,18 @@ const running = new Set();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
 process.once("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
+/** Daemons whose folders are there. */
+const daemons = new Set();
+
+/** Stops all daemons of this process, and deletes their folders. */
+export async function removeDaemons() {
+  for (const daemon of daemons) await daemon.remove();
+}
+
 /** A home, a workspace with one project, and the daemon on them. */
 export class Daemon {
   constructor({ settings = "" } = {}) {
+    daemons.add(this);
     this.folder = mkdtempSync(join(tmpdir(), "convoke-e2e-"));
     this.home = join(this.folder, "home");
     this.root = join(this.folder, "work");
@@ -81,6 +90,7 @@ ${settings}`, { mode: 0o600 });
   async remove() {
     await this.stop();
     rmSync(this.folder, { recursive: true, force: true });
+    daemons.delete(this);
   }
 
   /** Calls the REST interface. */
@@ -162,6 +172,14 @@ export async function openPage(browser, daemon, { path = "/", ...options } = {})
   watch(page);
   await signIn(page, daemon);
   if (path !== "/") await page.goto(daemon.origin + path);
+  return page;
+}
+
+/** A new session as a page of its own. */
+export async function openNewSession(browser, daemon, { agent = "scripted", ...options } = {}) {
+  const { id } = await daemon.createSession(await daemon.addProject(), agent);
+  const page = await openPage(browser, daemon, { path: `/s/${id}`, ...options });
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
   return page;
 }
 

@@ -3,17 +3,13 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
-import { anotherWindow, chat, Daemon, idle, openBrowser, openPage, openSession, startSession, until } from "./harness.js";
+import { test } from "node:test";
+import { anotherWindow, chat, Daemon, idle, openPage, openSession, startSession, until } from "./harness.js";
+import { daemonPerTest } from "./stage.js";
 
 let browser;
 let daemon;
-before(async () => (browser = await openBrowser()));
-after(() => browser.close());
-afterEach(async () => {
-  await daemon?.remove();
-  daemon = null;
-});
+daemonPerTest((opened) => (browser = opened));
 
 const AGENT = "Scripted <b>Agent</b>";
 const group = (page, name) => page.locator(`#home [data-group="${name}"]`);

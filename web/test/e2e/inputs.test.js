@@ -3,18 +3,14 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
+import { test } from "node:test";
 import { findings } from "./judges.js";
-import { chat, Daemon, idle, openBrowser, openPage, say, until } from "./harness.js";
+import { chat, Daemon, idle, openNewSession, openPage, say, until } from "./harness.js";
+import { daemonPerTest } from "./stage.js";
 
 let browser;
 let daemon;
-before(async () => (browser = await openBrowser()));
-after(() => browser.close());
-afterEach(async () => {
-  await daemon?.remove();
-  daemon = null;
-});
+daemonPerTest((opened) => (browser = opened));
 
 /** A picture of 2 × 2 pixels. */
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVR4nGP8z8DAwMDAxMDAwMDAAAANHQEDasKb6QAAAABJRU5ErkJggg==", "base64");
@@ -26,10 +22,7 @@ async function session(options = {}) {
   daemon = await new Daemon().start();
   mkdirSync(join(daemon.project, "src/store"), { recursive: true });
   for (const name of ["src/main.rs", "src/store/maintain.rs", "src/<i>x.rs"]) writeFileSync(join(daemon.project, name), "");
-  const { id } = await daemon.createSession(await daemon.addProject(), "scripted");
-  const page = await openPage(browser, daemon, { path: `/s/${id}`, ...options });
-  await page.getByRole("textbox", { name: "Message" }).waitFor();
-  return page;
+  return openNewSession(browser, daemon, options);
 }
 
 const box = (page) => page.getByRole("textbox", { name: "Message", exact: true });

@@ -1,17 +1,13 @@
 // The palette: finding sessions, messages, projects and commands by typing.
 
 import assert from "node:assert/strict";
-import { after, afterEach, before, test } from "node:test";
-import { chat, Daemon, idle, openBrowser, openPage, openSession, search, until } from "./harness.js";
+import { test } from "node:test";
+import { chat, Daemon, idle, openPage, openSession, search, until } from "./harness.js";
+import { daemonPerTest } from "./stage.js";
 
 let browser;
 let daemon;
-before(async () => (browser = await openBrowser()));
-after(() => browser.close());
-afterEach(async () => {
-  await daemon?.remove();
-  daemon = null;
-});
+daemonPerTest((opened) => (browser = opened));
 
 /** A daemon with sessions that have said something; returns their ids by title. */
 async function talked(sessions) {

@@ -1,17 +1,13 @@
 // What agents ask: permissions and questions, answered in the conversation and in the inbox.
 
 import assert from "node:assert/strict";
-import { after, afterEach, before, test } from "node:test";
-import { anotherWindow, chat, Daemon, idle, openBrowser, openPage, openSession, say, until } from "./harness.js";
+import { test } from "node:test";
+import { anotherWindow, chat, Daemon, idle, openPage, openSession, say, until } from "./harness.js";
+import { daemonPerTest } from "./stage.js";
 
 let browser;
 let daemon;
-before(async () => (browser = await openBrowser()));
-after(() => browser.close());
-afterEach(async () => {
-  await daemon?.remove();
-  daemon = null;
-});
+daemonPerTest((opened) => (browser = opened));
 
 /** The shell with one session in a tab. */
 async function session(agent = "demo") {

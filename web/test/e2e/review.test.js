@@ -1,22 +1,16 @@
 // Comments on lines: written in the diff, kept until they are sent, and shown in the conversation and in place.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { changedFile as fileOf, Daemon, idle, openBrowser, say, until, workedOn, writing as write } from "./harness.js";
+import { test } from "node:test";
+import { changedFile as fileOf, idle, say, until, workedOn, writing as write } from "./harness.js";
 import { findings } from "./judges.js";
+import { daemonForAll } from "./stage.js";
 
 let daemon;
 let browser;
 let made = 0;
 
-before(async () => {
-  daemon = await new Daemon().start();
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await daemon?.remove();
-});
+daemonForAll((opened, started) => ([browser, daemon] = [opened, started]));
 
 const CODE = "fn one() {}\nfn two() {}\nfn three() {}\nfn four() {}\n";
 

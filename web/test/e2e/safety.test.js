@@ -3,18 +3,14 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
+import { test } from "node:test";
 import { ATTACK, attackless } from "./judges.js";
-import { chat, Daemon, idle, openBrowser, openPage, openSession, say, search, signIn, until } from "./harness.js";
+import { chat, Daemon, idle, openPage, openSession, say, search, signIn, until } from "./harness.js";
+import { daemonPerTest } from "./stage.js";
 
 let browser;
 let daemon;
-before(async () => (browser = await openBrowser()));
-after(() => browser.close());
-afterEach(async () => {
-  await daemon?.remove();
-  daemon = null;
-});
+daemonPerTest((opened) => (browser = opened));
 
 test("nothing that an agent or a person writes becomes markup", async () => {
   daemon = await new Daemon().start();

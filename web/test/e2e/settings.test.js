@@ -3,18 +3,14 @@
 import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
+import { test } from "node:test";
 import { findings } from "./judges.js";
-import { anotherWindow, Daemon, openBrowser, openPage, until } from "./harness.js";
+import { anotherWindow, Daemon, openPage, until } from "./harness.js";
+import { daemonPerTest } from "./stage.js";
 
 let browser;
 let daemon;
-before(async () => (browser = await openBrowser()));
-after(() => browser.close());
-afterEach(async () => {
-  await daemon?.remove();
-  daemon = null;
-});
+daemonPerTest((opened) => (browser = opened));
 
 const file = () => join(daemon.home, "config.toml");
 const config = () => readFileSync(file(), "utf8");

@@ -3,17 +3,13 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
-import { anotherWindow, chat, Daemon, idle, openBrowser, openPage, openSession, rowMenu, say, startSession, until } from "./harness.js";
+import { test } from "node:test";
+import { anotherWindow, chat, Daemon, idle, openPage, openSession, rowMenu, say, startSession, until } from "./harness.js";
+import { daemonPerTest } from "./stage.js";
 
 let browser;
 let daemon;
-before(async () => (browser = await openBrowser()));
-after(() => browser.close());
-afterEach(async () => {
-  await daemon?.remove();
-  daemon = null;
-});
+daemonPerTest((opened) => (browser = opened));
 
 /** A page with one project and sessions with these first messages, last one newest. */
 async function workbench(...messages) {

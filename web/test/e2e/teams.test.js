@@ -3,18 +3,14 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
+import { test } from "node:test";
 import { ATTACK, attackless, findings } from "./judges.js";
-import { Daemon, openBrowser, openPage, until } from "./harness.js";
+import { Daemon, openPage, until } from "./harness.js";
+import { daemonPerTest } from "./stage.js";
 
 let browser;
 let daemon;
-before(async () => (browser = await openBrowser()));
-after(() => browser.close());
-afterEach(async () => {
-  await daemon?.remove();
-  daemon = null;
-});
+daemonPerTest((opened) => (browser = opened));
 
 /** A daemon with these teams, each in its own folder. */
 async function teams(described) {

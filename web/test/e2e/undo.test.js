@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { changedFile as fileOf, chat, Daemon, idle, openBrowser, say, until, workedOn, writing as write } from "./harness.js";
+import { test } from "node:test";
+import { changedFile as fileOf, chat, idle, say, until, workedOn, writing as write } from "./harness.js";
 import { findingsInBoth } from "./judges.js";
+import { daemonForAll } from "./stage.js";
 
 const LINES = Array.from({ length: 30 }, (_, at) => `line ${at + 1}`);
 const text = (change = {}) => `${LINES.map((line, at) => change[at + 1] ?? line).join("\n")}\n`;
@@ -14,14 +15,7 @@ let daemon;
 let browser;
 let made = 0;
 
-before(async () => {
-  daemon = await new Daemon().start();
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await daemon?.remove();
-});
+daemonForAll((opened, started) => ([browser, daemon] = [opened, started]));
 
 /** A project of its own with one file, a session in it, and its page after some prompts. */
 async function talk(prompts, options) {

@@ -1,18 +1,14 @@
 // Several people at one daemon: what the page shows them, and what it offers them.
 
 import assert from "node:assert/strict";
-import { after, afterEach, before, test } from "node:test";
+import { test } from "node:test";
 import { findingsInBoth } from "./judges.js";
-import { chat, Daemon, idle, openBrowser, openPage, openPageOf, openSession, say, search } from "./harness.js";
+import { chat, Daemon, idle, openPage, openPageOf, openSession, say, search } from "./harness.js";
+import { daemonPerTest } from "./stage.js";
 
 let browser;
 let daemon;
-before(async () => (browser = await openBrowser()));
-after(() => browser.close());
-afterEach(async () => {
-  await daemon?.remove();
-  daemon = null;
-});
+daemonPerTest((opened) => (browser = opened));
 
 const message = (conversation) => conversation.getByRole("textbox", { name: "Message" });
 const READS = "You are signed in as grace, who can read here.";

@@ -3,26 +3,19 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
+import { test } from "node:test";
 import { findings } from "./judges.js";
-import { Daemon, idle, openBrowser, openPage, say, until } from "./harness.js";
+import { Daemon, idle, openNewSession, say, until } from "./harness.js";
+import { daemonPerTest } from "./stage.js";
 
 let browser;
 let daemon;
-before(async () => (browser = await openBrowser()));
-after(() => browser.close());
-afterEach(async () => {
-  await daemon?.remove();
-  daemon = null;
-});
+daemonPerTest((opened) => (browser = opened));
 
 /** A session as a separate page. */
-async function session({ settings, agent = "scripted", ...options } = {}) {
+async function session({ settings, ...options } = {}) {
   daemon = await new Daemon({ settings }).start();
-  const { id } = await daemon.createSession(await daemon.addProject(), agent);
-  const page = await openPage(browser, daemon, { path: `/s/${id}`, ...options });
-  await page.getByRole("textbox", { name: "Message" }).waitFor();
-  return page;
+  return openNewSession(browser, daemon, options);
 }
 
 const box = (page) => page.getByRole("textbox", { name: "Message", exact: true });

@@ -149,7 +149,7 @@ fn about_blank() -> String {
 
 impl Problem {
     /// The type of a problem about which `status` and `code` tell all.
-    pub const ABOUT_BLANK: &'static str = "about:blank";
+    const ABOUT_BLANK: &'static str = "about:blank";
 
     /// A problem without anything that is optional.
     pub fn new(

@@ -78,7 +78,7 @@ pub struct Session {
 
 impl Session {
     /// The id that the agent's own session gives it, once there is one.
-    pub fn canonical_id(&self) -> Option<CanonicalId> {
+    pub(crate) fn canonical_id(&self) -> Option<CanonicalId> {
         let agent_session = self.agent_session_id.clone()?;
         Some(CanonicalId { agent: self.agent.clone(), agent_session })
     }

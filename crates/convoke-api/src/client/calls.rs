@@ -13,10 +13,10 @@ use crate::bodies::{
     Agents, Answer, Backups, CancelTurn, Comparison, Comparisons, Config, ConfigPatch,
     CreatedSession, FileDiff, FileMatches, FinishWorktree, FinishedWorktree, Fork, Health,
     Histories, HistoryImport, Hits, Home, Import, Imported, Inbox, KeepEntry, KeptEntry,
-    MoveSession, MoveTargets, MovedSession, NewBackup, NewComparison, NewHistoryImport, NewRepo,
-    NewRule, NewSession, Nodes, Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Restore,
-    Restored, Revert, Rule, Rules, Session, SessionChanges, SessionPatch, Sessions, StateOfSession,
-    Status, StoredAttachment, Undo, Worktrees,
+    MoveSession, MovedSession, NewBackup, NewComparison, NewHistoryImport, NewRepo, NewRule,
+    NewSession, Nodes, Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Restore, Restored,
+    Revert, Rule, Rules, Session, SessionChanges, SessionPatch, Sessions, StateOfSession, Status,
+    StoredAttachment, Undo, Worktrees,
 };
 use crate::error::Result;
 
@@ -246,11 +246,6 @@ impl Client {
     /// Moves a session to another node.
     pub async fn move_session(&self, id: &str, to: &MoveSession) -> Result<MovedSession> {
         self.fetch(Call::post(session_path(id, "/move")).json(to).patient()).await
-    }
-
-    /// The nodes to which a session may move.
-    pub async fn move_targets(&self, id: &str) -> Result<MoveTargets> {
-        self.fetch(Call::get(session_path(id, "/move"))).await
     }
 
     /// Finishes the work tree of a session.

@@ -11,8 +11,8 @@ use hyper::Method;
 use super::query::{query, segment};
 use super::{Call, Client};
 use crate::bodies::{
-    Compacted, StoppedAgents, TeamAnalytics, TeamAnswer, TeamCancel, TeamMessage, TeamQuestion,
-    TeamReport, TeamSession, TeamSessions, TeamStats, TeamStatus, Teams,
+    Compacted, StoppedAgents, TeamAnswer, TeamCancel, TeamMessage, TeamQuestion, TeamReport,
+    TeamSession, TeamSessions, TeamStats, TeamStatus, Teams,
 };
 use crate::error::Result;
 
@@ -95,11 +95,6 @@ impl Client {
     /// Counts the conversations of teams.
     pub async fn team_stats(&self) -> Result<TeamStats> {
         self.fetch(Call::get("/api/teams/stats")).await
-    }
-
-    /// Statistics of teams.
-    pub async fn team_analytics(&self) -> Result<TeamAnalytics> {
-        self.fetch(Call::get("/api/teams/analytics")).await
     }
 
     /// The status of a team.

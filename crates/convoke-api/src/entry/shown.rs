@@ -101,7 +101,7 @@ impl Entry {
     }
 
     /// Whether it is part of the conversation, and not state.
-    pub const fn is_conversation(&self) -> bool {
+    pub(crate) const fn is_conversation(&self) -> bool {
         match &self.body {
             EntryBody::User(_)
             | EntryBody::Assistant(_)

@@ -25,47 +25,43 @@ pub(super) fn matches(glob: &str, path: &str) -> bool {
     if glob.starts_with('/') != path.starts_with('/') {
         return false;
     }
-    let parts =
-        |text: &str| text.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
-    let (glob, path): (Vec<String>, Vec<String>) = (parts(glob), parts(path));
-    // One row of the usual table: whether the pattern so far matches the first `n` parts of the path.
-    let mut reached = vec![false; path.len() + 1];
-    if let Some(first) = reached.first_mut() {
-        *first = true;
-    }
-    for part in &glob {
-        let mut next = vec![false; path.len() + 1];
-        let mut any = false;
-        for (place, slot) in next.iter_mut().enumerate() {
-            if part == "**" {
-                any |= reached.get(place).copied().unwrap_or_default();
-                *slot = any;
-            } else if let Some(before) = place.checked_sub(1) {
-                let is_reached = reached.get(before).copied().unwrap_or_default();
-                *slot = is_reached && path.get(before).is_some_and(|name| name_matches(part, name));
-            }
-        }
-        reached = next;
-    }
-    reached.last().copied().unwrap_or_default()
+    let parts = |text| str::split(text, '/').filter(|part| !part.is_empty());
+    let path: Vec<&str> = parts(path).collect();
+    covers(parts(glob), &path, |part| *part == "**", |part, name| name_matches(part, name))
 }
 
 fn name_matches(pattern: &str, name: &str) -> bool {
     let name: Vec<char> = name.chars().collect();
-    let mut reached = vec![false; name.len() + 1];
+    covers(
+        pattern.chars(),
+        &name,
+        |wanted| *wanted == '*',
+        |wanted, c| *wanted == '?' || wanted == c,
+    )
+}
+
+/// Whether a pattern matches a whole sequence; items of the pattern for which `is_any` holds match any number of items.
+fn covers<P, T>(
+    pattern: impl Iterator<Item = P>,
+    items: &[T],
+    is_any: impl Fn(&P) -> bool,
+    fits: impl Fn(&P, &T) -> bool,
+) -> bool {
+    // One row of the usual table: whether the pattern so far matches the first `n` items.
+    let mut reached = vec![false; items.len() + 1];
     if let Some(first) = reached.first_mut() {
         *first = true;
     }
-    for wanted in pattern.chars() {
-        let mut next = vec![false; name.len() + 1];
+    for wanted in pattern {
+        let mut next = vec![false; items.len() + 1];
         let mut any = false;
         for (place, slot) in next.iter_mut().enumerate() {
-            if wanted == '*' {
+            if is_any(&wanted) {
                 any |= reached.get(place).copied().unwrap_or_default();
                 *slot = any;
             } else if let Some(before) = place.checked_sub(1) {
                 let is_reached = reached.get(before).copied().unwrap_or_default();
-                *slot = is_reached && (wanted == '?' || name.get(before) == Some(&wanted));
+                *slot = is_reached && items.get(before).is_some_and(|item| fits(&wanted, item));
             }
         }
         reached = next;

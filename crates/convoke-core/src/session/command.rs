@@ -37,6 +37,8 @@ pub enum Command {
         id: MessageId,
         /// The new text.
         text: String,
+        /// The user whose words these are; `None` for the owner of the daemon.
+        by: Option<UserName>,
     },
     /// Remove a queued prompt.
     RemoveQueued {

@@ -8,12 +8,11 @@ use crate::notice::{Event, LifecycleEvent, Notice, TurnEvent};
 use crate::prompt::{ATTACHMENTS_MAX, FILES_MAX, Prompt};
 use crate::request::{Delivery, Request, State, Status as RequestStatus, Verdict};
 use crate::review::COMMENTS_MAX;
-use crate::state::{QueuedPrompt, SessionState};
 use crate::turn::{self, Stop, Turn};
 use crate::user::UserName;
 
-use super::command::{Command, Cut, Decision, Effect, QueueChoice, Refusal, Reply, Stamp};
-use super::{Asked, Change, QUEUE_BYTES_MAX, QUEUE_MAX, Running, Session, Status};
+use super::command::{Command, Cut, Decision, Effect, Refusal, Reply, Stamp};
+use super::{Asked, Change, Running, Session, Status};
 
 /// The longest title.
 const TITLE_MAX: usize = 200;
@@ -31,7 +30,7 @@ impl Session {
         let decision = Decision::after(self.summary.last_seq);
         match command {
             Command::Prompt { prompt, stamp } => self.prompt(prompt, stamp, decision),
-            Command::EditQueued { id, text } => self.edit_queued(id, text, decision),
+            Command::EditQueued { id, text, by } => self.edit_queued(id, text, by, decision),
             Command::RemoveQueued { id } => self.remove_queued(id, decision),
             Command::SendQueued { id } => self.send_queued(id, decision),
             Command::MoveQueued { id, to } => self.move_queued(id, to, decision),
@@ -75,27 +74,6 @@ impl Session {
         Ok(decision)
     }
 
-    fn queue_prompt(
-        &self,
-        prompt: Prompt,
-        stamp: Stamp,
-        decision: &mut Decision,
-    ) -> Result<(), Refusal> {
-        if self.running.is_none() {
-            // Output between turns is closed when the next turn begins.
-            decision.changes.extend(self.output.close_stream());
-            // Held prompts follow the new one.
-            decision.changes.extend(self.is_held.then(|| queue(self.queued())));
-            decision.start_turn(stamp.id, prompt);
-            return Ok(());
-        }
-        let mut prompts = self.queued();
-        prompts.push(QueuedPrompt::new(stamp.id, prompt, stamp.at));
-        check_queue(&prompts)?;
-        decision.changes.push(queue(prompts));
-        Ok(())
-    }
-
     /// An agent that speaks between turns never reports that it has finished.
     fn close_stream(&self, mut decision: Decision) -> Decision {
         if self.is_speaking_between_turns() {
@@ -104,98 +82,12 @@ impl Session {
         decision
     }
 
-    fn queued(&self) -> Vec<QueuedPrompt> {
-        self.queue.iter().cloned().collect()
-    }
-
-    /// The queue with other prompts, held if it is now.
-    fn requeue(&self, prompts: Vec<QueuedPrompt>) -> Change {
-        let held = self.is_held && !prompts.is_empty();
-        Change::State(SessionState::Queue { prompts, held })
-    }
-
-    fn edit_queued(
-        &self,
-        id: MessageId,
-        text: String,
-        mut decision: Decision,
-    ) -> Result<Decision, Refusal> {
-        let mut prompts = self.queued();
-        let found = prompts.iter_mut().find(|prompt| prompt.id == id);
-        let found = found.ok_or(Refusal::NotQueued { id })?;
-        let before = std::mem::replace(&mut found.text, text);
-        check_prompt(&found.prompt())?;
-        // A queue above the limit may still be shortened.
-        if prompts.iter().any(|prompt| prompt.id == id && prompt.text.len() > before.len()) {
-            check_queue(&prompts)?;
-        }
-        decision.changes.push(self.requeue(prompts));
-        Ok(decision)
-    }
-
-    fn move_queued(
-        &self,
-        id: MessageId,
-        to: usize,
-        mut decision: Decision,
-    ) -> Result<Decision, Refusal> {
-        let mut prompts = self.queued();
-        let at = prompts.iter().position(|prompt| prompt.id == id);
-        let at = at.ok_or(Refusal::NotQueued { id })?;
-        let prompt = prompts.remove(at);
-        let to = to.min(prompts.len());
-        prompts.insert(to, prompt);
-        if at != to {
-            decision.changes.push(self.requeue(prompts));
-        }
-        Ok(decision)
-    }
-
-    fn remove_queued(&self, id: MessageId, mut decision: Decision) -> Result<Decision, Refusal> {
-        let mut prompts = self.queued();
-        prompts.retain(|prompt| prompt.id != id);
-        if prompts.len() == self.queue.len() {
-            return Err(Refusal::NotQueued { id });
-        }
-        decision.changes.push(self.requeue(prompts));
-        Ok(decision)
-    }
-
-    fn send_queued(&self, id: MessageId, mut decision: Decision) -> Result<Decision, Refusal> {
-        let mut prompts = self.queued();
-        let at = prompts.iter().position(|prompt| prompt.id == id);
-        let first = prompts.remove(at.ok_or(Refusal::NotQueued { id })?);
-        if self.running.is_none() {
-            decision.changes.extend(self.output.close_stream());
-            decision.changes.push(queue(prompts));
-            decision.start_turn(first.id, first.prompt());
-            return Ok(decision);
-        }
-        prompts.insert(0, first);
-        decision.changes.push(queue(prompts));
-        self.cancel_turn(decision)
-    }
-
-    fn stop(&self, choice: QueueChoice, mut decision: Decision) -> Result<Decision, Refusal> {
-        match choice {
-            QueueChoice::Send if self.is_held => decision.changes.push(queue(self.queued())),
-            QueueChoice::Send => {}
-            QueueChoice::Keep if self.queue.is_empty() => {}
-            QueueChoice::Keep => {
-                let prompts = self.queued();
-                decision.changes.push(Change::State(SessionState::Queue { prompts, held: true }));
-            }
-            QueueChoice::Discard => self.end_queue(&Stop::Cancelled, &mut decision),
-        }
-        self.cancel_turn(decision)
-    }
-
     fn see(&self, mut decision: Decision) -> Decision {
         decision.changes.extend(self.summary.is_unseen().then_some(Change::Seen));
         decision
     }
 
-    fn cancel_turn(&self, mut decision: Decision) -> Result<Decision, Refusal> {
+    pub(super) fn cancel_turn(&self, mut decision: Decision) -> Result<Decision, Refusal> {
         let running = self.running.as_ref().ok_or(Refusal::NoTurn)?;
         let (_, effect) = running.turn.handle(turn::Command::Cancel)?;
         if effect == Some(turn::Effect::Cancel) {
@@ -318,12 +210,7 @@ impl Session {
         if self.end_turn(stop, decision) == Ended::No {
             return;
         }
-        let mut prompts = self.queued();
-        if !prompts.is_empty() && !self.is_held {
-            let next = prompts.remove(0);
-            decision.changes.push(queue(prompts));
-            decision.start_turn(next.id, next.prompt());
-        }
+        self.start_next(decision);
     }
 
     /// Ends the running turn and all queued prompts.
@@ -343,18 +230,6 @@ impl Session {
         }
         Ended::Yes
     }
-
-    /// Turns queued prompts into messages with ended turns, so that they are not lost.
-    fn end_queue(&self, stop: &Stop, decision: &mut Decision) {
-        if self.queue.is_empty() {
-            return;
-        }
-        decision.changes.push(queue(Vec::new()));
-        for queued in self.queued() {
-            let turn = Turn::Ended(stop.clone());
-            decision.begin(Draft::prompt(queued.id, queued.prompt(), turn));
-        }
-    }
 }
 
 /// Whether a turn was ended.
@@ -362,11 +237,6 @@ impl Session {
 enum Ended {
     Yes,
     No,
-}
-
-/// A queue that is not held: its next prompt is sent when the turn ends.
-const fn queue(prompts: Vec<QueuedPrompt>) -> Change {
-    Change::State(SessionState::Queue { prompts, held: false })
 }
 
 /// Refuses a prompt that no session accepts.
@@ -388,14 +258,6 @@ pub fn check_prompt(prompt: &Prompt) -> Result<(), Refusal> {
     }
     for (number, comment) in (1..).zip(&prompt.review) {
         comment.check().map_err(|why| Refusal::Comment { number, why })?;
-    }
-    Ok(())
-}
-
-fn check_queue(prompts: &[QueuedPrompt]) -> Result<(), Refusal> {
-    let bytes: usize = prompts.iter().map(QueuedPrompt::bytes).sum();
-    if prompts.len() > QUEUE_MAX || (prompts.len() > 1 && bytes > QUEUE_BYTES_MAX) {
-        return Err(Refusal::QueueFull);
     }
     Ok(())
 }
@@ -443,7 +305,7 @@ impl Decision {
         }
     }
 
-    fn start_turn(&mut self, id: MessageId, prompt: Prompt) {
+    pub(super) fn start_turn(&mut self, id: MessageId, prompt: Prompt) {
         let turn = self.begin(Draft::prompt(id, prompt, Turn::Running));
         self.effects.push(Effect::StartTurn { turn });
     }

@@ -121,6 +121,7 @@ async fn ask(engine: &Engine) -> Result<Duration> {
         to: "t0".parse()?,
         thread: None,
         question: "hello".to_owned(),
+        by: None,
         wait: Wait::ForEver,
     };
     let begun = Instant::now();

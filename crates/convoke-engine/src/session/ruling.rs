@@ -4,7 +4,6 @@
 //! change a pending request: the human sees it already, and settles it.
 
 use convoke_agents::evidence::resolve;
-use convoke_core::content::Content;
 use convoke_core::evidence::Evidence;
 use convoke_core::id::{RequestId, RuleId};
 use convoke_core::notice::{Notice, RuleEvent};
@@ -161,15 +160,7 @@ impl Task {
     async fn prompter(&self) -> Result<Option<UserName>> {
         let Some(turn) = self.session.running() else { return Ok(None) };
         let prompt = self.shared.store.message(self.id, turn).await?;
-        Ok(prompt.and_then(|prompt| match prompt.content {
-            Content::Text { by, .. } => by,
-            Content::Thinking { .. }
-            | Content::Plan { .. }
-            | Content::Tool(_)
-            | Content::Permission(_)
-            | Content::Question(_)
-            | Content::Notice(_) => None,
-        }))
+        Ok(prompt.and_then(|prompt| prompt.content.author().cloned()))
     }
 
     /// Counts that rules decided a request. A failed write only loses a count.

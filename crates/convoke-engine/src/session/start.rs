@@ -9,6 +9,7 @@ use convoke_agents::driver::{HttpServer, Launch, Lease, McpServer, OwnSandbox, S
 use convoke_agents::launch::{Occasion, Surroundings, WorktreeOf};
 use convoke_agents::pool::Seat;
 use convoke_agents::resume::{Begun, Known, resume_or_begin};
+pub(crate) use convoke_core::explain;
 use convoke_core::files::{ChangeTotals, OwnWorktree};
 use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
@@ -380,16 +381,4 @@ fn tool_server(processes: &Processes, session: SessionId) -> Option<(McpServer, 
         http: Some(HttpServer { url: endpoint.url.clone(), token: key.token().to_owned() }),
     };
     Some((server, Arc::new(key)))
-}
-
-/// An error with its causes, in one line.
-pub(crate) fn explain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

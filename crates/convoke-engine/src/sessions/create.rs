@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use convoke_agents::driver::{REPORTS_MAX, Start};
 use convoke_agents::pool::Seat;
-use convoke_core::id::SessionId;
+use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::notice::{FilesEvent, Notice};
 use convoke_core::session::{Activity, Report, Status, Summary};
 use convoke_store::{
@@ -27,8 +27,7 @@ const LOOKED_AT: u32 = 100;
 
 pub(super) async fn create(shared: &Arc<Sessions>, new: NewSession) -> Result<SessionView> {
     let NewSession { project, agent, choices, worktree } = new;
-    let found = shared.store.project(project).await?.filter(|found| found.removed_at.is_none());
-    let found = found.ok_or_else(|| Error::UnknownProject { text: project.to_string() })?;
+    let found = own_project(shared, project).await?;
     let agent = match agent {
         Some(agent) => shared.processes.agent(agent.as_str())?.name.clone(),
         None => shared.processes.default_agent()?,
@@ -68,6 +67,18 @@ pub(super) async fn create(shared: &Arc<Sessions>, new: NewSession) -> Result<Se
             Err(error)
         }
     }
+}
+
+/// A project whose folder is on this machine: the path of another machine's project names something else here.
+pub(super) async fn own_project(shared: &Sessions, id: ProjectId) -> Result<Project> {
+    let found = shared.store.project(id).await?.filter(|found| found.removed_at.is_none());
+    let found = found.ok_or_else(|| Error::UnknownProject { text: id.to_string() })?;
+    let Some(other) = found.node.filter(|node| Some(*node) != shared.store.node()) else {
+        return Ok(found);
+    };
+    let known = shared.store.nodes(Some(other)).await?.into_iter().next();
+    let node = known.map_or_else(|| other.to_string(), |node| node.name);
+    Err(Error::OtherNodesProject { project: found.name, node })
 }
 
 /// Starts the agent, and stores the session.

@@ -82,7 +82,8 @@ impl Sessions {
             let title = title.chars().take(TITLE_CHARS).collect::<String>();
             self.rename(created, format!("{title} (fork)")).await?;
         }
-        self.resume(created).await
+        // A fork is not made in a removed project, so that nothing is adopted.
+        self.resume(created, None).await
     }
 
     /// The work tree of a fork, with the files of the session that it comes from.

@@ -6,12 +6,11 @@
 use std::sync::Arc;
 
 use convoke_core::id::{AgentName, ProjectId, SessionId};
-use convoke_core::session::EndReason;
 use convoke_core::time::Timestamp;
-use convoke_store::{NewProject, NewSession, SessionKind, StoredSession};
+use convoke_store::{NewSession, SessionKind};
 
+use super::create::own_project;
 use crate::error::{Error, Result};
-use crate::projects::inside_root;
 use crate::session::{self, Request};
 use crate::sessions::Sessions;
 use crate::view::{Change, SessionView};
@@ -80,10 +79,7 @@ pub enum ImportOutcome {
 }
 
 pub(super) async fn import(shared: &Arc<Sessions>, import: Import) -> Result<ImportedInto> {
-    let project = shared.store.project(import.project).await?;
-    project
-        .filter(|found| found.removed_at.is_none())
-        .ok_or_else(|| Error::UnknownProject { text: import.project.to_string() })?;
+    own_project(shared, import.project).await?;
     let id = session_of(&import.transcript, import.created_at);
     let is_new = match shared.store.session(id).await? {
         Some(_) => false,
@@ -114,25 +110,6 @@ async fn create(shared: &Sessions, id: SessionId, import: &Import) -> Result<boo
         Err(convoke_store::Error::SessionExists { .. }) => Ok(false),
         Err(error) => Err(error.into()),
     }
-}
-
-/// Makes the folder of an imported session a project when the session is resumed: its agent works there from then on.
-pub(super) async fn adopt_project(shared: &Sessions, session: &StoredSession) -> Result<()> {
-    if session.summary.reason != Some(EndReason::Imported) {
-        return Ok(());
-    }
-    let project = shared.store.project(session.project_id).await?;
-    let Some(project) = project.filter(|project| project.removed_at.is_some()) else {
-        return Ok(());
-    };
-    let path = inside_root(project.path.clone(), &shared.settings.workspace_root).await?;
-    let new = NewProject { id: project.id, name: project.name, path, added_at: shared.now() };
-    match shared.store.add_project(new).await {
-        Ok(project) => shared.tell(Change::ProjectAdded(project)),
-        Err(convoke_store::Error::ProjectExists { .. }) => {}
-        Err(error) => return Err(error.into()),
-    }
-    Ok(())
 }
 
 /// The session id of a transcript: its own id if that is one, else derived from its name and start time, since people

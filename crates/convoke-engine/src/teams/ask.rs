@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use convoke_core::id::{MessageId, SessionId};
+use convoke_core::id::{ChainId, MessageId, SessionId};
 use convoke_core::message::{Rev, Seq};
+use convoke_core::prompt::Prompt;
 use convoke_core::session::{Command, EndReason, Refusal, Status};
 use convoke_core::team::{Pair, TeamName};
 use convoke_core::time::Timestamp;
+use convoke_core::user::UserName;
 use convoke_store::StoredPair;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
@@ -48,6 +50,8 @@ pub struct TeamAsk {
     pub thread: Option<String>,
     /// The question.
     pub question: String,
+    /// The user behind a caller outside of sessions; `None` for the owner of the daemon.
+    pub by: Option<UserName>,
     /// How long the caller waits.
     pub wait: Wait,
 }
@@ -152,9 +156,11 @@ impl Teams {
     pub async fn ask(self: &Arc<Self>, ask: TeamAsk) -> Result<TeamAnswer> {
         let begun = Instant::now();
         let (pair, chain) = self.admit(&ask).await?;
-        let _waiting = self.begin_wait(&ask, &pair, self.store.node()).await?;
+        let waiting = self.begin_wait(&ask, &pair, self.store.node()).await?;
         let (placed_by, answered_by) = ask.wait.deadlines(begun);
-        let placing = self.place(pair.clone(), chain, ask.question.into());
+        let prompt = Prompt { by: self.user_behind(&ask).await?, ..ask.question.into() };
+        let id = Some(self.new_question(&ask.caller, &pair));
+        let placing = self.place(pair.clone(), chain, NewPrompt { prompt, id });
         let mut answer = self.unanswered(pair, ask.wait);
         if let Some(placed) = until(placed_by, placing).await {
             let placed = placed.unwrap_or(Err(Error::Stopping))?;
@@ -162,6 +168,9 @@ impl Teams {
         } else if let Some(known) = self.store.pair_between(&answer.pair).await? {
             answer.session_id = Some(known.session_id);
             answer.agent_session_id = known.agent_session_id;
+        }
+        if let Some(waiting) = waiting {
+            waiting.end().await;
         }
         answer.duration = begun.elapsed();
         answer.at = self.around.now();
@@ -212,17 +221,20 @@ impl Teams {
             self.known(from).await?;
         }
         let limits = self.settings().limits;
+        let new = Chain::from(ChainId::from_random((self.around.random)()), from.clone());
         let chain = match &ask.caller {
-            Caller::Outside { .. } => Chain::from(from.clone()),
+            Caller::Outside { .. } => new,
             Caller::Session(session) => {
                 let running = self.sessions.live(*session).running;
-                self.sessions.chains.of(*session, running.map(|turn| turn.id), from.clone())
+                self.sessions.chains.of(*session, running.map(|turn| turn.id), new)
             }
         };
         let chain = chain.ask(&ask.to, limits)?;
+        let on_all_nodes = self.store.count_ask(chain.parts().0).await?;
+        chain.check_asks(on_all_nodes.unwrap_or_else(|| chain.count()), limits)?;
         // All threads of a pair share one budget.
         let pair = Pair { from, to: ask.to.clone(), thread: None };
-        self.sessions.chains.count(&pair, limits)?;
+        self.sessions.chains.count(&pair, None, limits)?;
         Ok((Pair { thread, ..pair }, chain))
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use convoke_core::id::{MessageId, SessionId};
+use convoke_core::id::{ChainId, MessageId, SessionId};
 use convoke_core::team::{Pair, TeamName};
 use tokio::time::Instant;
 
@@ -24,50 +24,62 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 /// The teams of a chain of asks, the first asker first.
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
+    /// The same for all asks that follow from one, on whichever nodes.
+    id: ChainId,
     teams: Vec<Option<TeamName>>,
-    /// Asks so far that follow from the first one.
+    /// Asks so far that follow from the first one, unless the database counts them for several nodes.
     asks: Arc<AtomicU64>,
 }
 
 impl Chain {
     /// A chain that begins with this asker.
-    pub(super) fn from(asker: Option<TeamName>) -> Self {
-        Self { teams: vec![asker], asks: Arc::default() }
+    pub(super) fn from(id: ChainId, asker: Option<TeamName>) -> Self {
+        Self { id, teams: vec![asker], asks: Arc::default() }
     }
 
     /// A chain that continues on this node, if its limits allow it.
     pub(super) fn arrived(
+        id: ChainId,
         teams: Vec<Option<TeamName>>,
-        asks: u64,
         limits: TeamLimits,
     ) -> Result<Self> {
-        let chain = Self { teams, asks: Arc::new(AtomicU64::new(asks)) };
+        let chain = Self { id, teams, asks: Arc::default() };
         if chain.teams.len() > limits.hops_max + 1 {
             return Err(Error::TooManyHops { chain: chain.to_string(), max: limits.hops_max });
         }
         Ok(chain)
     }
 
-    /// Its teams and the asks so far, for the node on which it continues.
-    pub(super) fn parts(&self) -> (Vec<Option<TeamName>>, u64) {
-        (self.teams.clone(), self.asks.load(Ordering::SeqCst))
+    /// Its id and its teams, for the node that follows it on.
+    pub(super) fn parts(&self) -> (ChainId, Vec<Option<TeamName>>) {
+        (self.id, self.teams.clone())
     }
 
-    /// The chain with one more ask, if the limits allow it.
+    /// Counts one more ask on this node; returns how many there are with it.
+    pub(super) fn count(&self) -> u64 {
+        self.asks.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    /// Refuses the ask with this number if that is too many.
+    pub(super) fn check_asks(&self, asks: u64, limits: TeamLimits) -> Result<()> {
+        let max = limits.chain_messages_max;
+        if asks > max {
+            return Err(Error::ChainBudget { chain: self.to_string(), max });
+        }
+        Ok(())
+    }
+
+    /// The chain with one more team, unless it was there before or is one too many.
     pub(super) fn ask(&self, to: &TeamName, limits: TeamLimits) -> Result<Self> {
         let mut teams = self.teams.clone();
         let is_loop = teams.iter().flatten().any(|team| team == to);
         teams.push(Some(to.clone()));
-        let chain = Self { teams, asks: Arc::clone(&self.asks) };
+        let chain = Self { id: self.id, teams, asks: Arc::clone(&self.asks) };
         if is_loop {
             return Err(Error::AskLoop { chain: chain.to_string() });
         }
         if chain.teams.len() > limits.hops_max + 1 {
             return Err(Error::TooManyHops { chain: chain.to_string(), max: limits.hops_max });
-        }
-        let max = limits.chain_messages_max;
-        if chain.asks.fetch_add(1, Ordering::SeqCst) >= max {
-            return Err(Error::ChainBudget { chain: chain.to_string(), max });
         }
         Ok(chain)
     }
@@ -119,13 +131,21 @@ pub(super) struct Waiter {
     pub(super) for_pair: Pair,
 }
 
+/// An ask of a pair within the last hour.
+#[derive(Debug)]
+struct CountedAsk {
+    at: Instant,
+    /// The id under which another node sent it, perhaps more than once.
+    question: Option<MessageId>,
+}
+
 #[derive(Debug, Default)]
 struct ChainState {
     /// The newest prompts of sessions. An ask after the end of a turn still belongs to that turn's chain.
     prompts: HashMap<SessionId, VecDeque<(Option<MessageId>, Origin)>>,
     /// Prompts that are being sent to a session, and have no message yet.
     coming: HashMap<SessionId, Vec<Origin>>,
-    asked: HashMap<Pair, VecDeque<Instant>>,
+    asked: HashMap<Pair, VecDeque<CountedAsk>>,
     waiters: Vec<Waiter>,
 }
 
@@ -191,13 +211,8 @@ impl Chains {
     }
 
     /// The chain of an ask by a session's agent: that of the running turn, else of the last one. A turn that no ask
-    /// caused begins a chain with the agent as its first asker, which all asks of that turn share.
-    pub(super) fn of(
-        &self,
-        session: SessionId,
-        running: Option<MessageId>,
-        asker: Option<TeamName>,
-    ) -> Chain {
+    /// caused begins the chain `new`, with the agent as its first asker, which all asks of that turn share.
+    pub(super) fn of(&self, session: SessionId, running: Option<MessageId>, new: Chain) -> Chain {
         let mut state = self.state();
         let prompts = state.prompts.get(&session);
         let exact = prompts.and_then(|it| it.iter().find(|(id, _)| id.is_some() && *id == running));
@@ -213,9 +228,8 @@ impl Chains {
         if let Some(chain) = found.and_then(|(_, origin)| origin.clone()) {
             return chain;
         }
-        let begun = Chain::from(asker);
-        state.remember(session, prompt, Some(begun.clone()));
-        begun
+        state.remember(session, prompt, Some(new.clone()));
+        new
     }
 
     /// Records that a prompt is being sent to a session, before its agent can receive it.
@@ -241,20 +255,29 @@ impl Chains {
         }
     }
 
-    /// Counts an ask of a pair, unless its hourly budget is used up.
-    pub(super) fn count(&self, pair: &Pair, limits: TeamLimits) -> Result<()> {
+    /// Counts an ask of a pair, unless its hourly budget is used up. A question of another node is counted once, however
+    /// often it is delivered.
+    pub(super) fn count(
+        &self,
+        pair: &Pair,
+        question: Option<MessageId>,
+        limits: TeamLimits,
+    ) -> Result<()> {
         let now = Instant::now();
         let mut state = self.state();
-        state.asked.retain(|_, asks| asks.back().is_some_and(|last| now - *last < HOUR));
+        state.asked.retain(|_, asks| asks.back().is_some_and(|last| now - last.at < HOUR));
         let asks = state.asked.entry(pair.clone()).or_default();
-        while asks.front().is_some_and(|first| now - *first >= HOUR) {
+        while asks.front().is_some_and(|first| now - first.at >= HOUR) {
             asks.pop_front();
+        }
+        if question.is_some() && asks.iter().any(|ask| ask.question == question) {
+            return Ok(());
         }
         let max = limits.pair_messages_per_hour;
         if asks.len() >= max {
             return Err(Error::PairBudget { pair: pair.to_string(), max });
         }
-        asks.push_back(now);
+        asks.push_back(CountedAsk { at: now, question });
         Ok(())
     }
 }
@@ -278,19 +301,29 @@ mod tests {
         MessageId::from_random(u128::from(number).to_be_bytes())
     }
 
+    fn id() -> ChainId {
+        ChainId::from_random([7; 16])
+    }
+
+    /// One more ask of a chain, counted on this node.
+    fn counted(chain: &Chain, to: &str) -> Result<()> {
+        let chain = chain.ask(&team(to), LIMITS)?;
+        chain.check_asks(chain.count(), LIMITS)
+    }
+
     #[test]
     fn a_loop_is_refused_with_its_chain() {
-        let chain = Chain::from(Some(team("a"))).ask(&team("b"), LIMITS).unwrap();
+        let chain = Chain::from(id(), Some(team("a"))).ask(&team("b"), LIMITS).unwrap();
         let chain = chain.ask(&team("c"), LIMITS).unwrap();
         let error = chain.ask(&team("a"), LIMITS).unwrap_err();
         assert_eq!(error.to_string(), "this ask would make a circle: a → b → c → a");
-        let own = Chain::from(Some(team("a"))).ask(&team("a"), LIMITS).unwrap_err();
+        let own = Chain::from(id(), Some(team("a"))).ask(&team("a"), LIMITS).unwrap_err();
         assert_eq!(own.to_string(), "this ask would make a circle: a → a");
     }
 
     #[test]
     fn a_chain_goes_so_far_and_no_farther() {
-        let mut chain = Chain::from(None);
+        let mut chain = Chain::from(id(), None);
         for name in ["a", "b", "c"] {
             chain = chain.ask(&team(name), LIMITS).unwrap();
         }
@@ -303,11 +336,13 @@ mod tests {
 
     #[test]
     fn all_that_follows_from_one_ask_has_one_budget() {
-        let first = Chain::from(None).ask(&team("a"), LIMITS).unwrap();
+        let begun = Chain::from(id(), None);
+        counted(&begun, "a").unwrap();
+        let first = begun.ask(&team("a"), LIMITS).unwrap();
         for _ in 0..3 {
-            first.ask(&team("b"), LIMITS).unwrap();
+            counted(&first, "b").unwrap();
         }
-        let error = first.ask(&team("c"), LIMITS).unwrap_err();
+        let error = counted(&first, "c").unwrap_err();
         assert_eq!(error.to_string(), "one ask has caused more than 4 asks: external → a → c");
     }
 
@@ -315,8 +350,9 @@ mod tests {
     fn an_agent_that_is_faster_than_its_asker_is_in_the_chain_all_the_same() {
         let chains = Chains::default();
         let session = SessionId::from_random([1; 16]);
-        let chain = Chain::from(Some(team("a"))).ask(&team("b"), LIMITS).unwrap();
-        let told = |turn| chains.of(session, turn, Some(team("b"))).to_string();
+        let chain = Chain::from(id(), Some(team("a"))).ask(&team("b"), LIMITS).unwrap();
+        let new = || Chain::from(id(), Some(team("b")));
+        let told = |turn| chains.of(session, turn, new()).to_string();
         chains.expect(session, Some(chain.clone()));
         assert_eq!(told(Some(prompt(1))), "a → b");
         chains.arrived(session, Some(prompt(1)), Some(chain));
@@ -329,8 +365,9 @@ mod tests {
     {
         let chains = Chains::default();
         let session = SessionId::from_random([1; 16]);
-        let told = |turn| chains.of(session, turn, Some(team("b"))).to_string();
-        let chain = Chain::from(Some(team("a"))).ask(&team("b"), LIMITS).unwrap();
+        let new = || Chain::from(id(), Some(team("b")));
+        let told = |turn| chains.of(session, turn, new()).to_string();
+        let chain = Chain::from(id(), Some(team("a"))).ask(&team("b"), LIMITS).unwrap();
         chains.expect(session, Some(chain.clone()));
         chains.arrived(session, Some(prompt(1)), Some(chain.clone()));
         assert_eq!(told(None), "a → b", "after its turn");
@@ -349,14 +386,15 @@ mod tests {
     fn k7_all_asks_because_of_one_prompt_have_one_budget_however_many_chains_they_look_like() {
         let chains = Chains::default();
         let session = SessionId::from_random([1; 16]);
+        let new = || Chain::from(id(), None);
         chains.arrived(session, Some(prompt(1)), None);
         for running in [Some(prompt(1)), None, None, None] {
-            chains.of(session, running, None).ask(&team("b"), LIMITS).unwrap();
+            counted(&chains.of(session, running, new()), "b").unwrap();
         }
-        let error = chains.of(session, None, None).ask(&team("b"), LIMITS).unwrap_err();
+        let error = counted(&chains.of(session, None, new()), "b").unwrap_err();
         assert_eq!(error.to_string(), "one ask has caused more than 4 asks: external → b");
         chains.arrived(session, Some(prompt(7)), None);
-        chains.of(session, None, None).ask(&team("b"), LIMITS).unwrap();
+        counted(&chains.of(session, None, new()), "b").unwrap();
     }
 
     #[test]
@@ -400,13 +438,16 @@ mod tests {
     fn a_pair_asks_only_so_often() {
         let chains = Chains::default();
         let pair = Pair { from: None, to: team("a"), thread: None };
-        chains.count(&pair, LIMITS).unwrap();
-        chains.count(&pair, LIMITS).unwrap();
-        let error = chains.count(&pair, LIMITS).unwrap_err();
+        chains.count(&pair, None, LIMITS).unwrap();
+        // Delivered twice.
+        chains.count(&pair, Some(prompt(1)), LIMITS).unwrap();
+        chains.count(&pair, Some(prompt(1)), LIMITS).unwrap();
+        let error = chains.count(&pair, None, LIMITS).unwrap_err();
         assert_eq!(
             error.to_string(),
             "external->a has asked 2 times within an hour, which is the limit"
         );
-        chains.count(&Pair { from: None, to: team("b"), thread: None }, LIMITS).unwrap();
+        let other = Pair { from: None, to: team("b"), thread: None };
+        chains.count(&other, None, LIMITS).unwrap();
     }
 }

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_core::Invalid;
-use convoke_core::id::{AgentName, MessageId, NodeId, ProjectId, SessionId};
+use convoke_core::id::{AgentName, ChainId, MessageId, NodeId, ProjectId, SessionId};
 use convoke_core::message::{Rev, Seq};
+use convoke_core::prompt::Prompt;
 use convoke_core::session::Activity;
 use convoke_core::team::{Pair, TeamName};
+use convoke_core::user::UserName;
 use convoke_store::{PairFilter, Project, StoredTeam, Window};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{oneshot, watch};
@@ -35,10 +37,13 @@ pub struct TeamQuestion {
     pub pair: QuestionPair,
     /// The teams of the chain of asks, the first asker first and the asked team last.
     chain: Vec<Option<TeamName>>,
-    /// Asks so far in this chain.
-    asks: u64,
+    /// The id of that chain, by which all nodes count its asks.
+    chain_id: ChainId,
     /// What is asked.
     text: String,
+    /// The user in whose name it is asked; `None` for the owner of the asking node.
+    #[serde(default)]
+    by: Option<UserName>,
     /// The id of its message; the same one is accepted once.
     message_id: MessageId,
 }
@@ -235,15 +240,16 @@ impl Teams {
     {
         let begun = Instant::now();
         let (pair, chain) = self.admit(&ask).await?;
-        let _waiting = self.begin_wait(&ask, &pair, Some(node)).await?;
+        let waiting = self.begin_wait(&ask, &pair, Some(node)).await?;
         let (placed_by, answered_by) = ask.wait.deadlines(begun);
-        let (teams, asks) = chain.parts();
+        let (chain_id, teams) = chain.parts();
         let question = TeamQuestion {
             pair: pair.clone().into(),
             chain: teams,
-            asks,
+            chain_id,
+            by: self.user_behind(&ask).await?,
             text: ask.question,
-            message_id: MessageId::from_random((self.around.random)()),
+            message_id: self.new_question(&ask.caller, &pair),
         };
         let mut answer = self.unanswered(pair, ask.wait);
         // In a task of its own, so that the question is asked even if the caller disconnects.
@@ -252,6 +258,9 @@ impl Teams {
             let placed = placed.unwrap_or_else(|_| Err(Error::Stopping.into()))?;
             let placed = self.follow_elsewhere(answer.pair.clone(), placed).await?;
             self.wait_for(placed, answered_by, &mut answer).await?;
+        }
+        if let Some(waiting) = waiting {
+            waiting.end().await;
         }
         answer.duration = begun.elapsed();
         answer.at = self.around.now();
@@ -286,13 +295,14 @@ impl Teams {
         self: &Arc<Self>,
         question: TeamQuestion,
     ) -> Result<PlacedQuestion> {
-        let TeamQuestion { pair, chain, asks, text, message_id } = question;
+        let TeamQuestion { pair, chain, chain_id, text, by, message_id } = question;
         let pair = Pair::from(pair);
         self.team(&pair.to)?;
         let limits = self.settings().limits;
-        let chain = Chain::arrived(chain, asks, limits)?;
-        self.sessions.chains.count(&Pair { thread: None, ..pair.clone() }, limits)?;
-        let prompt = NewPrompt { prompt: text.into(), id: Some(message_id) };
+        let chain = Chain::arrived(chain_id, chain, limits)?;
+        let all_threads = Pair { thread: None, ..pair.clone() };
+        self.sessions.chains.count(&all_threads, Some(message_id), limits)?;
+        let prompt = NewPrompt { prompt: Prompt { by, ..text.into() }, id: Some(message_id) };
         let placed = self.place(pair, chain, prompt).await.unwrap_or(Err(Error::Stopping))?;
         let Prompted { message_id, seq, queued, rev } = placed.prompted;
         let (session_id, after) = (placed.pair.session_id, placed.after);

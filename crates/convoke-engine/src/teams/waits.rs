@@ -1,36 +1,62 @@
 //! Agents that wait for the answer of a team. An agent may not wait for itself through others, on
 //! one node or several.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use convoke_core::id::NodeId;
 use convoke_core::team::Pair;
-use convoke_store::Store;
+use convoke_store::BegunWait;
 
 use super::Teams;
 use super::ask::{Caller, TeamAsk, Wait};
 use super::chain::{WaitGuard, Waiter};
 use crate::error::{Error, Result};
+use crate::sessions::Sessions;
+
+/// How long to wait before the end of a wait is recorded again that could not be.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// An agent that waits; dropped when the wait ends.
 #[derive(Debug)]
 pub(super) struct Waiting<'a> {
     _here: WaitGuard<'a>,
-    _shared: Option<SharedWait>,
+    shared: Option<SharedWait>,
+}
+
+impl Waiting<'_> {
+    /// Ends the wait for all nodes, before the agent gets its answer: what it asks next would else meet its own wait.
+    pub(super) async fn end(self) {
+        if let Some(mut shared) = self.shared
+            && shared.sessions.store.end_wait(shared.id).await.is_ok()
+        {
+            shared.has_ended = true;
+        }
+    }
 }
 
 /// The record of the wait in the database, for other nodes.
 #[derive(Debug)]
 struct SharedWait {
-    store: Store,
+    sessions: Arc<Sessions>,
     id: u64,
+    has_ended: bool,
 }
 
 impl Drop for SharedWait {
     fn drop(&mut self) {
-        let (store, id) = (self.store.clone(), self.id);
+        if self.has_ended {
+            return;
+        }
+        let (sessions, id) = (Arc::clone(&self.sessions), self.id);
         tokio::spawn(async move {
-            // If the database cannot be reached, the next start of this node removes the record.
-            if let Err(error) = store.end_wait(id).await {
+            // A wait that is left would make circles of later asks, until this node is started again.
+            while let Err(error) = sessions.store.end_wait(id).await {
                 tracing::warn!("the end of a wait for a team cannot be recorded: {error}");
+                tokio::select! {
+                    () = tokio::time::sleep(RETRY_DELAY) => {}
+                    () = sessions.registry.stopped() => return,
+                }
             }
         });
     }
@@ -56,7 +82,7 @@ impl Teams {
             // A wait within this node, or by an agent that no other agent can wait for.
             _ => None,
         };
-        Ok(Some(Waiting { _here: here, _shared: shared }))
+        Ok(Some(Waiting { _here: here, shared }))
     }
 
     async fn share_wait(
@@ -69,8 +95,14 @@ impl Teams {
         // Teams of the same name on two nodes are two teams.
         let names = (format!("{own} {of}"), format!("{node} {for_pair}"));
         match self.store.begin_wait(names.0, names.1).await? {
-            Some(id) => Ok(SharedWait { store: self.store.clone(), id }),
-            None => Err(Error::AskLoop { chain: format!("{of} → {for_pair} → … → {of}") }),
+            BegunWait::Waits(id) => {
+                Ok(SharedWait { sessions: Arc::clone(&self.sessions), id, has_ended: false })
+            }
+            BegunWait::Circle(pairs) => {
+                let pair = |name: &str| name.split_once(' ').map_or(name, |it| it.1).to_owned();
+                let names: Vec<String> = pairs.iter().map(|name| pair(name)).collect();
+                Err(Error::AskLoop { chain: format!("{of} → {}", names.join(" → ")) })
+            }
         }
     }
 }

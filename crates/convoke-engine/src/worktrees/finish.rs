@@ -5,7 +5,9 @@ use std::sync::Arc;
 use convoke_core::files::{OwnWorktree, Removal, RemovedWorktree};
 use convoke_core::id::SessionId;
 use convoke_core::notice::FilesEvent;
+use convoke_core::prompt::Prompt;
 use convoke_core::session::Status;
+use convoke_core::user::UserName;
 use convoke_git::{
     Checkpoints, Conflict, Discard, Finish, FinishRequest, Git, Limits, Name, Outcome,
 };
@@ -33,6 +35,9 @@ pub struct FinishOrder {
     pub lost: LostFiles,
     /// What happens when base and branch contradict each other.
     pub conflicts: OnConflict,
+    /// The user who finishes it, and in whose name the agent is prompted; `None` for the owner of the daemon.
+    #[serde(default)]
+    pub by: Option<UserName>,
 }
 
 /// How a work tree ends.
@@ -176,7 +181,8 @@ impl Worktrees {
                     OnConflict::Tell => None,
                     OnConflict::Prompt => {
                         let text = prompt(&place.own, order.way, &conflicts);
-                        Some(self.sessions.prompt(id, text).await?)
+                        let prompt = Prompt { by: order.by, ..text.into() };
+                        Some(self.sessions.prompt(id, prompt).await?)
                     }
                 };
                 let outcome = FinishOutcome::Conflicts { conflicts, prompted };

@@ -66,8 +66,9 @@ impl Worktrees {
 
     /// Removes the folder of a session's work tree after a snapshot; its branch stays as it is.
     pub async fn remove(&self, id: SessionId, lost: LostFiles) -> Result<SessionView> {
-        let conflicts = OnConflict::Tell;
-        let order = FinishOrder { way: FinishWay::Remove, message: None, lost, conflicts };
+        let (way, conflicts) = (FinishWay::Remove, OnConflict::Tell);
+        // Without conflicts no agent is prompted.
+        let order = FinishOrder { way, message: None, lost, conflicts, by: None };
         Ok(self.finish(id, order).await?.session)
     }
 

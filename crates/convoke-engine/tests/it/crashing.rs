@@ -258,7 +258,7 @@ async fn s3_an_agent_that_cannot_be_started_again_makes_an_error_that_can_be_res
     assert!(matches!(error, Error::Ended { status: Status::Error, .. }), "{error}");
     assert_eq!(error.kind(), Kind::Conflict);
     scene.rewrite(AGENT, &Script::new());
-    let view = scene.engine.sessions().resume(scene.session).await.unwrap();
+    let view = scene.engine.sessions().resume(scene.session, None).await.unwrap();
     assert_eq!(view.stored.summary.status, Status::Active);
     scene.turn("hello?").await;
     let story = scene.log.story();
@@ -294,8 +294,8 @@ async fn s3_a_completed_session_can_be_resumed_and_a_cancelled_one_cannot() {
     let kept = engine.sessions().cancel(session).await.unwrap();
     assert_eq!(kept.stored.summary.status, Status::Completed);
 
-    engine.sessions().resume(session).await.unwrap();
-    let error = engine.sessions().resume(session).await.unwrap_err();
+    engine.sessions().resume(session, None).await.unwrap();
+    let error = engine.sessions().resume(session, None).await.unwrap_err();
     assert!(matches!(error, Error::Refused(Refusal::Active)), "{error}");
     scene.turn("hello").await;
     assert_eq!(scene.log.count("agent: hello"), 1);
@@ -303,7 +303,7 @@ async fn s3_a_completed_session_can_be_resumed_and_a_cancelled_one_cannot() {
     let view = engine.sessions().cancel(session).await.unwrap();
     assert_eq!(view.stored.summary.status, Status::Cancelled);
     assert!(scene.processes().is_empty());
-    let error = engine.sessions().resume(session).await.unwrap_err();
+    let error = engine.sessions().resume(session, None).await.unwrap_err();
     assert!(matches!(error, Error::Refused(Refusal::Cancelled)), "{error}");
     assert_eq!(error.kind(), Kind::Conflict);
     scene.log.until("cancelled: user").await;

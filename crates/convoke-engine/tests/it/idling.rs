@@ -32,7 +32,7 @@ async fn s10_an_idle_session_is_completed_and_can_be_resumed() {
     let ended = (Status::Completed, Some(EndReason::IdleTimeout));
     assert_eq!(status(&scene).await, ended);
     world.empties().await;
-    scene.engine.sessions().resume(scene.session).await.unwrap();
+    scene.engine.sessions().resume(scene.session, None).await.unwrap();
     scene.turn("still there?").await;
     assert_eq!(scene.log.count("agent: still there?"), 1);
     assert_eq!(scene.log.count("resumed: native"), 1);
@@ -110,10 +110,10 @@ async fn s2_s10_a_prompt_to_a_session_that_a_human_ended_is_refused() {
     };
     refused(Status::Completed).await;
     // What a human resumed and then completed is completed by a human, too.
-    scene.engine.sessions().resume(scene.session).await.unwrap();
+    scene.engine.sessions().resume(scene.session, None).await.unwrap();
     scene.engine.sessions().complete(scene.session).await.unwrap();
     refused(Status::Completed).await;
-    scene.engine.sessions().resume(scene.session).await.unwrap();
+    scene.engine.sessions().resume(scene.session, None).await.unwrap();
     scene.engine.sessions().cancel(scene.session).await.unwrap();
     refused(Status::Cancelled).await;
     scene.engine.stop().await;

@@ -83,11 +83,11 @@ async fn s9_room_is_free_as_soon_as_a_session_ends() {
     engine.sessions().complete(scene.session).await.unwrap();
     let second = create(&engine, project).await.unwrap();
     // The first one would be one too many.
-    assert_full(engine.sessions().resume(scene.session).await.map(|view| view.stored.id), 1);
+    assert_full(engine.sessions().resume(scene.session, None).await.map(|view| view.stored.id), 1);
     assert_eq!(scene.view().await.stored.summary.status, Status::Completed);
 
     engine.sessions().cancel(second).await.unwrap();
-    engine.sessions().resume(scene.session).await.unwrap();
+    engine.sessions().resume(scene.session, None).await.unwrap();
     assert_full(create(&engine, project).await, 1);
 
     scene.log.until("reopened").await;
@@ -98,7 +98,7 @@ async fn s9_room_is_free_as_soon_as_a_session_ends() {
     scene.log.until("failed").await;
     scene.rewrite(AGENT, &Script::new());
     create(&engine, project).await.unwrap();
-    assert_full(engine.sessions().resume(scene.session).await.map(|view| view.stored.id), 1);
+    assert_full(engine.sessions().resume(scene.session, None).await.map(|view| view.stored.id), 1);
     engine.stop().await;
 }
 

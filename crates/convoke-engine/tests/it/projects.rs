@@ -101,7 +101,7 @@ async fn s5_a_project_that_became_a_link_is_not_followed() {
         assert_eq!(scene.log.turn_of(turn), "failed(not_started)");
         assert!(processes_in(target).is_empty());
         scene.log.until("failed").await;
-        engine.sessions().resume(scene.session).await.unwrap();
+        engine.sessions().resume(scene.session, None).await.unwrap();
     }
     fs::remove_file(world.workspace()).unwrap();
     let error = engine.sessions().create(scene.project, None).await.unwrap_err();

@@ -161,7 +161,7 @@ async fn s8_an_empty_prompt_and_unknown_ids_are_told_apart() {
         engine.sessions().watch(missing, Rev::START).await.map(drop).unwrap_err(),
         engine.sessions().messages(missing, Seq::START, 10).await.map(drop).unwrap_err(),
         engine.sessions().complete(missing).await.map(drop).unwrap_err(),
-        engine.sessions().resume(missing).await.map(drop).unwrap_err(),
+        engine.sessions().resume(missing, None).await.map(drop).unwrap_err(),
         engine.sessions().set_mode(missing, "x".to_owned()).await.unwrap_err(),
         engine.sessions().find(&missing.to_string()).await.map(drop).unwrap_err(),
         engine.sessions().find("ffff").await.map(drop).unwrap_err(),

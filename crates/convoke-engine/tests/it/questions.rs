@@ -344,7 +344,7 @@ async fn s1_what_a_session_was_asked_is_in_the_inbox_again_when_it_is_resumed() 
     engine.sessions().complete(scene.session).await.unwrap();
     assert_eq!(engine.inbox().list().await.unwrap(), []);
     let mut changes = engine.follow();
-    engine.sessions().resume(scene.session).await.unwrap();
+    engine.sessions().resume(scene.session, None).await.unwrap();
     inbox_changes(&mut changes).await;
     let items = engine.inbox().list().await.unwrap();
     let Request::Questions(record) = &items[0].request else { panic!("no questions") };

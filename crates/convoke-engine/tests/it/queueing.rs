@@ -47,19 +47,20 @@ async fn s8_a_prompt_that_waits_is_edited_and_removed() {
     let one = scene.prompt("one").await;
     let two = scene.prompt("two").await;
     let three = scene.prompt("three").await;
-    engine.sessions().edit_queued(session, two, "two, but better".to_owned()).await.unwrap();
+    engine.sessions().edit_queued(session, two, "two, but better".to_owned(), None).await.unwrap();
     engine.sessions().remove_queued(session, one).await.unwrap();
     scene.log.catch_up().await;
     let left = [(two, "two, but better".to_owned()), (three, "three".to_owned())];
     assert_eq!(waiting(&scene), left);
     assert_eq!(engine.sessions().live(session).queue, [two, three]);
     // What is refused changes nothing: an empty text, one that is gone, the one that runs, and one that never was.
-    let empty = engine.sessions().edit_queued(session, two, " ".to_owned()).await.unwrap_err();
+    let empty =
+        engine.sessions().edit_queued(session, two, " ".to_owned(), None).await.unwrap_err();
     assert!(matches!(empty, Error::Refused(Refusal::EmptyPrompt)), "{empty}");
     let running = engine.sessions().live(session).running.unwrap().id;
     for id in [one, running, MessageId::from_random(random())] {
         for error in [
-            engine.sessions().edit_queued(session, id, "x".to_owned()).await.unwrap_err(),
+            engine.sessions().edit_queued(session, id, "x".to_owned(), None).await.unwrap_err(),
             engine.sessions().remove_queued(session, id).await.unwrap_err(),
             engine.sessions().send_queued(session, id).await.unwrap_err(),
         ] {
@@ -125,12 +126,12 @@ async fn s8_the_queue_is_bounded_in_bytes_also_by_edits() {
     let error = engine.sessions().prompt(session, half.clone()).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Busy, "{error}");
     let two = scene.prompt("two").await;
-    let error = engine.sessions().edit_queued(session, two, half.clone()).await.unwrap_err();
+    let error = engine.sessions().edit_queued(session, two, half.clone(), None).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Busy, "{error}");
     scene.log.catch_up().await;
     assert_eq!(waiting(&scene), [(one, half), (two, "two".to_owned())]);
     // One that was too long for the others can be made shorter.
-    engine.sessions().edit_queued(session, one, "short".to_owned()).await.unwrap();
+    engine.sessions().edit_queued(session, one, "short".to_owned(), None).await.unwrap();
     engine.stop().await;
 }
 
@@ -149,7 +150,7 @@ async fn s1_the_queue_outlives_the_daemon_and_can_still_be_edited() {
     let mut scene = world.begin_again(session).await;
     scene.log.until("queue: 2").await;
     let engine = scene.engine.clone();
-    engine.sessions().edit_queued(session, three, "three again".to_owned()).await.unwrap();
+    engine.sessions().edit_queued(session, three, "three again".to_owned(), None).await.unwrap();
     engine.sessions().remove_queued(session, two).await.unwrap();
     engine.sessions().send_queued(session, three).await.unwrap();
     scene.log.until_end_of(three).await;

@@ -11,7 +11,7 @@ use convoke_engine::{
     Caller, Engine, Error, Permissions, Remember, StoredPair, Team, TeamAnswer, TeamAsk,
     TeamLimits, TeamSettings, Wait,
 };
-use convoke_testkit::agent::Script;
+use convoke_testkit::agent::{CLAUDE_MANNERS, Script};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -20,34 +20,6 @@ use crate::world::{World, agent, example};
 
 /// The agent that is `claude`.
 pub(crate) const CLAUDE: &str = "claude-code";
-
-/// What the fake `claude` does: makes a session's file when it is pinged, refuses ids that were used and sessions
-/// without a file, and else plays its script. `slow` in its home makes it hang.
-const MANNERS: &str = r#"
-agent="$1" script="$2"; shift 2
-printf '%s\n' "$*" >> "$HOME/claude.log"
-folder="$HOME/.claude/projects/$(pwd -P | sed 's/[^A-Za-z0-9]/-/g')"
-mkdir -p "$folder"
-new= old= ping=
-for word in "$@"; do
-  case "$before" in --session-id) new="$word";; --resume) old="$word";; esac
-  [ "$word" = ping ] && ping=1
-  before="$word"
-done
-if [ -e "$HOME/slow" ]; then echo $$ > "$HOME/slow"; exec sleep 600; fi
-if [ -n "$new" ]; then
-  if [ -e "$folder/$new.jsonl" ] || [ -e "$HOME/burn-next" ]; then
-    rm -f "$HOME/burn-next"; echo "Error: Session ID $new is already in use." >&2; exit 1
-  fi
-  echo '{}' > "$folder/$new.jsonl"
-  if [ -n "$ping" ]; then echo pong; exit 0; fi
-  exec "$agent" --protocol claude "$script" --session-id "$new"
-fi
-if [ ! -e "$folder/$old.jsonl" ]; then
-  echo "No conversation found with session ID: $old" >&2; exit 1
-fi
-exec "$agent" --protocol claude "$script" --resume "$old"
-"#;
 
 /// Teams on a machine, ready to be asked.
 pub(crate) struct Teams {
@@ -159,7 +131,7 @@ pub(crate) fn add_claude(world: &mut World, script: &Script) {
     claude.sandbox = Sandbox::Off;
     claude.command = "/bin/sh".to_owned();
     let script = home(world).join(format!("{CLAUDE}.json"));
-    let words = ["-c".to_owned(), MANNERS.to_owned(), "claude".to_owned()];
+    let words = ["-c".to_owned(), CLAUDE_MANNERS.to_owned(), "claude".to_owned()];
     let files = [example("engine_agent"), script].map(|path| path.display().to_string());
     claude.args = words.into_iter().chain(files).collect();
     world.settings.agents.push(claude);
@@ -209,7 +181,7 @@ pub(crate) fn session(id: SessionId) -> Caller {
 }
 
 pub(crate) fn asking(caller: Caller, to: &str, question: &str, wait: Wait) -> TeamAsk {
-    TeamAsk { caller, to: name(to), thread: None, question: question.to_owned(), wait }
+    TeamAsk { caller, to: name(to), thread: None, question: question.to_owned(), by: None, wait }
 }
 
 /// Does the same many times at once, and gives all that came of it.

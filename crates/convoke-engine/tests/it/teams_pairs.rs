@@ -11,6 +11,7 @@ use convoke_engine::{
     WhichQuestion, Window,
 };
 use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::wait;
 
 use crate::teams::{CLAUDE, Teams, all, asking, name, outside, pair, settings, team, with_claude};
 use crate::world::{AGENT, World, now, processes_in};
@@ -88,9 +89,7 @@ async fn t5_t6_what_is_remembered_of_a_pair_is_as_new_as_its_last_use() {
     let mut before = created.last_used_at;
     for asked in 1..=3 {
         // Times are kept in milliseconds.
-        while now() <= before {
-            std::thread::yield_now();
-        }
+        wait::until("the next millisecond", || now() > before);
         let asked_at = now();
         teams.ask("a", "hello").await;
         let used = teams.pair(None, "a").await;

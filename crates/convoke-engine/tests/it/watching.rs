@@ -245,7 +245,7 @@ async fn s2_a_watcher_of_an_ended_session_hears_when_it_goes_on() {
     let mut late = scene.engine.sessions().watch(scene.session, scene.log.rev()).await.unwrap();
     assert_eq!(late.session(), scene.session);
     assert_eq!(scene.engine.figures().await.unwrap().watchers, 2);
-    scene.engine.sessions().resume(scene.session).await.unwrap();
+    scene.engine.sessions().resume(scene.session, None).await.unwrap();
     let next = tokio::time::timeout(PATIENCE, late.next()).await.expect("nothing comes").unwrap();
     let Update::Message(message) = &next.update else { panic!("{next:?}") };
     assert_eq!((message.seq, message.rev), (scene.log.last_seq().next(), scene.log.rev().next()));

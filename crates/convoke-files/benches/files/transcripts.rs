@@ -1,15 +1,10 @@
 //! Transcripts: a folder that is full of them, and one that is long.
 
-use std::fs;
-use std::io::{BufWriter, Write};
-use std::path::Path;
-
 use convoke_files::transcripts::{Id, Transcripts};
 use convoke_testkit::bench::measure::{in_turn, seconds};
 use convoke_testkit::bench::process::resident_bytes;
-use convoke_testkit::bench::random::Random;
-use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit, questions};
-use serde_json::json;
+use convoke_testkit::bench::transcripts::{read_all, write};
+use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
 
 pub(crate) const ROWS: [&str; 3] = [
     "list: 10,000 transcripts of 100 turns",
@@ -64,31 +59,4 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     let resident = resident_bytes(std::process::id())?;
     drop(opened);
     bench.add(Row::new(memory, Unit::Bytes, resident as f64).goal(Goal::AtMost(100e6)))
-}
-
-/// Writes a transcript with this many turns of this many words each.
-fn write(path: &Path, turns: usize, words: u64) -> Result<()> {
-    let at = questions::asked_at();
-    let mut file = BufWriter::new(fs::File::create(path)?);
-    let metadata = json!({"type": "metadata", "session_id": "x", "agent": "demo", "created_at": at, "status": "active"});
-    writeln!(file, "{metadata}")?;
-    let mut random = Random::new(7);
-    for number in 0..turns {
-        let role = if number % 2 == 0 { "user" } else { "assistant" };
-        let content = serde_json::to_string(&random.text(words))?;
-        writeln!(
-            file,
-            r#"{{"type":"turn","role":"{role}","content":{content},"timestamp":"{at}","tokens":{words}}}"#
-        )?;
-    }
-    Ok(file.flush()?)
-}
-
-/// Reads every file of a folder, one after the other, and returns the number of bytes.
-fn read_all(folder: &Path) -> std::io::Result<usize> {
-    let mut bytes = 0;
-    for entry in fs::read_dir(folder)? {
-        bytes += fs::read(entry?.path())?.len();
-    }
-    Ok(bytes)
 }

@@ -2,6 +2,8 @@
 
 use std::process::{Command, Stdio};
 
+use convoke_testkit::wait;
+
 use super::*;
 
 fn scene() -> (tempfile::TempDir, PathBuf) {
@@ -51,9 +53,7 @@ fn q7_a_zombie_process_holds_no_lock() {
     // The end of its output is the end of the program; its PID stays until its parent reaps it.
     child.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
     let stat = format!("/proc/{}/stat", child.id());
-    while !fs::read_to_string(&stat).unwrap().contains(") Z ") {
-        std::thread::yield_now();
-    }
+    wait::until("it is a zombie", || fs::read_to_string(&stat).unwrap().contains(") Z "));
     leave(&path, child.id().to_string().as_bytes(), SystemTime::now());
     assert_eq!(holder(&path), "free");
     child.wait().unwrap();

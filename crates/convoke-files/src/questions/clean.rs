@@ -108,7 +108,7 @@ pub(super) fn wait_on(folder: &Path) -> Result<File> {
 
 impl Questions {
     /// Whether some process waits for a session.
-    pub fn is_waited_on(&self, id: RequestId) -> Result<bool> {
+    pub(crate) fn is_waited_on(&self, id: RequestId) -> Result<bool> {
         is_waited_on(&self.existing(id)?)
     }
 }

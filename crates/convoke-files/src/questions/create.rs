@@ -30,7 +30,7 @@ pub struct NewSet {
 
 impl Questions {
     /// Creates the folder, accessible to its owner only.
-    pub fn make_dir(&self) -> Result<()> {
+    pub(crate) fn make_dir(&self) -> Result<()> {
         make_folder(&self.dir)
     }
 

@@ -1,8 +1,5 @@
 //! All sessions of a folder at a glance.
 
-use std::num::NonZero;
-use std::thread;
-
 use convoke_core::id::RequestId;
 use convoke_core::time::Timestamp;
 
@@ -50,16 +47,8 @@ pub struct Listing {
 impl Questions {
     /// Lists all sessions, oldest first. Damaged ones are listed separately and hide no other.
     pub fn list(&self) -> Result<Listing> {
-        let ids = self.ids()?;
-        let threads = thread::available_parallelism().map_or(1, NonZero::get);
-        let share = ids.len().div_ceil(threads).max(THREAD_MIN);
-        let parts: Vec<Listing> = thread::scope(|scope| {
-            let readers: Vec<_> =
-                ids.chunks(share).map(|ids| scope.spawn(|| self.list_of(ids))).collect();
-            readers.into_iter().flat_map(thread::ScopedJoinHandle::join).collect()
-        });
         let mut listing = Listing::default();
-        for part in parts {
+        for part in read::in_parallel(&self.ids()?, THREAD_MIN, |ids| self.list_of(ids)) {
             listing.entries.extend(part.entries);
             listing.damaged.extend(part.damaged);
         }

@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
-use std::num::NonZero;
 use std::path::Path;
-use std::thread;
 
 use convoke_core::time::Timestamp;
 use memchr::memchr;
@@ -14,7 +12,7 @@ use super::format::{Metadata, Parsed, Record, Status, parse};
 use super::lines::{plain_file, too_long, unreadable};
 use super::writer::LINE_BYTES_MAX;
 use super::{ENDING, Error, Id, LOCK_ENDING, Result, Transcripts};
-use crate::lock;
+use crate::{lock, read};
 
 /// Transcripts below this number are read faster by one thread than by several.
 const THREAD_MIN: usize = 64;
@@ -69,16 +67,9 @@ impl Transcripts {
     /// Lists all transcripts, newest first. Unreadable ones are listed separately and hide no other.
     pub fn list(&self) -> Result<Listing> {
         let names = self.names()?;
-        let threads = thread::available_parallelism().map_or(1, NonZero::get);
-        let share = names.ids.len().div_ceil(threads).max(THREAD_MIN);
-        let parts: Vec<Listing> = thread::scope(|scope| {
-            let locked = &names.locked;
-            let part = |ids| scope.spawn(move || self.list_of(ids, locked));
-            let readers: Vec<_> = names.ids.chunks(share).map(part).collect();
-            readers.into_iter().flat_map(thread::ScopedJoinHandle::join).collect()
-        });
+        let list_of = |ids: &[Id]| self.list_of(ids, &names.locked);
         let mut listing = Listing::default();
-        for part in parts {
+        for part in read::in_parallel(&names.ids, THREAD_MIN, list_of) {
             listing.entries.extend(part.entries);
             listing.damaged.extend(part.damaged);
         }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::Step;
+pub(super) use crate::checkpoint::lock::remove;
 use crate::checkpoint::{decode, encode};
 use crate::diff::{FileMode, FileVersion, file_mode};
 use crate::{Error, ObjectId, Result};
@@ -41,16 +42,6 @@ pub(super) fn read(path: &Path) -> Result<Option<(ObjectId, Vec<Step>)>> {
         Err(error) => return Err(Error::io("read", path, error)),
     };
     Ok(parse(&text))
-}
-
-/// Deletes the journal after its steps are done.
-pub(super) fn remove(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Error::io("remove", path, error))
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
 }
 
 fn parse(text: &str) -> Option<(ObjectId, Vec<Step>)> {

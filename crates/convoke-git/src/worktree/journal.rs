@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
+pub(super) use crate::checkpoint::lock::remove;
 use crate::{Error, Result};
 
 /// Writes a short note and syncs it, before the first change.
@@ -21,15 +22,5 @@ pub(super) fn read(path: &Path) -> Result<Option<String>> {
         Ok(text) => Ok(text.strip_suffix("\nend").map(str::to_owned)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::io("read", path, error)),
-    }
-}
-
-/// Deletes the note: everything is in order again.
-pub(super) fn remove(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Error::io("remove", path, error))
-        }
-        Ok(()) | Err(_) => Ok(()),
     }
 }

@@ -21,19 +21,11 @@ fn assert_exact(scene: &Scene, turn: u64) {
 #[test]
 fn c9_a_merge_and_a_rebase_in_progress_are_captured() {
     let scene = Scene::with_git();
-    scene.git(&["checkout", "-qb", "side"]);
-    scene.write("README", "side\n");
-    scene.git(&["commit", "-qam", "side"]);
-    scene.git(&["checkout", "-q", "main"]);
-    scene.write("README", "main\n");
-    scene.git(&["commit", "-qam", "main"]);
-    let conflict = |args: &[&str]| {
-        assert!(!scene.user_git(&scene.project).args(args).output().unwrap().status.success());
-    };
-    conflict(&["merge", "-q", "side"]);
+    scene.diverge();
+    scene.conflict(&["merge", "-q", "side"]);
     assert_exact(&scene, 1);
     scene.git(&["merge", "--abort"]);
-    conflict(&["rebase", "-q", "side"]);
+    scene.conflict(&["rebase", "-q", "side"]);
     assert_exact(&scene, 2);
     scene.git(&["rebase", "--abort"]);
     scene.git(&["checkout", "-q", "--detach"]);

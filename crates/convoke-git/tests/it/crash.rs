@@ -3,17 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use convoke_git::{Discard, Finish, FinishRequest, Outcome};
+use convoke_testkit::wait;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::scene::{Scene, before, files, limits};
 use crate::worktrees::{add, new_branch, removal};
-
-/// How long a test waits for something that happens soon.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Enough files that writing them takes a noticeable time.
 const MANY: usize = 300;
@@ -34,11 +30,7 @@ fn start(action: &str, scene: &Scene, work_tree: &Path, rest: &str) -> Child {
 
 /// Waits until something is so, or the program has ended.
 fn until(child: &mut Child, fact: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !fact() && child.try_wait().unwrap().is_none() {
-        assert!(start.elapsed() < PATIENCE);
-        thread::yield_now();
-    }
+    wait::until("the moment of the kill", || fact() || child.try_wait().unwrap().is_some());
 }
 
 /// Kills the program alone; its git goes on.

@@ -45,24 +45,16 @@ fn c9_facts_of_unborn_detached_and_halfway_repositories() {
     let scene = Scene::with_git();
     scene.git(&["checkout", "-q", "--detach"]);
     assert!(matches!(scene.open().facts(&limits()).unwrap().head, Head::Detached { .. }));
-    scene.git(&["checkout", "-qb", "side"]);
-    scene.write("README", "side\n");
-    scene.git(&["commit", "-qam", "side"]);
-    scene.git(&["checkout", "-q", "main"]);
-    scene.write("README", "main\n");
-    scene.git(&["commit", "-qam", "main"]);
-    let conflict = |args: &[&str]| {
-        assert!(!scene.user_git(&scene.project).args(args).output().unwrap().status.success());
-    };
-    conflict(&["merge", "-q", "side"]);
+    scene.diverge();
+    scene.conflict(&["merge", "-q", "side"]);
     let facts = scene.open().facts(&limits()).unwrap();
     assert_eq!((facts.operation, facts.dirt.conflicted), (Some(Operation::Merge), 1));
     scene.git(&["merge", "--abort"]);
-    conflict(&["rebase", "-q", "side"]);
+    scene.conflict(&["rebase", "-q", "side"]);
     let facts = scene.open().facts(&limits()).unwrap();
     assert_eq!(facts.operation, Some(Operation::Rebase));
     scene.git(&["rebase", "--abort"]);
-    conflict(&["cherry-pick", "side"]);
+    scene.conflict(&["cherry-pick", "side"]);
     assert_eq!(scene.open().operation(), Some(Operation::CherryPick));
 }
 

@@ -4,9 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use convoke_git::{Cancel, Checkpoints, Error, Filters, Git, Launcher, Limits, Options, Project};
+use convoke_testkit::wait::until;
 
 use crate::scene::{SEARCH_PATH, Scene, git, limits};
 
@@ -36,14 +37,6 @@ fn is_alive(pid: &str) -> bool {
     // A zombie is dead; it waits to be reaped by its new parent.
     let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     !status.is_empty() && !status.contains(") Z ")
-}
-
-fn until(what: &str, fact: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !fact() {
-        assert!(start.elapsed() < PATIENCE, "{what}");
-        thread::yield_now();
-    }
 }
 
 fn assert_gone(pids: &Path) {

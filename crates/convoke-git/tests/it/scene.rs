@@ -55,6 +55,21 @@ impl Scene {
         scene
     }
 
+    /// Changes a file differently on `main`, which is checked out, and on `side`.
+    pub(crate) fn diverge(&self) {
+        self.git(&["checkout", "-qb", "side"]);
+        self.write("README", "side\n");
+        self.git(&["commit", "-qam", "side"]);
+        self.git(&["checkout", "-q", "main"]);
+        self.write("README", "main\n");
+        self.git(&["commit", "-qam", "main"]);
+    }
+
+    /// Runs git in the project, which stops because of a conflict.
+    pub(crate) fn conflict(&self, args: &[&str]) {
+        assert!(!self.user_git(&self.project).args(args).output().unwrap().status.success());
+    }
+
     pub(crate) fn root(&self) -> PathBuf {
         fs::canonicalize(self.folder.path()).unwrap()
     }

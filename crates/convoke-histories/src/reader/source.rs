@@ -226,20 +226,25 @@ pub(super) struct Read {
     last: u64,
 }
 
-/// Hashes of the ids of a document's first messages: of one, of two, and so on; and of the content
-/// of the last of them.
+/// Hashes of the ids of a document's messages: of all of them, and of those up to a cursor, each
+/// with that of the content of the last of them. A document may have any number of messages, so
+/// that their hashes are not kept.
 #[derive(Debug)]
-pub(super) struct Ids(Vec<(u64, u64)>);
+pub(super) struct Ids {
+    all: Read,
+    before: Option<Read>,
+}
 
 impl Ids {
-    pub(super) fn read(file: File) -> io::Result<Self> {
+    /// Reads a document, of which this many messages were read before.
+    pub(super) fn read(file: File, before: u64) -> io::Result<Self> {
         #[derive(Deserialize)]
         struct Id<'a> {
             #[serde(borrow, default)]
             id: Words<'a>,
         }
-        let mut hashes = Vec::new();
-        let mut last = EMPTY;
+        let mut all = Read { messages: 0, ids: EMPTY, last: EMPTY };
+        let mut found = None;
         let mut elements = Elements::new(file);
         loop {
             let element = match elements.next() {
@@ -253,25 +258,27 @@ impl Ids {
                 let id = serde_json::from_slice::<Id<'_>>(&json).ok();
                 let id = id.filter(|id| !id.id.as_str().is_empty());
                 let own = id.map_or_else(|| digest(&json), |id| digest(id.id.as_str().as_bytes()));
-                last = digest(&[last.to_le_bytes(), own.to_le_bytes()].concat());
-                hashes.push((last, digest(&json)));
+                let ids = digest(&[all.ids.to_le_bytes(), own.to_le_bytes()].concat());
+                all = Read { messages: all.messages + 1, ids, last: digest(&json) };
+                if all.messages == before {
+                    found = Some(all);
+                }
             }
         }
-        Ok(Self(hashes))
+        Ok(Self { all, before: found })
     }
 
     /// The number of messages, with their hashes.
-    pub(super) fn all(&self) -> Read {
-        let (ids, last) = self.0.last().copied().unwrap_or((EMPTY, EMPTY));
-        Read { messages: self.0.len() as u64, ids, last }
+    pub(super) const fn all(&self) -> Read {
+        self.all
     }
 
-    /// How many of the first messages are unchanged; `None` if others are in their place. Only the
-    /// last one may have been rewritten.
+    /// How many of the messages that were read before are unchanged; `None` if others are in their
+    /// place. Only the last one may have been rewritten.
     pub(super) fn known(&self, messages: u64, ids: u64, last: u64) -> Option<u64> {
         let Some(place) = messages.checked_sub(1) else { return Some(0) };
-        let (now, said) = self.0.get(usize::try_from(place).ok()?)?;
-        (*now == ids).then_some(if *said == last { messages } else { place })
+        let now = self.before?;
+        (now.ids == ids).then_some(if now.last == last { messages } else { place })
     }
 }
 
@@ -297,7 +304,8 @@ impl RowSource {
         place: RowPlace,
     ) -> Result<Self> {
         let condition = condition(beside.folder, &history.path);
-        let database = Database::open(beside.folder, beside.importer.transcripts, &history.path)?;
+        let allowed = beside.importer.transcripts;
+        let database = Database::open(beside.folder, allowed, &history.path, rows.tables)?;
         let stamp = match history.stamp {
             Stamp(StampKind::Rows(stamp)) => stamp,
             Stamp(StampKind::File { .. }) => RowStamp::default(),

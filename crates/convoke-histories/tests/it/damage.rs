@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use convoke_histories::{Agent, Reading};
+use convoke_histories::{Agent, Error, Reading};
 use proptest::prelude::*;
 
 use crate::render::{Conversation, render};
 use crate::scene::Scene;
-use crate::stories::{CLINE, LINES, story};
+use crate::stories::{CLINE, GOOSE, LINES, OPENCODE, story};
 
 const CLAUDE: &str = "projects/-p/77777777-7777-4777-8777-777777777777.jsonl";
 
@@ -134,6 +134,65 @@ fn h6_a_database_that_is_none_is_an_error_that_names_it() {
 }
 
 /// Something between a valid line and noise: a line of a story with some bytes replaced, cut or repeated.
+/// A store whose tables are views, one of which never ends.
+#[test]
+fn h6_a_view_in_place_of_a_table_is_refused_and_named() {
+    let endless = "AS WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n)
+         SELECT n AS id, n AS updated_at, n AS session_id, 'user' AS session_type FROM n";
+    for (agent, path, table) in [
+        (Agent::Goose, GOOSE, "sessions"),
+        (Agent::Goose, GOOSE, "messages"),
+        (Agent::Opencode, OPENCODE, "session"),
+        (Agent::Opencode, OPENCODE, "part"),
+    ] {
+        let scene = story(agent);
+        scene.sql(path, &format!("DROP TABLE {table}; CREATE VIEW {table} {endless}"));
+        let error = scene.store().scan().unwrap_err();
+        assert!(matches!(error, Error::Refused { .. }), "{error}");
+        assert!(error.to_string().contains(path), "{error}");
+        // As if the schema said that the view is a table.
+        let lie = format!(
+            "PRAGMA writable_schema = ON;
+             UPDATE sqlite_schema SET type = 'table' WHERE name = '{table}'"
+        );
+        scene.sql(path, &lie);
+        let error = scene.store().scan().unwrap_err();
+        assert!(error.to_string().contains(path), "{error}");
+    }
+}
+
+#[test]
+fn h6_a_virtual_table_in_place_of_a_table_is_refused() {
+    let scene = story(Agent::Goose);
+    scene.sql(GOOSE, "DROP TABLE messages; CREATE VIRTUAL TABLE messages USING fts5(session_id)");
+    let error = scene.store().scan().unwrap_err();
+    assert!(matches!(error, Error::Refused { .. }), "{error}");
+}
+
+#[test]
+fn h6_an_endless_view_beside_transcripts_costs_only_titles() {
+    let scene = story(Agent::Codex);
+    let endless = "DROP TABLE threads; CREATE VIEW threads AS
+         WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n)
+         SELECT n AS id, '' AS title, '' AS cwd, '' AS name FROM n";
+    scene.sql("state_5.sqlite", endless);
+    assert!(scene.render().contains("fix it"));
+}
+
+#[test]
+fn h6_a_row_that_is_longer_than_any_message_is_named_and_the_rest_is_read() {
+    let scene = story(Agent::Goose);
+    let rows = "INSERT INTO messages (session_id, role, content_json, created_timestamp)
+         VALUES ('20261101_1', 'user', printf('%.*c', 20000000, 'x'), 1793527208),
+             ('20261101_1', 'user', '[{\"type\":\"text\",\"text\":\"the last\"}]', 1793527209);
+         INSERT INTO sessions (id, working_dir, updated_at)
+         VALUES (printf('%.*c', 20000000, 'x'), '/p', '2026-11-01 10:00:09')";
+    scene.sql(GOOSE, rows);
+    assert_eq!(scene.histories().len(), 1);
+    let text = scene.render();
+    assert!(text.contains("it is too long") && text.contains("the last"), "{text}");
+}
+
 fn mutated() -> impl Strategy<Value = (usize, Vec<(prop::sample::Index, u8, u8)>)> {
     let change = (any::<prop::sample::Index>(), any::<u8>(), 0..4_u8);
     (0..LINES.len() + 1, prop::collection::vec(change, 1..12))

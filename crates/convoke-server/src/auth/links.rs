@@ -11,6 +11,7 @@ use std::time::Duration;
 use convoke_core::user::UserName;
 use tokio::time::Instant;
 
+use super::browsers::BrowserUser;
 use super::secret::{Digest, Token};
 
 /// How long a link is valid: long enough to switch windows, too short to be found later.
@@ -30,8 +31,8 @@ pub(crate) struct Links {
 struct Link {
     secret: Digest,
     until: Instant,
-    /// The user whom it signs in; the owner without one.
-    user: Option<UserName>,
+    /// The user whom it signs in, as of when the link was made; the owner without one.
+    user: Option<BrowserUser>,
     _file: Option<RedirectFile>,
 }
 
@@ -49,21 +50,21 @@ impl Links {
         Self { folder, waiting: Mutex::default() }
     }
 
-    /// Creates a link to the page at `url`.
-    pub(crate) fn make(&self, url: &str, token: &Token) -> String {
-        self.add(token, None, None);
+    /// Creates a link to the page at `url`, for the caller's own browser.
+    pub(crate) fn make(&self, url: &str, token: &Token, user: Option<BrowserUser>) -> String {
+        self.add(token, LINK_LIFE, None, user);
         address(url, token)
     }
 
-    /// Creates a link that signs in a browser of a user.
-    pub(crate) fn make_for_user(&self, url: &str, token: &Token, user: UserName) -> String {
-        self.add(token, None, Some(user));
+    /// Creates a link that is sent to a user.
+    pub(crate) fn make_for_user(&self, url: &str, token: &Token, user: BrowserUser) -> String {
+        self.add(token, USER_LINK_LIFE, None, Some(user));
         address(url, token)
     }
 
     /// Removes the links of a user.
     pub(crate) fn drop_user(&self, name: &UserName) {
-        self.waiting().retain(|link| link.user.as_ref() != Some(name));
+        self.waiting().retain(|link| link.user.as_ref().is_none_or(|user| user.name != *name));
     }
 
     /// Creates a link and a file that redirects a browser to it. Blocks while the file is written.
@@ -72,6 +73,7 @@ impl Links {
         url: &str,
         token: &Token,
         name: &str,
+        user: Option<BrowserUser>,
     ) -> convoke_files::Result<PathBuf> {
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder);
         made.map_err(|source| convoke_files::Error::Write {
@@ -81,11 +83,17 @@ impl Links {
         })?;
         let path = self.folder.join(format!("{name}.html"));
         convoke_files::atomic::write(&path, redirect(&address(url, token)).as_bytes())?;
-        self.add(token, Some(RedirectFile(path.clone())), None);
+        self.add(token, LINK_LIFE, Some(RedirectFile(path.clone())), user);
         Ok(path)
     }
 
-    fn add(&self, token: &Token, file: Option<RedirectFile>, user: Option<UserName>) {
+    fn add(
+        &self,
+        token: &Token,
+        life: Duration,
+        file: Option<RedirectFile>,
+        user: Option<BrowserUser>,
+    ) {
         let mut waiting = self.waiting();
         let alike = |link: &Link| link.user.is_some() == user.is_some();
         if waiting.iter().filter(|link| alike(link)).count() >= LINKS_MAX
@@ -94,7 +102,6 @@ impl Links {
             waiting.remove(oldest);
         }
         let secret = Digest::of(token.as_str());
-        let life = if user.is_some() { USER_LINK_LIFE } else { LINK_LIFE };
         waiting.push(Link { secret, until: Instant::now() + life, user, _file: file });
     }
 
@@ -124,8 +131,9 @@ impl Links {
 /// The result of redeeming a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Redeemed {
-    /// The link was valid, for this user or for the owner.
-    Valid(Option<UserName>),
+    /// The link was valid, for this user or for the owner. The caller checks the user's epoch: another node may have
+    /// removed the user or signed them out since.
+    Valid(Option<BrowserUser>),
     /// The link was used before, has expired, or never existed.
     Invalid,
 }
@@ -176,12 +184,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn k6_a_link_works_once_and_soon() {
         let (links, _folder) = links();
-        let link = links.make("http://127.0.0.1:1", &token(1));
+        let link = links.make("http://127.0.0.1:1", &token(1), None);
         assert_eq!(link, format!("http://127.0.0.1:1/#link={}", "01".repeat(32)));
         assert_eq!(links.redeem(token(2).as_str()), Redeemed::Invalid);
         assert_eq!(links.redeem(token(1).as_str()), Redeemed::Valid(None));
         assert_eq!(links.redeem(token(1).as_str()), Redeemed::Invalid, "used");
-        links.make("http://127.0.0.1:1", &token(3));
+        links.make("http://127.0.0.1:1", &token(3), None);
         tokio::time::advance(LINK_LIFE).await;
         assert_eq!(links.redeem(token(3).as_str()), Redeemed::Invalid, "expired");
     }
@@ -189,7 +197,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn k6_a_redirect_file_is_private_and_goes_with_its_link() {
         let (links, folder) = links();
-        let make = |byte| links.make_file("http://127.0.0.1:1", &token(byte), "a").unwrap();
+        let make = |byte| links.make_file("http://127.0.0.1:1", &token(byte), "a", None).unwrap();
         let path = make(1);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(
@@ -215,7 +223,7 @@ mod tests {
     async fn more_links_than_there_is_room_for_drop_the_oldest() {
         let (links, _folder) = links();
         for byte in 0..=16 {
-            links.make("http://127.0.0.1:1", &token(byte));
+            links.make("http://127.0.0.1:1", &token(byte), None);
         }
         assert_eq!(links.redeem(token(0).as_str()), Redeemed::Invalid);
         assert_eq!(links.redeem(token(1).as_str()), Redeemed::Valid(None));

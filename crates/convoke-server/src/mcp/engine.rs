@@ -10,6 +10,7 @@ use convoke_api::bodies::{
 use convoke_api::mcp::recall::{ReadHistory, SearchHistory};
 use convoke_api::mcp::teams::{CancelTeam, ReportOfTeam};
 use convoke_api::mcp::{Approval, Approve};
+use convoke_core::explain;
 use convoke_core::question::{Limits, Question};
 use convoke_core::request::{Answers, State};
 use convoke_core::team::TeamName;
@@ -17,11 +18,12 @@ use convoke_engine::{Asker, Caller as TeamCaller, Engine, Error, Outcome, Recall
 use rmcp::ErrorData;
 
 use super::backend::{Backend, Call, CallError, Found, Offer, RecallOffer, Waiting};
+use super::own_questions::own_question;
 use super::recall;
 use crate::access;
 use crate::actor::{Actor, Login, Subject};
 use crate::app::App;
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::middleware::Caller;
 use crate::nodes::request_elsewhere;
 use crate::rest::teams as rest;
@@ -30,15 +32,15 @@ use crate::view::teams as view;
 /// Who calls a tool.
 #[derive(Debug)]
 pub(crate) struct McpCaller {
-    asker: Asker,
+    pub(super) asker: Asker,
     /// The human behind a program; none behind the agent of a session, which acts for the session.
     actor: Option<Actor>,
 }
 
 /// The tools' view of the engine.
 pub(crate) struct EngineBackend {
-    engine: Engine,
-    app: Arc<App>,
+    pub(super) engine: Engine,
+    pub(super) app: Arc<App>,
 }
 
 impl fmt::Debug for EngineBackend {
@@ -169,6 +171,7 @@ impl Backend for EngineBackend {
         question: TeamQuestion,
     ) -> Result<TeamAnswer, CallError> {
         self.check(caller, team).await?;
+        let by = caller.actor.as_ref().and_then(|actor| actor.name.clone());
         let caller = match &caller.asker {
             Asker::Session(session) => {
                 self.from(&caller.asker, question.from_team.clone()).await?;
@@ -179,7 +182,7 @@ impl Backend for EngineBackend {
                 TeamCaller::Outside { team }
             }
         };
-        match rest::ask_team(&self.app, caller, team, question).await {
+        match rest::ask_team(&self.app, caller, by, team, question).await {
             Ok(answer) => Ok(answer),
             Err(failure) => Err(self.refused(&failure).await),
         }
@@ -204,16 +207,11 @@ impl Backend for EngineBackend {
         let from = self.from(&caller.asker, from_team).await?;
         let named = from.as_ref().map(TeamName::as_str);
         let pair = rest::pair(&self.engine, &team, named, thread).await?;
-        if let Some(node) = self.engine.teams().node_of(&pair.to).await? {
-            let message = message_id.map(|id| id.to_string());
-            let of = [("from", named), ("thread", pair.thread.as_deref())];
-            let of = of.into_iter().chain([("messageId", message.as_deref())]);
-            let query: Vec<String> = of.filter_map(|(name, value)| part(name, value?)).collect();
-            let uri = format!("/api/teams/{team}/report?{}", query.join("&"));
-            return Ok(request_elsewhere(&self.app, node, "GET", uri, String::new()).await?);
-        }
-        let which = message_id.map_or(WhichQuestion::Last, WhichQuestion::Message);
-        Ok(view::report(self.engine.teams().report(&pair, which).await?))
+        let which = match self.own_questions(caller, &pair) {
+            None => message_id.map_or(WhichQuestion::Last, WhichQuestion::Message),
+            Some(own) => WhichQuestion::Message(own_question(&pair, &own, message_id)?),
+        };
+        self.report(&pair, which).await
     }
 
     async fn cancel_team(
@@ -226,6 +224,9 @@ impl Backend for EngineBackend {
         let from = self.from(&caller.asker, from_team).await?;
         let named = from.as_ref().map(TeamName::as_str);
         let pair = rest::pair(&self.engine, &team, named, thread).await?;
+        if let Some(own) = self.own_questions(caller, &pair) {
+            return self.cancel_own(&pair, &own).await;
+        }
         if let Some(node) = self.engine.teams().node_of(&pair.to).await? {
             let uri = format!("/api/teams/{team}/cancel");
             let body = TeamCancel { from_team: pair.from.map(String::from), thread: pair.thread };
@@ -287,12 +288,6 @@ impl EngineBackend {
     }
 }
 
-/// A part of a query.
-fn part(name: &str, value: &str) -> Option<String> {
-    let value = percent_encoding::utf8_percent_encode(value, percent_encoding::NON_ALPHANUMERIC);
-    (!name.is_empty()).then(|| format!("{name}={value}"))
-}
-
 fn state(outcome: Outcome) -> State<Answers> {
     match outcome {
         Outcome::Answered(answers) => State::Answered(Answers { answers }),
@@ -306,7 +301,7 @@ fn state(outcome: Outcome) -> State<Answers> {
 
 impl From<Error> for CallError {
     fn from(error: Error) -> Self {
-        Self::Message(failure::chain(&error))
+        Self::Message(explain(&error))
     }
 }
 

@@ -11,13 +11,14 @@ use axum::response::Response;
 use convoke_api::bodies::{
     BrowserLink, BrowserSessions, LinkForm, NewBrowserLink, SignIn, SignedIn, code,
 };
+use convoke_core::explain;
 use convoke_core::time::Timestamp;
 
 use super::{Daemon, Written};
-use crate::actor::Login;
+use crate::actor::{Actor, Login};
 use crate::app::App;
 use crate::auth::{BrowserUser, Credential, LINK_LIFE, NewBrowser, Redeemed, Revoked};
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::json::{self, MaybeJson, ShortJson};
 use crate::middleware::{Caller, Peer};
 
@@ -26,7 +27,7 @@ const ID_CHARS: usize = 8;
 
 /// Make a one-time link for a browser
 ///
-/// It signs in one browser, once, within five minutes.
+/// It signs in one browser of the caller, once, within five minutes.
 #[utoipa::path(
     post,
     path = "/api/browser-links",
@@ -38,6 +39,7 @@ const ID_CHARS: usize = 8;
 pub(super) async fn link(
     State(app): Daemon,
     Extension(caller): Extension<Caller>,
+    Extension(actor): Extension<Actor>,
     MaybeJson(new): MaybeJson<NewBrowserLink>,
 ) -> Result<Response, Failure> {
     if let Caller::Human(Login::Browser(_)) = caller {
@@ -46,17 +48,23 @@ pub(super) async fn link(
             Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail).hint("run `convoke open`")
         );
     }
+    // A link of a user signs in that user, never the owner of the daemon.
+    let user = match &actor.name {
+        Some(name) => Some(app.engine.users().get(name.as_str()).await?),
+        None => None,
+    };
+    let user = user.map(|user| BrowserUser { name: user.name, epoch: user.epoch });
     let life = i64::try_from(LINK_LIFE.as_millis()).unwrap_or(i64::MAX);
     let now = app.auth.browsers.now();
     let expires_at = Timestamp::from_millis(now.as_millis().saturating_add(life));
     let link = match new.r#as {
         LinkForm::Url => {
-            let url = app.auth.links.make(&app.identity.url, &app.new_token());
+            let url = app.auth.links.make(&app.identity.url, &app.new_token(), user);
             BrowserLink { url: Some(url), file: None, expires_at }
         }
         LinkForm::File => {
-            let made = make_file(&app).await;
-            let file = made.map_err(|error| Failure::internal(failure::chain(&error)))?;
+            let made = make_file(&app, user).await;
+            let file = made.map_err(|error| Failure::internal(explain(&error)))?;
             BrowserLink { url: None, file: Some(file.display().to_string()), expires_at }
         }
     };
@@ -65,11 +73,14 @@ pub(super) async fn link(
 
 /// Makes a link and a file that redirects to it; the file is removed when the link is used or
 /// expires.
-pub(crate) async fn make_file(app: &Arc<App>) -> Result<PathBuf, convoke_files::Error> {
+pub(crate) async fn make_file(
+    app: &Arc<App>,
+    user: Option<BrowserUser>,
+) -> Result<PathBuf, convoke_files::Error> {
     let making = Arc::clone(app);
     let made = tokio::task::spawn_blocking(move || {
         let name: String = making.new_token().as_str().chars().take(ID_CHARS).collect();
-        making.auth.links.make_file(&making.identity.url, &making.new_token(), &name)
+        making.auth.links.make_file(&making.identity.url, &making.new_token(), &name, user)
     });
     let path = made.await.unwrap_or_else(|error| {
         Err(convoke_files::Error::Write {
@@ -112,7 +123,7 @@ pub(super) async fn sign_in(
     headers: HeaderMap,
     ShortJson(SignIn { link }): ShortJson<SignIn>,
 ) -> Result<Response, Failure> {
-    let user = match app.auth.links.redeem(&link) {
+    let user = match redeem(&app, &link).await? {
         Redeemed::Valid(user) => user,
         Redeemed::Invalid => {
             tracing::warn!(target: "security", %peer, "refused a link");
@@ -122,11 +133,6 @@ pub(super) async fn sign_in(
                 .hint("run `convoke open` to get another one"));
         }
     };
-    let user = match user {
-        Some(name) => Some(app.engine.users().get(name.as_str()).await?),
-        None => None,
-    };
-    let user = user.map(|user| BrowserUser { name: user.name, epoch: user.epoch });
     if let Credential::Browser(visit) = app.auth.credential(&headers)
         && visit.user == user
     {
@@ -147,6 +153,15 @@ pub(super) async fn sign_in(
     let cookie = cookie.map_err(|error| Failure::internal(error.to_string()))?;
     response.headers_mut().insert(SET_COOKIE, cookie);
     Ok(response)
+}
+
+/// Consumes a link. It is not valid if its user was removed or signed out since it was made, on whichever node.
+async fn redeem(app: &App, link: &str) -> Result<Redeemed, Failure> {
+    let redeemed = app.auth.links.redeem(link);
+    let Redeemed::Valid(Some(user)) = &redeemed else { return Ok(redeemed) };
+    let known = app.engine.users().find(user.name.clone()).await?;
+    let is_same = known.is_some_and(|known| known.epoch == user.epoch);
+    Ok(if is_same { redeemed } else { Redeemed::Invalid })
 }
 
 /// List the browsers that are signed in
@@ -180,7 +195,7 @@ pub(super) async fn revoke(
     Written(id): Written,
 ) -> Result<StatusCode, Failure> {
     let revoked = app.auth.browsers.revoke(&id).await;
-    match revoked.map_err(|error| Failure::internal(failure::chain(&error)))? {
+    match revoked.map_err(|error| Failure::internal(explain(&error)))? {
         Revoked::Done => {
             tracing::info!(target: "security", browser = id, "a browser was signed out");
             Ok(StatusCode::NO_CONTENT)

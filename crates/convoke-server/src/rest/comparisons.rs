@@ -112,12 +112,14 @@ pub(super) async fn show(State(app): Daemon, Path(id): Path<String>) -> Result<R
 )]
 pub(super) async fn keep(
     State(app): Daemon,
+    Extension(actor): Extension<Actor>,
     Path(id): Path<String>,
     Json(KeepEntry { session_id, how, message, force, resolve }): Json<KeepEntry>,
 ) -> Result<Response, Failure> {
     let session = app.engine.sessions().find(&session_id).await?;
     let how = how.unwrap_or(FinishWay::Keep);
-    let order = view::worktrees::order(FinishWorktree { how, message, force, resolve });
+    let order = FinishWorktree { how, message, force, resolve };
+    let order = view::worktrees::order(order, actor.name);
     let (finished, comparison) = app.engine.comparisons().keep(&id, session, order).await?;
     Ok(json::ok(&KeptEntry {
         finished: view::worktrees::finished(finished),

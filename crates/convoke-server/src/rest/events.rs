@@ -12,6 +12,7 @@ use axum::http::header::{CONTENT_TYPE, HeaderMap};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
 use convoke_api::Cursor;
+use convoke_core::explain;
 use convoke_core::message::Rev;
 use convoke_core::update::Update;
 use convoke_engine::{Error, Published, Watcher};
@@ -21,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use utoipa::IntoParams;
 
 use super::{Daemon, Named};
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::query::{self, Query};
 
 /// How often a silent stream sends a comment, so that proxies keep it open.
@@ -113,7 +114,7 @@ impl Following {
                 Ok(published) => Some((Ok(event(&published, &self.generation)), self)),
                 Err(Error::Stopping) => None,
                 Err(error) => {
-                    tracing::error!("a stream breaks off: {}", failure::chain(&error));
+                    tracing::error!("a stream breaks off: {}", explain(&error));
                     Some((Err(error), self))
                 }
             },

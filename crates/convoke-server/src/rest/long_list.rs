@@ -4,11 +4,12 @@ use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use axum::response::Response;
 use convoke_api::bodies::Sessions;
+use convoke_core::explain;
 use convoke_engine::{Error, ListPiece, ListPieces};
 use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
 
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::{json, view};
 
 /// The start of a serialised `Sessions`, which is also the start of an empty one.
@@ -57,7 +58,7 @@ impl LongList {
                 }
                 // The head has been sent, so the body is cut off, which clients see as an error.
                 Err(error) => {
-                    tracing::error!("a list breaks off: {}", failure::chain(&error));
+                    tracing::error!("a list breaks off: {}", explain(&error));
                     Some((Err(error), None))
                 }
             }

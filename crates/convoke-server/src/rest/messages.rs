@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use convoke_api::schema::Messages;
+use convoke_core::explain;
 use convoke_core::id::SessionId;
 use convoke_core::message::{Message, Rev, Seq};
 use convoke_core::time::Timestamp;
@@ -17,7 +18,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::{Daemon, Named};
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::json;
 use crate::query::{self, Query};
 
@@ -229,7 +230,7 @@ impl Reading {
             }
             // The head was sent, so the response is cut off, which clients see as an error.
             Err(error) => {
-                tracing::error!("a list of messages is cut off: {}", failure::chain(&error));
+                tracing::error!("a list of messages is cut off: {}", explain(&error));
                 return Some((Err(error), None));
             }
         }

@@ -126,13 +126,14 @@ pub(super) async fn state(State(app): Daemon, Named(id): Named) -> Result<Respon
 )]
 pub(super) async fn edit_queued(
     State(app): Daemon,
+    Extension(actor): Extension<Actor>,
     Queued { session, prompt }: Queued,
     Json(patch): Json<QueuePatch>,
 ) -> Result<Response, Failure> {
     let sessions = app.engine.sessions();
     let mut changed = None;
     if let Some(text) = patch.text {
-        changed = Some(sessions.edit_queued(session, prompt, text).await?);
+        changed = Some(sessions.edit_queued(session, prompt, text, actor.name).await?);
     }
     if let Some(position) = patch.position {
         let to = usize::try_from(position).unwrap_or(usize::MAX);
@@ -313,8 +314,12 @@ pub(super) async fn cancel(State(app): Daemon, Named(id): Named) -> Result<Respo
         (status = 429, description = "The limit of active sessions is reached"),
     )
 )]
-pub(super) async fn resume(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
-    Ok(shown(app.engine.sessions().resume(id).await?))
+pub(super) async fn resume(
+    State(app): Daemon,
+    Extension(actor): Extension<Actor>,
+    Named(id): Named,
+) -> Result<Response, Failure> {
+    Ok(shown(app.engine.sessions().resume(id, actor.name).await?))
 }
 
 /// Rename, archive or unarchive a session

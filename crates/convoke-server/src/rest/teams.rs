@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -12,11 +13,13 @@ use convoke_api::bodies::{
 use convoke_core::id::MessageId;
 use convoke_core::message::Seq;
 use convoke_core::team::{Pair, TeamName};
+use convoke_core::user::UserName;
 use convoke_engine::{Caller, Engine, Error, Stopped, TeamAsk, Wait, WhichQuestion};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::{Daemon, Written};
+use crate::actor::Actor;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::json::{self, Json, MaybeJson};
@@ -105,10 +108,11 @@ pub(super) async fn status(
 )]
 pub(super) async fn ask(
     State(app): Daemon,
+    Extension(actor): Extension<Actor>,
     Written(team): Written,
     Json(question): Json<TeamQuestion>,
 ) -> Result<Response, Failure> {
-    answered(&app, &team, question).await
+    answered(&app, actor, &team, question).await
 }
 
 /// Send a team a message
@@ -132,15 +136,21 @@ pub(super) async fn ask(
 )]
 pub(super) async fn send(
     State(app): Daemon,
+    Extension(actor): Extension<Actor>,
     Written(team): Written,
     Json(message): Json<TeamMessage>,
 ) -> Result<Response, Failure> {
-    answered(&app, &team, message.into()).await
+    answered(&app, actor, &team, message.into()).await
 }
 
-async fn answered(app: &Arc<App>, team: &str, question: TeamQuestion) -> Result<Response, Failure> {
+async fn answered(
+    app: &Arc<App>,
+    actor: Actor,
+    team: &str,
+    question: TeamQuestion,
+) -> Result<Response, Failure> {
     let caller = Caller::Outside { team: question.from_team.as_deref().map(named).transpose()? };
-    let answer = ask_team(app, caller, team, question).await?;
+    let answer = ask_team(app, caller, actor.name, team, question).await?;
     let status = match answer.status {
         AnswerStatus::Answered | AnswerStatus::Failed => StatusCode::OK,
         AnswerStatus::Queued | AnswerStatus::TimedOut => StatusCode::ACCEPTED,
@@ -148,10 +158,11 @@ async fn answered(app: &Arc<App>, team: &str, question: TeamQuestion) -> Result<
     Ok(json::answer(status, &answer))
 }
 
-/// Asks a team on behalf of a caller.
+/// Asks a team on behalf of a caller, behind whom is a user (`None` for the owner).
 pub(crate) async fn ask_team(
     app: &Arc<App>,
     caller: Caller,
+    by: Option<UserName>,
     team: &str,
     question: TeamQuestion,
 ) -> Result<TeamAnswer, Failure> {
@@ -159,7 +170,7 @@ pub(crate) async fn ask_team(
     let wait = Wait::from_millis(timeout.unwrap_or(0)).ok_or_else(|| {
         Failure::invalid("timeout must be -1 (return at once), 0 (wait), or milliseconds")
     })?;
-    let ask = TeamAsk { caller, to: named(team)?, thread, question, wait };
+    let ask = TeamAsk { caller, to: named(team)?, thread, question, by, wait };
     let teams = app.engine.teams();
     Ok(view::answer(match teams.node_of(&ask.to).await? {
         Some(node) => nodes::ask_elsewhere(app, node, ask).await?,

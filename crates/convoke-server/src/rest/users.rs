@@ -11,6 +11,7 @@ use convoke_api::bodies::{
     Audit, AuditEntry, BrowserSession, Device, DeviceKind, Me, NewToken, NewUser, ProjectRole,
     RoleChange, TokenMade, User, UserLink, Users, code,
 };
+use convoke_core::explain;
 use convoke_core::id::ProjectId;
 use convoke_core::time::Timestamp;
 use convoke_core::user::{Role, UserName};
@@ -21,8 +22,8 @@ use utoipa::IntoParams;
 use super::{Daemon, Written, find_session};
 use crate::actor::{Actor, Login};
 use crate::app::App;
-use crate::auth::{Revoked, USER_LINK_LIFE, digest};
-use crate::failure::{self, Failure};
+use crate::auth::{BrowserUser, Revoked, USER_LINK_LIFE, digest};
+use crate::failure::Failure;
 use crate::json::{self, Json};
 use crate::middleware::Caller;
 use crate::query::{Query, within};
@@ -73,7 +74,7 @@ pub(super) async fn add(
     refuse_browsers(&caller)?;
     let name: UserName = new.name.parse().map_err(Error::from)?;
     let user = app.engine.users().add(name, new.role.unwrap_or(Role::Member)).await?;
-    Ok(json::answer(StatusCode::CREATED, &link_for(&app, user.name)))
+    Ok(json::answer(StatusCode::CREATED, &link_for(&app, user)))
 }
 
 /// Make another link for a user
@@ -95,7 +96,7 @@ pub(super) async fn link(
 ) -> Result<Response, Failure> {
     refuse_browsers(&caller)?;
     let user = app.engine.users().get(&name).await?;
-    Ok(json::answer(StatusCode::CREATED, &link_for(&app, user.name)))
+    Ok(json::answer(StatusCode::CREATED, &link_for(&app, user)))
 }
 
 /// Change the role of a user
@@ -237,7 +238,7 @@ pub(super) async fn sign_device_out(
     let browsers = app.auth.browsers.list();
     if browsers.iter().any(|it| it.id == id && it.user.as_ref() == Some(&user.name)) {
         let revoked = app.auth.browsers.revoke(&id).await;
-        return match revoked.map_err(|error| Failure::internal(failure::chain(&error)))? {
+        return match revoked.map_err(|error| Failure::internal(explain(&error)))? {
             Revoked::Done | Revoked::Unknown => Ok(StatusCode::NO_CONTENT),
         };
     }
@@ -338,8 +339,10 @@ fn refuse_browsers(caller: &Caller) -> Result<(), Failure> {
     Err(Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail).hint("run `convoke user`"))
 }
 
-fn link_for(app: &App, user: UserName) -> UserLink {
-    let url = app.auth.links.make_for_user(&app.identity.url, &app.new_token(), user.clone());
+fn link_for(app: &App, user: convoke_engine::User) -> UserLink {
+    let convoke_engine::User { name: user, epoch, .. } = user;
+    let of = BrowserUser { name: user.clone(), epoch };
+    let url = app.auth.links.make_for_user(&app.identity.url, &app.new_token(), of);
     UserLink { user, url, expires_at: after(app, USER_LINK_LIFE) }
 }
 

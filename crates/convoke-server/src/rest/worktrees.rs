@@ -1,5 +1,6 @@
 //! Work trees that sessions have for themselves: finished, listed, removed and restored.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use convoke_api::bodies::{FinishWorktree, FinishedWorktree, Session, Worktrees};
@@ -8,6 +9,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::{Daemon, Named};
+use crate::actor::Actor;
 use crate::failure::Failure;
 use crate::json::{self, Json};
 use crate::query::Query;
@@ -41,10 +43,11 @@ pub(super) struct How {
 )]
 pub(super) async fn finish(
     State(app): Daemon,
+    Extension(actor): Extension<Actor>,
     Named(id): Named,
     Json(finish): Json<FinishWorktree>,
 ) -> Result<Response, Failure> {
-    let order = view::worktrees::order(finish);
+    let order = view::worktrees::order(finish, actor.name);
     let finished = app.engine.worktrees().finish(id, order).await?;
     Ok(json::ok(&view::worktrees::finished(finished)))
 }

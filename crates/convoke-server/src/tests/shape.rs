@@ -96,3 +96,52 @@ async fn h8_every_source_of_an_import_is_described() {
     let known = convoke_engine::HistoryAgent::ALL.map(|agent| agent.as_str().to_owned());
     assert_eq!(sources["items"]["enum"], serde_json::json!(known));
 }
+
+/// Who can write the database can have these executed: nothing that changes settings, users or rules, or adds projects.
+#[tokio::test]
+async fn n3_k1_nodes_execute_only_the_listed_routes_for_each_other() {
+    let scene = Scene::new().await;
+    let document = scene.get("/api/openapi.json").await.json();
+    let mut allowed = Vec::new();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for method in operations.as_object().unwrap().keys().map(|method| method.to_uppercase()) {
+            if crate::nodes::is_allowed_request(&method, &path.replace(['{', '}'], "")) {
+                allowed.push(format!("{method} {path}"));
+            }
+        }
+    }
+    insta::assert_snapshot!(allowed.join("\n"), @r"
+    POST /api/inbox/{id}/answer
+    POST /api/inbox/{id}/reject
+    DELETE /api/repos/{id}
+    GET /api/repos/{id}/files
+    POST /api/sessions
+    DELETE /api/sessions/{id}
+    PATCH /api/sessions/{id}
+    POST /api/sessions/{id}/cancel
+    GET /api/sessions/{id}/changes
+    GET /api/sessions/{id}/changes/file
+    POST /api/sessions/{id}/complete
+    POST /api/sessions/{id}/erase
+    POST /api/sessions/{id}/finish
+    POST /api/sessions/{id}/fork
+    POST /api/sessions/{id}/mode
+    POST /api/sessions/{id}/move
+    POST /api/sessions/{id}/prompt
+    DELETE /api/sessions/{id}/queue/{prompt}
+    PATCH /api/sessions/{id}/queue/{prompt}
+    POST /api/sessions/{id}/queue/{prompt}/send
+    POST /api/sessions/{id}/restore
+    POST /api/sessions/{id}/resume
+    POST /api/sessions/{id}/revert
+    POST /api/sessions/{id}/seen
+    POST /api/sessions/{id}/setting
+    POST /api/sessions/{id}/undo
+    DELETE /api/teams/sessions/{id}
+    POST /api/teams/sessions/{id}/compact
+    POST /api/teams/{team}/cancel
+    GET /api/teams/{team}/report
+    POST /api/teams/{team}/sleep
+    POST /api/teams/{team}/wake
+    ");
+}

@@ -241,6 +241,106 @@ async fn n7_who_prompts_and_who_decides_is_in_the_messages_and_in_the_audit_trai
     page.until(|frame| frame["entry"]["event"] == "rule_applied").await;
 }
 
+impl Scene {
+    /// Signs a browser in with a link; returns its cookie and its secret.
+    async fn browser(&self, link: &str) -> Result<(String, String), u16> {
+        let request = Request::post("/api/browser-sessions");
+        let request = request.header("content-type", "application/json");
+        let body = Body::from(json!({"link": link}).to_string());
+        let answer = Answer::of(self.send(request.body(body).unwrap()).await).await;
+        if answer.status != 201 {
+            return Err(answer.status);
+        }
+        let cookie = answer.header("set-cookie").split_once(';').unwrap().0.to_owned();
+        Ok((cookie, answer.json()["secret"].as_str().unwrap().to_owned()))
+    }
+
+    /// Who a browser is.
+    async fn me(&self, (cookie, secret): &(String, String)) -> Answer {
+        let request = Request::get("/api/me").header("cookie", cookie);
+        let request = request.header("x-convoke-browser", secret);
+        Answer::of(self.send(request.body(Body::empty()).unwrap()).await).await
+    }
+}
+
+fn secret_of(url: &str) -> String {
+    url.split_once("#link=").unwrap().1.to_owned()
+}
+
+#[tokio::test]
+async fn n7_a_link_of_a_user_signs_in_that_user_and_ends_with_her() {
+    let scene = Scene::new().await;
+    let token = scene.user("olga", "owner").await;
+    let make = async |form: &str| {
+        let body = json!({"as": form});
+        let made = scene.as_user(&token, Method::POST, "/api/browser-links", body).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        made.json()
+    };
+    let by_url = secret_of(make("url").await["url"].as_str().unwrap());
+    let file = std::fs::read_to_string(make("file").await["file"].as_str().unwrap()).unwrap();
+    let by_file = secret_of(&file).split_once('"').unwrap().0.to_owned();
+    let mut browsers = Vec::new();
+    for link in [by_url, by_file] {
+        let browser = scene.browser(&link).await.unwrap();
+        assert_eq!(scene.me(&browser).await.json()["name"], "olga");
+        browsers.push(browser);
+    }
+    assert_eq!(scene.call(Method::DELETE, "/api/users/olga", None).await.status, 204);
+    for browser in &browsers {
+        assert_eq!(scene.me(browser).await.status, 401);
+    }
+}
+
+#[tokio::test]
+async fn n7_a_waiting_link_ends_when_another_node_signs_its_user_out() {
+    let scene = Scene::new().await;
+    scene.user("ada", "member").await;
+    let link = async || {
+        let made = scene.post("/api/users/ada/link", json!({})).await.json();
+        secret_of(made["url"].as_str().unwrap())
+    };
+    // Another node changes the database; the links of this one stay.
+    let unused = link().await;
+    scene.app.engine.users().sign_out("ada").await.unwrap();
+    assert_eq!(scene.browser(&unused).await, Err(403));
+    let unused = link().await;
+    scene.app.engine.users().remove("ada").await.unwrap();
+    scene.user("ada", "owner").await;
+    assert_eq!(scene.browser(&unused).await, Err(403), "of another user");
+    assert!(scene.browser(&link().await).await.is_ok());
+}
+
+#[tokio::test]
+async fn n7_an_edited_prompt_says_the_words_of_the_user_who_edited_it() {
+    let (scene, address) = Scene::listening(&asking()).await;
+    let session = scene.session().await;
+    let (ada, bob) = (scene.user("ada", "member").await, scene.user("bob", "member").await);
+    let mut queued = Vec::new();
+    for text in ["runs", "by rest", "by frame", "as it is"] {
+        let path = format!("/api/sessions/{session}/prompt");
+        let prompted = scene.as_user(&ada, Method::POST, &path, json!({"text": text})).await;
+        assert_eq!(prompted.status, 202, "{}", prompted.body);
+        queued.push(prompted.json()["messageId"].as_str().unwrap().to_owned());
+    }
+    let path = format!("/api/sessions/{session}/queue/{}", queued[1]);
+    let edited = scene.as_user(&bob, Method::PATCH, &path, json!({"text": "bob's"})).await;
+    assert_eq!(edited.status, 200, "{}", edited.body);
+    let mut page = Page::with_token(address, &bob).await;
+    let edit = json!({"type": "queue:edit", "sessionId": session, "messageId": queued[2], "content": "bob's"});
+    assert_eq!(page.ask(edit).await["type"], "session:changed");
+    // What is only moved is still hers.
+    let path = format!("/api/sessions/{session}/queue/{}", queued[3]);
+    let moved = scene.as_user(&bob, Method::PATCH, &path, json!({"position": 0})).await;
+    assert_eq!(moved.status, 200, "{}", moved.body);
+    let state = scene.get(&format!("/api/sessions/{session}/state")).await.json();
+    let states = state["state"].as_array().unwrap();
+    let queue = states.iter().find_map(|state| state["prompts"].as_array()).unwrap();
+    let shown: Vec<_> = queue.iter().map(|it| (it["text"].clone(), it["by"].clone())).collect();
+    let bobs = (json!("bob's"), json!("bob"));
+    assert_eq!(shown, [(json!("as it is"), json!("ada")), bobs.clone(), bobs]);
+}
+
 #[tokio::test]
 async fn n7_a_role_in_a_project_holds_there_and_a_change_holds_at_once() {
     let (scene, address) = Scene::listening(&Script::new()).await;

@@ -6,6 +6,7 @@ use convoke_api::bodies::{
 };
 use convoke_core::files::Removal;
 use convoke_core::title::UNTITLED;
+use convoke_core::user::UserName;
 use convoke_engine as engine;
 
 /// A work tree that a new session is to have.
@@ -14,7 +15,7 @@ pub(crate) fn wanted(new: Option<NewWorktree>) -> Option<engine::WantedWorktree>
 }
 
 /// What is to become of a work tree.
-pub(crate) fn order(finish: FinishWorktree) -> engine::FinishOrder {
+pub(crate) fn order(finish: FinishWorktree, by: Option<UserName>) -> engine::FinishOrder {
     let FinishWorktree { how, message, force, resolve } = finish;
     engine::FinishOrder {
         way: match how {
@@ -28,6 +29,7 @@ pub(crate) fn order(finish: FinishWorktree) -> engine::FinishOrder {
         message,
         lost: if force { engine::LostFiles::Delete } else { engine::LostFiles::Refuse },
         conflicts: if resolve { engine::OnConflict::Prompt } else { engine::OnConflict::Tell },
+        by,
     }
 }
 

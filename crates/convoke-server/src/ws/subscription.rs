@@ -5,6 +5,7 @@ use std::sync::Arc;
 use convoke_api::entry::Entry;
 use convoke_api::frames::{Envelope, ServerFrame, StopReason};
 use convoke_core::content::Content;
+use convoke_core::explain;
 use convoke_core::id::SessionId;
 use convoke_core::message::{Message, Rev, Role};
 use convoke_core::state::{SessionState, StateKind};
@@ -17,7 +18,6 @@ use tokio::sync::broadcast;
 use super::Render;
 use super::words::{When, Words};
 use crate::app::App;
-use crate::failure;
 use crate::nodes::with_waiting;
 use crate::view;
 
@@ -144,7 +144,7 @@ impl Subscription {
             Ok(published) => &published.update,
             Err(error) => {
                 self.has_ended = true;
-                tracing::debug!("a session is not followed any more: {}", failure::chain(error));
+                tracing::debug!("a session is not followed any more: {}", explain(error));
                 let (session_id, uid) = (self.name.clone(), self.session);
                 let message = error.to_string();
                 frames.push(Envelope::push(ServerFrame::SessionError { session_id, uid, message }));

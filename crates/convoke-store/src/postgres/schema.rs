@@ -52,6 +52,13 @@ const STEPS: &[Step] = &[
         down: include_str!("../../migrations/postgres/0006_across_nodes.down.sql"),
         code: None,
     },
+    Step {
+        version: 7,
+        name: "ask_chains",
+        up: include_str!("../../migrations/postgres/0007_ask_chains.up.sql"),
+        down: include_str!("../../migrations/postgres/0007_ask_chains.down.sql"),
+        code: None,
+    },
 ];
 
 /// An advisory lock around migrations, so that two daemons that start at once do not both apply them.

@@ -59,10 +59,13 @@ impl Change for LeaveNodes {
     }
 
     fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
-        // After a second, since other changes in the same transaction need the lease.
+        let id = self.id.to_string();
+        // Its agents are stopped.
+        db.prepare_cached("DELETE FROM team_waits WHERE node = ?1")?.execute([&id])?;
+        // Not at once: what else is stored in the same transaction needs the lease.
         let sql =
             "UPDATE nodes SET lease_until = clock_timestamp() + interval '1 second' WHERE id = ?1";
-        db.prepare_cached(sql)?.execute([self.id.to_string()])?;
+        db.prepare_cached(sql)?.execute([&id])?;
         Ok(())
     }
 }

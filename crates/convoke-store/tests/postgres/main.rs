@@ -47,6 +47,8 @@ mod search_order;
 #[path = "../it/sessions.rs"]
 mod sessions;
 #[cfg(test)]
+mod teams;
+#[cfg(test)]
 #[path = "../it/together.rs"]
 mod together;
 #[cfg(test)]

@@ -1,16 +1,15 @@
 //! The REPL: a folder full of transcripts listed, and a long one resumed, until the prompt is shown on a terminal.
 
 use std::fs;
-use std::io::{BufWriter, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
 use convoke_testkit::bench::measure::{in_turn, seconds};
-use convoke_testkit::bench::random::Random;
-use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit, process, questions};
+use convoke_testkit::bench::transcripts::{read_all, write};
+use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit, process};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
-use serde_json::json;
 
 use crate::start::run;
 
@@ -105,32 +104,4 @@ fn until_prompt(program: &Path, home: &Path) -> Result<(f64, u64)> {
     while output.read(&mut bytes).is_ok_and(|count| count > 0) {}
     child.wait()?;
     Ok((time, resident))
-}
-
-/// Writes a transcript with this many turns of this many words each.
-fn write(path: &Path, turns: usize, words: u64) -> Result<()> {
-    let at = questions::asked_at();
-    let mut file = BufWriter::new(fs::File::create(path)?);
-    let metadata = json!({"type": "metadata", "session_id": "x", "agent": "demo", "created_at": at, "status": "active"});
-    writeln!(file, "{metadata}")?;
-    let mut random = Random::new(7);
-    for number in 0..turns {
-        let role = if number % 2 == 0 { "user" } else { "assistant" };
-        let content = serde_json::to_string(&random.text(words))?;
-        // As the program itself writes it.
-        writeln!(
-            file,
-            r#"{{"type":"turn","role":"{role}","content":{content},"timestamp":"{at}","tokens":{words}}}"#
-        )?;
-    }
-    Ok(file.flush()?)
-}
-
-/// Reads every file of a folder, one after the other, and returns the number of bytes.
-fn read_all(folder: &Path) -> std::io::Result<usize> {
-    let mut bytes = 0;
-    for entry in fs::read_dir(folder)? {
-        bytes += fs::read(entry?.path())?.len();
-    }
-    Ok(bytes)
 }

@@ -1,35 +1,30 @@
 //! The event loop: waits for the next event, lets `update` decide, carries out its effects, and
 //! draws.
 
-use std::future::poll_fn;
 use std::io::{self, IsTerminal as _};
-use std::pin::Pin;
 use std::time::Duration;
 
 use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
+use convoke_core::explain;
 use convoke_core::id::RequestId;
 use convoke_files::questions::{Questions, Verdict};
-use crossterm::event::{Event, EventStream, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
-use futures_core::Stream as _;
+use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Size};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet, spawn_blocking};
-use tokio::time::{Instant, Interval, interval_at, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use crate::answer::message::{Effect, Found, Message, Outcome};
 use crate::answer::model::{Model, Source, Waiting};
-use crate::answer::scout::{Scout, ending, words};
+use crate::answer::scout::{Scout, ending};
 use crate::answer::update::update;
 use crate::answer::view;
 use crate::link::{self, News};
 use crate::picture::Way;
 use crate::sheet::Ending;
-use crate::terminal::Screen;
+use crate::terminal::{Screen, Woken};
 use crate::{AnswerOptions, Error, Reach};
 
-/// How often relative times are redrawn.
-const MINUTE: Duration = Duration::from_secs(60);
 /// Listings of the folder that may be queued; the scout blocks beyond that, and loses nothing.
 const FINDINGS: usize = 1;
 /// Frames of the daemon that may be queued; beyond that the daemon waits, and disconnects a client
@@ -66,11 +61,8 @@ struct Run {
     model: Model,
     questions: Questions,
     options: AnswerOptions,
-    events: EventStream,
     tasks: Tasks,
     verdicts: JoinSet<Written>,
-    minute: Interval,
-    signals: [Signal; 3],
 }
 
 /// The task that lists the folder and the one with the connection to the daemon; they end with the
@@ -161,23 +153,10 @@ impl Run {
         questions: Questions,
         options: AnswerOptions,
     ) -> Result<Self, Error> {
-        let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
-        let [terminate, interrupt, hangup] = kinds.map(signal);
         let fail = Error::Terminal;
-        let signals = [terminate.map_err(fail)?, interrupt.map_err(fail)?, hangup.map_err(fail)?];
         let screen = Screen::open().map_err(fail)?;
         model.size = screen.size().map_err(fail)?;
-        Ok(Self {
-            screen,
-            model,
-            questions,
-            options,
-            events: EventStream::new(),
-            tasks,
-            verdicts: JoinSet::new(),
-            minute: interval_at(Instant::now() + MINUTE, MINUTE),
-            signals,
-        })
+        Ok(Self { screen, model, questions, options, tasks, verdicts: JoinSet::new() })
     }
 
     async fn until_left(mut self) -> Result<(), Error> {
@@ -223,15 +202,15 @@ impl Run {
     }
 
     async fn wake(&mut self) -> Result<Waking, Error> {
-        let [terminate, interrupt, hangup] = &mut self.signals;
         Ok(tokio::select! {
-            event = next_event(&mut self.events) => match event {
-                Some(Ok(event)) => match message(event, &self.model) {
+            woken = self.screen.next() => match woken.map_err(Error::Terminal)? {
+                Woken::Event(event) => match message(event, &self.model) {
                     Some(message) => Waking::Message(message),
                     None => Waking::Nothing,
                 },
-                Some(Err(error)) => return Err(Error::Terminal(error)),
-                None => Waking::Leave,
+                Woken::Minute => Waking::Message(Message::Ticked),
+                Woken::Leave => Waking::Leave,
+                Woken::Panicked => Waking::Panicked,
             },
             Some(message) = self.tasks.findings.recv() => Waking::Message(message),
             Some(news) = self.tasks.news.recv() => match self.tasks.hear(news) {
@@ -239,12 +218,6 @@ impl Run {
                 None => Waking::Nothing,
             },
             Some(written) = self.verdicts.join_next() => settled(written.map_err(panicked)?),
-            _ = self.minute.tick() => Waking::Message(Message::Ticked),
-            _ = terminate.recv() => Waking::Leave,
-            _ = interrupt.recv() => Waking::Leave,
-            _ = hangup.recv() => Waking::Leave,
-            () = self.screen.ended() => Waking::Leave,
-            () = self.screen.panicked() => Waking::Panicked,
         })
     }
 
@@ -279,13 +252,9 @@ fn settled(written: Written) -> Waking {
         Ok(()) => written.outcome,
         Err(convoke_files::Error::Settled { status, .. }) => Outcome::Late(ending(status)),
         Err(convoke_files::Error::NotFound { .. }) => Outcome::Late(Ending::Deleted),
-        Err(error) => Outcome::Failed(words(&error)),
+        Err(error) => Outcome::Failed(explain(&error)),
     };
     Waking::Message(Message::Settled { id: written.id, outcome })
-}
-
-async fn next_event(events: &mut EventStream) -> Option<io::Result<Event>> {
-    poll_fn(|context| Pin::new(&mut *events).poll_next(context)).await
 }
 
 /// Translates a terminal event into a message.
@@ -326,7 +295,7 @@ async fn scout_on(mut scout: Scout, findings: mpsc::Sender<Message>) {
         scout = back;
         let message = match found {
             Ok(found) => Message::Found(found),
-            Err(error) => Message::Unreadable(words(&error)),
+            Err(error) => Message::Unreadable(explain(&error)),
         };
         if findings.send(message).await.is_err() {
             return;

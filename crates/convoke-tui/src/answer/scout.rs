@@ -1,8 +1,8 @@
 //! Lists the folder of questions, and caches those that can be answered.
 
 use std::collections::{HashMap, HashSet};
-use std::error::Error as _;
 
+use convoke_core::explain;
 use convoke_core::id::RequestId;
 use convoke_files::questions::{Follower, Listing, Questions, Status};
 use convoke_files::{Error, Result};
@@ -125,16 +125,5 @@ fn words_on_set(error: &Error) -> String {
     {
         return format!("{} is damaged: {source}", name.display());
     }
-    words(error)
-}
-
-/// An error with its causes, in one line.
-pub(crate) fn words(error: &Error) -> String {
-    let mut words = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        words.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    words
+    explain(error)
 }

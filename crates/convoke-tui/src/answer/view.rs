@@ -55,7 +55,7 @@ pub(crate) fn page_rows(model: &Model) -> usize {
 fn compose(model: &Model) -> Picture {
     let mut picture = Picture::default();
     if is_too_small(model.size) {
-        waiting::too_small(model, &mut picture);
+        picture.ask_for_room(model.size, SIZE_MIN);
         return picture;
     }
     let areas = frame::areas(model);

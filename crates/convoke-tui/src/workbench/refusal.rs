@@ -2,8 +2,7 @@
 
 use convoke_api::Error;
 use convoke_api::bodies::code;
-
-use crate::link;
+use convoke_core::explain;
 
 /// Why something cannot be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +39,7 @@ impl From<&Error> for CallRefusal {
         let problem = error.problem();
         let is_not_captured = problem.is_some_and(|it| it.code == code::FILES_NOT_CAPTURED);
         Self {
-            why: link::words(error),
+            why: explain(error),
             hint: problem.and_then(|problem| problem.hint.clone()),
             files: problem.map(|problem| problem.files.clone()).unwrap_or_default(),
             reason: match is_not_captured {

@@ -1,22 +1,17 @@
 //! The event loop: waits for the next event, lets `update` decide, carries out its effects, and
 //! draws.
 
-use std::future::poll_fn;
 use std::io::{self, IsTerminal as _};
-use std::pin::Pin;
-use std::time::Duration;
 
 use convoke_api::frames::{ClientFrame, Envelope};
 use convoke_api::{Client, TeamSessionQuery};
+use convoke_core::explain;
 use convoke_core::id::SessionId;
 use convoke_files::blobs::BLOB_BYTES_MAX;
-use crossterm::event::{Event, EventStream, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
-use futures_core::Stream as _;
+use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Size};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, Interval, interval_at};
 
 use super::changes;
 use super::message::{Effect, Message};
@@ -25,11 +20,9 @@ use super::update::update;
 use super::{view, worktrees};
 use crate::link::{self, News};
 use crate::picture::Way;
-use crate::terminal::Screen;
+use crate::terminal::{Screen, Woken};
 use crate::{Error, WorkbenchOptions};
 
-/// How often relative times are redrawn.
-const MINUTE: Duration = Duration::from_secs(60);
 /// Frames of the daemon that may be queued; beyond that the daemon waits, and disconnects a client
 /// that never reads.
 const NEWS: usize = 256;
@@ -51,15 +44,12 @@ struct Run {
     model: Model,
     clock: fn() -> convoke_core::time::Timestamp,
     arrival: crate::Arrival,
-    events: EventStream,
     client: Client,
     orders: mpsc::Sender<Envelope<ClientFrame>>,
     news: mpsc::Receiver<News>,
     /// The task with the connection to the daemon; it ends with the run.
     _link: JoinSet<()>,
     fetches: JoinSet<Message>,
-    minute: Interval,
-    signals: [Signal; 3],
 }
 
 /// The event that woke the loop.
@@ -84,9 +74,6 @@ impl Run {
     fn start(client: Client, options: WorkbenchOptions) -> Result<Self, Error> {
         let WorkbenchOptions { clock, colour, arrival, user_folder, folder, reach } = options;
         let fail = Error::Terminal;
-        let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
-        let [terminate, interrupt, hangup] = kinds.map(signal);
-        let signals = [terminate.map_err(fail)?, interrupt.map_err(fail)?, hangup.map_err(fail)?];
         let text = |path: std::path::PathBuf| path.display().to_string();
         let mut model = Model::new(text(folder), user_folder.map(text), colour, clock());
         let screen = Screen::open().map_err(fail)?;
@@ -100,14 +87,11 @@ impl Run {
             model,
             clock,
             arrival,
-            events: EventStream::new(),
             client,
             orders,
             news,
             _link: link,
             fetches: JoinSet::new(),
-            minute: interval_at(Instant::now() + MINUTE, MINUTE),
-            signals,
         })
     }
 
@@ -187,27 +171,21 @@ impl Run {
     }
 
     async fn wake(&mut self) -> Result<Waking, Error> {
-        let [terminate, interrupt, hangup] = &mut self.signals;
         Ok(tokio::select! {
-            event = next_event(&mut self.events) => match event {
-                Some(Ok(event)) => match message(event, &self.model) {
+            woken = self.screen.next() => match woken.map_err(Error::Terminal)? {
+                Woken::Event(event) => match message(event, &self.model) {
                     Some(message) => Waking::Message(message),
                     None => Waking::Nothing,
                 },
-                Some(Err(error)) => return Err(Error::Terminal(error)),
-                None => Waking::Leave,
+                Woken::Minute => Waking::Message(Message::Ticked),
+                Woken::Leave => Waking::Leave,
+                Woken::Panicked => Waking::Panicked,
             },
             Some(news) = self.news.recv() => Waking::News(news),
             Some(fetched) = self.fetches.join_next() => match fetched {
                 Ok(message) => Waking::Message(message),
                 Err(_) => Waking::Panicked,
             },
-            _ = self.minute.tick() => Waking::Message(Message::Ticked),
-            _ = terminate.recv() => Waking::Leave,
-            _ = interrupt.recv() => Waking::Leave,
-            _ = hangup.recv() => Waking::Leave,
-            () = self.screen.ended() => Waking::Leave,
-            () = self.screen.panicked() => Waking::Panicked,
         })
     }
 }
@@ -226,7 +204,7 @@ async fn attach(client: Client, to: Option<SessionId>, path: String, text: Strin
         None => Message::PastedText(text),
         Some(bytes) => match client.store_attachment(&name, bytes).await {
             Ok(stored) => Message::Attached { to, stored },
-            Err(error) => Message::Failed(link::words(&error)),
+            Err(error) => Message::Failed(explain(&error)),
         },
     }
 }
@@ -234,7 +212,7 @@ async fn attach(client: Client, to: Option<SessionId>, path: String, text: Strin
 async fn fetch_nodes(client: Client) -> Message {
     match client.nodes().await {
         Ok(nodes) => Message::Nodes(nodes.nodes),
-        Err(error) => Message::Failed(link::words(&error)),
+        Err(error) => Message::Failed(explain(&error)),
     }
 }
 
@@ -246,12 +224,8 @@ async fn fetch_teams(client: Client) -> Message {
     };
     match fetched.await {
         Ok((sessions, stats)) => Message::Teams { sessions, stats },
-        Err(error) => Message::Failed(link::words(&error)),
+        Err(error) => Message::Failed(explain(&error)),
     }
-}
-
-async fn next_event(events: &mut EventStream) -> Option<io::Result<Event>> {
-    poll_fn(|context| Pin::new(&mut *events).poll_next(context)).await
 }
 
 /// Translates a terminal event into a message.

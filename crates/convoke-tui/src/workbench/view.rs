@@ -23,7 +23,7 @@ use ratatui::text::{Line, Span};
 use super::layout::{self, SIZE_MIN};
 use super::model::{Link, Model, Overlay, Tab};
 use crate::palette::Palette;
-use crate::picture::{Picture, Strip, Target};
+use crate::picture::{Picture, Target};
 use crate::rule;
 use crate::text::wrap;
 
@@ -56,7 +56,7 @@ pub(crate) fn list_rows(model: &Model) -> usize {
 fn compose(model: &Model) -> Picture {
     let mut picture = Picture::default();
     if layout::is_too_small(model.size) {
-        too_small(model, &mut picture);
+        picture.ask_for_room(model.size, SIZE_MIN);
         return picture;
     }
     let areas = layout::areas(model);
@@ -152,23 +152,6 @@ fn bar(picture: &mut Picture, area: Rect, palette: Palette) {
         let bar = Rect { x: area.right() - 1, width: 1, ..row };
         picture.line(bar, Line::styled("│", palette.faint()));
     }
-}
-
-fn too_small(model: &Model, picture: &mut Picture) {
-    let size = model.size;
-    let texts = [
-        "Make the terminal larger:".to_owned(),
-        format!("{}×{} at least,", SIZE_MIN.width, SIZE_MIN.height),
-        format!("now {}×{}.", size.width, size.height),
-        "Your drafts are kept; q quits.".to_owned(),
-    ];
-    let mut strip = Strip::default();
-    for text in texts {
-        for row in wrap::spans(&[Span::raw(text)], usize::from(size.width)) {
-            strip.push(row);
-        }
-    }
-    picture.strip(Rect::new(0, 0, size.width, size.height), strip);
 }
 
 /// The text in place of a list that has not arrived.

@@ -9,6 +9,7 @@ use anyhow::Context;
 use convoke_api::Client;
 use convoke_api::bodies::{Backup, BackupProgress, Backups, NewBackup};
 use convoke_engine::backup::{self, Plan};
+use convoke_server::backup_body;
 
 use super::World;
 use crate::args::GlobalArgs;
@@ -113,16 +114,7 @@ fn plan(home: &Home, config: &Config, to: Option<PathBuf>, keep: Option<NonZeroU
 fn make(plan: &Plan, bar: &mut Bar) -> anyhow::Result<Backup> {
     let made =
         backup::make(plan, clock::now(), |progress| bar.show(progress.done, progress.total, size))?;
-    let manifest = &made.manifest;
-    Ok(Backup {
-        path: made.path.display().to_string(),
-        created_at: manifest.created_at.to_string(),
-        bytes: manifest.bytes(),
-        files: manifest.files.len() as u64,
-        sessions: manifest.database.sessions,
-        messages: manifest.database.messages,
-        removed: made.removed.iter().map(|path| path.display().to_string()).collect(),
-    })
+    Ok(backup_body(&made))
 }
 
 /// Makes a backup through the daemon.

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -15,6 +16,7 @@ use serde::Serialize;
 use super::World;
 use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
+use crate::home::create_private;
 use crate::output::Output;
 
 /// Sessions in one page of the list.
@@ -65,7 +67,7 @@ pub(crate) fn run(
     output: &Output,
 ) -> anyhow::Result<()> {
     let folder = std::path::absolute(&args.folder).context("cannot find the current folder")?;
-    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    create_private(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     daemon::with(world, global, &args.daemon, output, async |client, _| {
         let mut exported = Exported { folder: folder.clone(), ..Exported::default() };
         for archived in [false, true] {
@@ -125,7 +127,7 @@ async fn write_session(
     // Renamed when it is complete, so that an interrupted export leaves no partial file.
     let unfinished = folder.join(format!(".{}.{ending}.part", name(session)));
     let fail = || format!("cannot write {}", path.display());
-    let mut file = BufWriter::new(File::create(&unfinished).with_context(fail)?);
+    let mut file = BufWriter::new(create(&unfinished).with_context(fail)?);
     let Transcript { detail, mut messages } = client.transcript(&session.id.to_string()).await?;
     file.write_all(head(form, &detail)?.as_bytes()).with_context(fail)?;
     let mut count = 0;
@@ -136,6 +138,15 @@ async fn write_session(
     file.flush().with_context(fail)?;
     fs::rename(&unfinished, &path).with_context(fail)?;
     Ok(count)
+}
+
+/// Creates a file that only its owner can read. What is there, a link included, is removed and not followed.
+fn create(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    File::options().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// The date, the start of the id, and the title in characters that every file system accepts.

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::ask::told;
 use super::{Access, World};
-use crate::args::GlobalArgs;
+use crate::args::{GlobalArgs, one_of};
 use crate::asking::{Asking, patience};
 use crate::clock;
 use crate::exit::Ended;
@@ -64,8 +64,8 @@ impl QuestionsCommand {
   convoke questions list --status pending --json")]
 struct ListArgs {
     /// Only those with this status
-    #[arg(long, value_name = "STATUS")]
-    status: Option<ShownStatus>,
+    #[arg(long, value_name = "STATUS", value_parser = one_of(Status::ALL, Status::as_str))]
+    status: Option<Status>,
 }
 
 /// Show the questions and answers of a session
@@ -143,28 +143,6 @@ struct CleanArgs {
     /// Days without a change [default: questions.retention_days]
     #[arg(long, value_name = "N")]
     older_than_days: Option<u64>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum ShownStatus {
-    Pending,
-    Completed,
-    Rejected,
-    TimedOut,
-    Abandoned,
-}
-
-impl From<ShownStatus> for Status {
-    fn from(status: ShownStatus) -> Self {
-        match status {
-            ShownStatus::Pending => Self::Pending,
-            ShownStatus::Completed => Self::Completed,
-            ShownStatus::Rejected => Self::Rejected,
-            ShownStatus::TimedOut => Self::TimedOut,
-            ShownStatus::Abandoned => Self::Abandoned,
-        }
-    }
 }
 
 /// Answers that are no answers.
@@ -247,8 +225,7 @@ fn list(asking: &Asking, args: &ListArgs, output: &Output) -> anyhow::Result<()>
             damage.error
         );
     }
-    let wanted = args.status.map(Status::from);
-    listing.entries.retain(|entry| wanted.is_none_or(|status| status == entry.status));
+    listing.entries.retain(|entry| args.status.is_none_or(|status| status == entry.status));
     let session = |entry: Entry| ListedSession {
         session_id: entry.id,
         status: entry.status,

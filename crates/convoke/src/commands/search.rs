@@ -34,8 +34,8 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
     /// Only what was said by you, by agents, or by neither
-    #[arg(long, value_name = "ROLE")]
-    role: Option<ShownRole>,
+    #[arg(long, value_name = "ROLE", value_parser = ["user", "agent", "system"])]
+    role: Option<String>,
     /// Only what was said on this date or later, such as 2026-11-15 (UTC)
     #[arg(long, value_name = "DATE")]
     since: Option<String>,
@@ -46,45 +46,13 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100))]
     limit: Option<u64>,
     /// Which hits come first: the newest, or the most relevant of the newest 10,000 [default: newest]
-    #[arg(long, value_name = "ORDER")]
-    order: Option<ShownOrder>,
+    #[arg(long, value_name = "ORDER", value_parser = ["newest", "best"])]
+    order: Option<String>,
     /// Only the hits that follow: `next` of the page before
     #[arg(long, value_name = "NEXT")]
     before: Option<u64>,
     #[command(flatten)]
     daemon: DaemonArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum ShownRole {
-    User,
-    Agent,
-    System,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum ShownOrder {
-    Newest,
-    Best,
-}
-
-impl ShownOrder {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Newest => "newest",
-            Self::Best => "best",
-        }
-    }
-}
-
-impl ShownRole {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Agent => "agent",
-            Self::System => "system",
-        }
-    }
 }
 
 pub(crate) fn run(
@@ -108,10 +76,10 @@ pub(crate) fn run(
             repo_id,
             session_id: None,
             agent: args.agent.clone(),
-            role: args.role.map(|role| role.as_str().to_owned()),
+            role: args.role.clone(),
             since: args.since.clone(),
             until: args.until.clone(),
-            order: args.order.map(|order| order.as_str().to_owned()),
+            order: args.order.clone(),
             before: args.before,
             limit: args.limit,
         };

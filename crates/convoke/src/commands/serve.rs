@@ -90,7 +90,7 @@ pub(crate) enum ServeError {
     #[error("the daemon cannot start")]
     Open(#[source] engine::Error),
     /// A team is not ready. Printed in one line, for the author of its configuration.
-    #[error("{}", teams::in_one_line(.0))]
+    #[error("{}", convoke_core::explain(.0))]
     Team(engine::Error),
 }
 

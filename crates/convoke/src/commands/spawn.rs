@@ -5,13 +5,12 @@ mod open;
 
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_core::time::Timestamp;
 use convoke_files::transcripts::{Cleaned, Error, Id, Status, Transcripts};
 use serde::Serialize;
 
 use super::{Access, World};
-use crate::args::GlobalArgs;
+use crate::args::{GlobalArgs, one_of};
 use crate::asking::days;
 use crate::logs::Loudness;
 use crate::output::{self, Answer, Output};
@@ -30,34 +29,33 @@ pub(crate) use open::NoAgent;
 /// start of an id, four characters or more. Works without the daemon.
 #[derive(Debug, clap::Args)]
 #[command(
-    group = clap::ArgGroup::new("what").required(true).multiple(true),
-    override_usage = "convoke spawn --interactive [--agent A] [--session ID]
+    override_usage = "convoke spawn [--interactive] [--agent A] [--session ID]
        convoke spawn --resume ID [--agent A]
        convoke spawn --list-sessions [--agent A] [--status S]
        convoke spawn --delete-session ID [--yes]
        convoke spawn --clean-sessions DAYS",
     after_help = "Examples:
-  convoke spawn --interactive
-  convoke spawn --interactive --agent demo --session try-out
+  convoke spawn
+  convoke spawn --agent demo --session try-out
   convoke spawn --resume try-out
-  echo 'What is in this folder?' | convoke spawn --interactive
+  echo 'What is in this folder?' | convoke spawn
   convoke spawn --list-sessions --status interrupted"
 )]
 pub(crate) struct SpawnArgs {
-    /// Start a session
-    #[arg(short, long, group = "what", conflicts_with_all = ["list_sessions", "delete_session", "clean_sessions"])]
+    /// Start a session; this is what happens without any option
+    #[arg(short, long, conflicts_with_all = ["list_sessions", "delete_session", "clean_sessions"])]
     interactive: bool,
     /// Resume a session
-    #[arg(long, value_name = "ID", group = "what", conflicts_with_all = ["list_sessions", "delete_session", "clean_sessions"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["list_sessions", "delete_session", "clean_sessions"])]
     resume: Option<String>,
     /// List sessions, newest first
-    #[arg(long, group = "what", conflicts_with_all = ["delete_session", "clean_sessions"])]
+    #[arg(long, conflicts_with_all = ["delete_session", "clean_sessions"])]
     list_sessions: bool,
     /// Delete a session
-    #[arg(long, value_name = "ID", group = "what", conflicts_with = "clean_sessions")]
+    #[arg(long, value_name = "ID", conflicts_with = "clean_sessions")]
     delete_session: Option<String>,
     /// Delete sessions without activity for this many days
-    #[arg(long, value_name = "DAYS", group = "what")]
+    #[arg(long, value_name = "DAYS")]
     clean_sessions: Option<u64>,
     /// Agent or role to talk with, or to list the sessions of [default: claude-code, or one that is installed]
     #[arg(long, value_name = "AGENT", conflicts_with_all = ["delete_session", "clean_sessions"])]
@@ -66,16 +64,11 @@ pub(crate) struct SpawnArgs {
     #[arg(long, value_name = "ID", conflicts_with_all = ["resume", "list_sessions", "delete_session", "clean_sessions"])]
     session: Option<String>,
     /// List only sessions with this status
-    #[arg(long, value_name = "STATUS", value_parser = status(), conflicts_with_all = ["interactive", "resume", "delete_session", "clean_sessions"])]
+    #[arg(long, value_name = "STATUS", value_parser = one_of(Status::ALL, Status::as_str), requires = "list_sessions")]
     status: Option<Status>,
     /// Delete without asking
-    #[arg(long, conflicts_with_all = ["interactive", "resume", "list_sessions", "clean_sessions"])]
+    #[arg(long, requires = "delete_session")]
     yes: bool,
-}
-
-/// A status by its name.
-fn status() -> impl TypedValueParser<Value = Status> {
-    PossibleValuesParser::new(Status::ALL.map(Status::as_str)).try_map(|word| word.parse())
 }
 
 /// Why a session was not deleted.

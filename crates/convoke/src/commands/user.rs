@@ -1,6 +1,5 @@
 //! `convoke user`: the users of this daemon besides its owner.
 
-use clap::ValueEnum;
 use convoke_api::Client;
 use convoke_api::bodies::{
     Device, DeviceKind, NewToken, NewUser, RoleChange, TokenMade, User, UserLink, Users,
@@ -11,7 +10,7 @@ use serde::Serialize;
 
 use super::World;
 use super::project;
-use crate::args::GlobalArgs;
+use crate::args::{GlobalArgs, one_of};
 use crate::clock;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, plain, table};
@@ -58,8 +57,8 @@ struct AddArgs {
     /// Name: letters, digits, `-`, `_`, `.` and `@`
     name: String,
     /// What they may do
-    #[arg(long, value_enum, default_value_t = RoleArg::Member)]
-    role: RoleArg,
+    #[arg(long, value_parser = one_of(Role::ALL, Role::as_str), default_value = "member")]
+    role: Role,
 }
 
 /// List the users with their roles and devices
@@ -79,8 +78,8 @@ struct RoleArgs {
     /// User
     name: String,
     /// What they may do
-    #[arg(value_enum, required_unless_present = "clear", conflicts_with = "clear")]
-    role: Option<RoleArg>,
+    #[arg(value_parser = one_of(Role::ALL, Role::as_str), required_unless_present = "clear", conflicts_with = "clear")]
+    role: Option<Role>,
     /// Project that it is for: its name, its path, or a unique prefix of its id [default: all others]
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
@@ -134,23 +133,6 @@ struct RemoveArgs {
     name: String,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum RoleArg {
-    Viewer,
-    Member,
-    Owner,
-}
-
-impl From<RoleArg> for Role {
-    fn from(role: RoleArg) -> Self {
-        match role {
-            RoleArg::Viewer => Self::Viewer,
-            RoleArg::Member => Self::Member,
-            RoleArg::Owner => Self::Owner,
-        }
-    }
-}
-
 /// A user, or a device of theirs, that is signed out or removed. A contract with scripts.
 #[derive(Serialize)]
 struct Gone<'a> {
@@ -167,7 +149,7 @@ pub(crate) fn run(
 ) -> anyhow::Result<()> {
     daemon::with(world, global, &args.daemon, output, async |client, _| match &args.command {
         UserCommand::Add(AddArgs { name, role }) => {
-            let new = NewUser { name: name.clone(), role: Some((*role).into()) };
+            let new = NewUser { name: name.clone(), role: Some(*role) };
             show_link(&client.add_user(&new).await?, output)
         }
         UserCommand::List(ListArgs {}) => list(client, output).await,
@@ -233,13 +215,10 @@ async fn change_role(client: &Client, args: &RoleArgs, output: &Output) -> anyho
         Some(text) => Some(project::id_of(client, Some(text)).await?),
         None => None,
     };
-    let change = RoleChange { role: args.role.map(Into::into), repo_id };
+    let change = RoleChange { role: args.role, repo_id };
     let user = client.change_user_role(&args.name, &change).await?;
     output.show(&user, |user, _| match (&args.project, args.role) {
-        (Some(project), Some(_)) => {
-            let role = change.role.map(|role| role.to_string()).unwrap_or_default();
-            format!("{} is a {role} in {project}\n", user.name)
-        }
+        (Some(project), Some(role)) => format!("{} is a {role} in {project}\n", user.name),
         (Some(project), None) => format!("{} is a {} in {project}\n", user.name, user.role),
         (None, _) => format!("{} is a {}\n", user.name, user.role),
     })

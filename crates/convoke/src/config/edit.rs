@@ -61,6 +61,24 @@ pub(crate) fn change(
     sources: &Sources<'_>,
     changes: &BTreeMap<String, Value>,
 ) -> Result<Loaded, EditError> {
+    edit(sources, |root| {
+        for (key, value) in changes {
+            let setting = settings::find(key).ok_or_else(|| unknown(key))?;
+            if value.is_null() {
+                remove(root, setting.key);
+            } else {
+                put(root, setting.key, toml(setting, value)?)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Changes the file, if its new text can be loaded.
+fn edit(
+    sources: &Sources<'_>,
+    change: impl FnOnce(&mut Table) -> Result<(), EditError>,
+) -> Result<Loaded, EditError> {
     // A file with mistakes is left to its author.
     load(sources)?;
     let target = target(sources.file)?;
@@ -68,14 +86,7 @@ pub(crate) fn change(
     let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| {
         EditError::Refused(format!("the file cannot be changed: {error}"))
     })?;
-    for (key, value) in changes {
-        let setting = settings::find(key).ok_or_else(|| unknown(key))?;
-        if value.is_null() {
-            remove(document.as_table_mut(), setting.key);
-        } else {
-            put(document.as_table_mut(), setting.key, toml(setting, value)?)?;
-        }
-    }
+    change(document.as_table_mut())?;
     let after = document.to_string();
     let loaded = load_text(sources, &after).map_err(|mistakes| refused(&mistakes))?;
     replace(&target, &before, &after)?;

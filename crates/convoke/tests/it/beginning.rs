@@ -1,10 +1,10 @@
 //! Sessions that begin with a model and a mode of their own.
 
 use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::serve_scene::Daemon;
-use crate::team_scene::until;
 
 /// An agent with two modes and two models, which begins in `ask` and with `small`.
 fn script() -> Script {

@@ -6,9 +6,10 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use convoke_testkit::tools::search_path;
+use convoke_testkit::wait;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
@@ -34,11 +35,7 @@ fn with_desktop(exit: u8) -> Convoke {
 }
 
 fn wait_for(path: &Path) -> String {
-    let start = Instant::now();
-    while !path.exists() {
-        assert!(start.elapsed() < PATIENCE, "{} is not there", path.display());
-        std::thread::yield_now();
-    }
+    wait::until(&format!("{} exists", path.display()), || path.exists());
     fs::read_to_string(path).unwrap()
 }
 

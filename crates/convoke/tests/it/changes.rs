@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::wait;
 use serde_json::{Value, json};
 
 use crate::serve_scene::Daemon;
@@ -245,9 +246,7 @@ fn c1_an_erased_session_leaves_no_checkpoints_and_switched_off_there_are_none() 
     };
     assert!(refs().contains(&session));
     assert_eq!(daemon.post(&format!("/api/sessions/{session}/erase"), &json!({})).status, 204);
-    while refs().contains(&session) {
-        std::thread::yield_now();
-    }
+    wait::until("its checkpoints are deleted", || !refs().contains(&session));
     let off = Daemon::with(&Script::new(), "[changes]\ncheckpoints = false\n");
     let session = off.session_with("demo");
     off.turn(&session, "hello");

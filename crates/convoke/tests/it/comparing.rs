@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use convoke_testkit::wait;
 use serde_json::{Value, json};
 
 use crate::serve_scene::Daemon;
@@ -10,13 +11,9 @@ use crate::worktree_scene::{app, daemon, git};
 
 /// Waits until a comparison is over, with its tests.
 fn done(daemon: &Daemon, id: &str) -> Value {
-    loop {
-        let now = daemon.get(&format!("/api/comparisons/{id}")).json();
-        if now["done"] == true {
-            return now;
-        }
-        std::thread::yield_now();
-    }
+    wait::until_some("the comparison is done", || {
+        Some(daemon.get(&format!("/api/comparisons/{id}")).json()).filter(|it| it["done"] == true)
+    })
 }
 
 /// Begins a comparison of the agent with itself, and waits until it is over.

@@ -5,19 +5,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use convoke_testkit::agent::{Script, Step};
 use convoke_testkit::tools::search_path;
+use convoke_testkit::wait;
 use rustix::process::Signal;
 use serde_json::json;
 
 use crate::convoke::Convoke;
 use crate::sandbox_scene::{Machine, User};
 use crate::serve_scene::{Daemon, agent};
-
-/// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A library that reads a file and writes two as soon as it is loaded.
 const LIBRARY: &str = r#"
@@ -116,11 +113,7 @@ impl Held {
     }
 
     fn released(self, how: &str) {
-        let deadline = Instant::now() + PATIENCE;
-        while !self.reader.is_finished() {
-            assert!(Instant::now() < deadline, "still there: {how}");
-            std::thread::yield_now();
-        }
+        wait::until(&format!("all are gone after: {how}"), || self.reader.is_finished());
         fs::remove_file(self.path).unwrap();
     }
 }
@@ -175,11 +168,7 @@ fn k4_temporary_files_lie_outside_of_the_home_and_go_with_the_process() {
     let temp = PathBuf::from(temp.trim());
     assert!(temp.join("file").exists() && !temp.starts_with(daemon.machine.home()));
     daemon.call("DELETE", &format!("/api/sessions/{session}"), &json!({}));
-    let deadline = Instant::now() + PATIENCE;
-    while temp.exists() {
-        assert!(Instant::now() < deadline, "{} is still there", temp.display());
-        std::thread::yield_now();
-    }
+    wait::until(&format!("{} is gone", temp.display()), || !temp.exists());
     let around = temp.parent().unwrap().to_owned();
     assert!(around.exists());
     daemon.kill_and_start();

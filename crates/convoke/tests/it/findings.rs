@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use convoke_testkit::agent::{Ask, Script, Step, Tool};
+use convoke_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
@@ -41,15 +41,6 @@ fn said(messages: &[Value]) -> String {
     agent.filter_map(|message| message["content"]["text"].as_str()).collect()
 }
 
-/// Waits until something is so.
-fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
-        std::thread::yield_now();
-    }
-}
-
 /// The scripted agent once more, with all layers of the sandbox on.
 fn confined(machine: &Convoke, settings: &str) -> String {
     let (agent, script) = (crate::serve_scene::agent(), machine.path().join("script.json"));
@@ -67,7 +58,7 @@ fn command(line: &str) -> Step {
 fn written(daemon: &Daemon, name: &str) -> String {
     let file = daemon.machine.path().join("root/app").join(name);
     let text = || fs::read_to_string(&file).unwrap_or_default();
-    wait_for(name, || text().ends_with('\n'));
+    until(name, || text().ends_with('\n'));
     text().trim().to_owned()
 }
 
@@ -129,12 +120,12 @@ fn l1_a_command_of_a_cancelled_turn_is_killed() {
     daemon.prompt(&session, "run it");
     let file = daemon.machine.path().join("root/app/pid.txt");
     let pid = || fs::read_to_string(&file).ok()?.trim().parse::<u32>().ok();
-    wait_for("the command runs", || pid().is_some());
+    until("the command runs", || pid().is_some());
     let process = format!("/proc/{}/comm", pid().unwrap());
     let sleeps = || fs::read_to_string(&process).is_ok_and(|name| name.trim() == "sleep");
-    wait_for("the command sleeps", sleeps);
+    until("the command sleeps", sleeps);
     daemon.post(&format!("/api/sessions/{session}/cancel"), &json!({}));
-    wait_for("the command is gone", || !sleeps());
+    until("the command is gone", || !sleeps());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A disk that takes nothing more in the middle of everything, and then does again.
 
 use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::wait::until;
 use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
 use serde_json::json;
 
@@ -15,7 +16,7 @@ fn limit(daemon: &Daemon, bytes: Option<u64>) {
 /// Waits until so many agents run.
 fn wait_for_processes(daemon: &Daemon, count: usize) {
     let line = format!("convoke_processes {count}");
-    crate::team_scene::until(&line, || daemon.get("/metrics").body.lines().any(|it| it == line));
+    until(&line, || daemon.get("/metrics").body.lines().any(|it| it == line));
 }
 
 fn prompt(daemon: &Daemon, session: &str) -> u16 {

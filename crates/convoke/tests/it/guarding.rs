@@ -3,17 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use convoke_testkit::agent::Script;
+use convoke_testkit::wait::{self, until, until_some};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
 use crate::serve_scene::Daemon;
-
-/// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 fn prompts(daemon: &Daemon, session: &str) -> Vec<String> {
     let messages = daemon.messages(session);
@@ -27,23 +25,16 @@ fn prompt_until_refused(daemon: &Daemon, session: &str) -> (Vec<String>, Value) 
     loop {
         let text = format!("prompt {}", acknowledged.len());
         let path = format!("/api/sessions/{session}/prompt");
-        let answer = daemon.post(&path, &json!({"text": text}));
+        // A full queue refuses prompts until a turn ends.
+        let answer = until_some("the queue has room", || {
+            Some(daemon.post(&path, &json!({"text": text}))).filter(|it| it.status != 429)
+        });
         match answer.status {
             202 => acknowledged.push(text),
             503 => return (acknowledged, answer.json()),
-            // The queue is full; its turns end soon.
-            429 => std::thread::yield_now(),
             other => panic!("{other}: {}", answer.body),
         }
-        assert!(start.elapsed() < PATIENCE, "a deleted database was never noticed");
-    }
-}
-
-fn wait_for(what: &str, is_so: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
-        std::thread::yield_now();
+        assert!(start.elapsed() < wait::LIMIT, "a deleted database was never noticed");
     }
 }
 
@@ -69,7 +60,7 @@ fn k8_a_database_deleted_under_the_daemon_is_refused_told_and_back_after_a_kill(
     assert!(status.contains("PROBLEM") && status.starts_with("exit 0"), "{status}");
     let doctor = daemon.machine.run("doctor");
     assert!(doctor.contains("fail  database"), "{doctor}");
-    wait_for("the rescue", || home.join("convoke.db.rescued").exists());
+    until("the rescue", || home.join("convoke.db.rescued").exists());
     daemon.kill_and_start();
     let mut expected = vec!["before".to_owned()];
     expected.extend(acknowledged);
@@ -88,7 +79,7 @@ fn k8_a_replaced_database_is_not_taken_for_ours() {
     let other = Convoke::new().folder("");
     assert!(other.run("db migrate").starts_with("exit 0"));
     fs::rename(other.home().join("convoke.db"), home.join("convoke.db")).unwrap();
-    wait_for("the rescue", || home.join("convoke.db.rescued").exists());
+    until("the rescue", || home.join("convoke.db.rescued").exists());
     assert_eq!(prompts(&daemon, &session), ["mine"], "what was stored can be read meanwhile");
     daemon.end(Signal::KILL);
     let refused = daemon.machine.run("serve --listen 127.0.0.1:0");
@@ -163,8 +154,8 @@ fn k8_the_daemon_makes_backups_by_itself_and_only_when_something_changed() {
     let count = || fs::read_dir(&folder).map_or(0, |entries| entries.count());
     let session = daemon.session();
     daemon.turn(&session, "one");
-    wait_for("a first backup", || count() > 0);
-    wait_for("its report", || {
+    until("a first backup", || count() > 0);
+    until("its report", || {
         let backups = daemon.get("/api/backups").json();
         backups["last"]["backup"]["sessions"] == 1 && backups["running"].is_null()
     });
@@ -207,9 +198,7 @@ fn k8_a_restore_killed_at_any_moment_leaves_the_old_or_the_new_state() {
         fs::remove_dir_all(home.join("set-aside")).ok();
         let mut command = daemon.machine.command(&["restore", &backup]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        while !fact.exists() && child.try_wait().unwrap().is_none() {
-            std::thread::yield_now();
-        }
+        until("the moment of the kill", || fact.exists() || child.try_wait().unwrap().is_some());
         child.kill().unwrap();
         child.wait().unwrap();
         daemon.start_again();

@@ -3,10 +3,11 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use convoke_testkit::agent::Script;
+use convoke_testkit::wait::{until, until_some};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -14,8 +15,6 @@ use crate::convoke::Convoke;
 use crate::serve_scene::Daemon;
 
 pub(crate) const ID: &str = "11111111-1111-4111-8111-111111111111";
-/// How long the daemon may take to notice a change. The goal is 300 ms; on a busy machine a test must not fail for that.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A machine with a small store of Claude Code's.
 pub(crate) struct Store {
@@ -67,21 +66,10 @@ impl Store {
 pub(crate) fn import(daemon: &Daemon, body: &Value) -> Value {
     let begun = daemon.post("/api/histories/import", body);
     assert_eq!(begun.status, 202, "{begun:?}");
-    until(|| {
+    until_some("the import is over", || {
         let import = daemon.get("/api/histories/import").json();
         (import["running"] == false).then_some(import)
     })
-}
-
-pub(crate) fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(begun.elapsed() < PATIENCE, "it did not happen in time");
-        std::thread::yield_now();
-    }
 }
 
 pub(crate) fn sessions(daemon: &Daemon) -> Vec<Value> {
@@ -135,10 +123,7 @@ fn h2_importing_twice_adds_nothing_and_growth_adds_the_rest() {
     let mut opened = OpenOptions::new().append(true).open(&file).unwrap();
     opened.write_all(line("u2", "user", "Behind the wall?", 3).as_bytes()).unwrap();
     import(&daemon, &json!({}));
-    until(|| {
-        let words = words(&daemon, &sessions(&daemon)[0]);
-        (words.len() == 3).then_some(words)
-    });
+    until("its new message is imported", || words(&daemon, &sessions(&daemon)[0]).len() == 3);
     assert_eq!(sessions(&daemon).len(), 1);
     // What the source deletes stays here.
     fs::remove_file(&file).unwrap();
@@ -153,7 +138,9 @@ fn h2_a_rewritten_file_is_imported_beside_the_old_one() {
     let first = sessions(&daemon)[0].clone();
     fs::write(&file, line("u9", "user", "Something else", 9)).unwrap();
     import(&daemon, &json!({}));
-    let both = until(|| Some(sessions(&daemon)).filter(|sessions| sessions.len() == 2));
+    let both = until_some("there are two sessions", || {
+        Some(sessions(&daemon)).filter(|sessions| sessions.len() == 2)
+    });
     let other = both.iter().find(|session| session["id"] != first["id"]).unwrap();
     assert_eq!(words(&daemon, &first).len(), 2);
     assert_eq!(words(&daemon, other), ["Something else"]);
@@ -205,12 +192,12 @@ fn h3_a_conversation_held_elsewhere_appears_while_it_goes_on() {
     let session = sessions(&daemon)[0].clone();
     let mut opened = OpenOptions::new().append(true).open(&file).unwrap();
     opened.write_all(line("u2", "user", "Behind the wall?", 3).as_bytes()).unwrap();
-    until(|| (words(&daemon, &session).len() == 3).then_some(()));
+    until("its new message is imported", || words(&daemon, &session).len() == 3);
     // So does a new one.
     let talk =
         line("u1", "user", "A new one", 5).replace(ID, "33333333-3333-4333-8333-333333333333");
     fs::write(other, talk).unwrap();
-    until(|| (sessions(&daemon).len() == 2).then_some(()));
+    until("the new file is imported", || sessions(&daemon).len() == 2);
 }
 
 #[test]
@@ -342,4 +329,28 @@ fn h9_all_sessions_are_exported_one_file_each() {
     assert_eq!(texts.len(), 2, "{files:?}");
     assert_eq!(texts[0].lines().count(), 4, "{}", texts[0]);
     assert!(texts[1].contains("## Agent") && texts[1].contains("In the garden."), "{}", texts[1]);
+}
+
+#[test]
+fn h9_k5_exported_files_are_private_and_are_not_written_through_links() {
+    let store = Store::new();
+    let scene = crate::daemon_scene::Scene::on(store.machine);
+    scene.run("import --all");
+    assert!(scene.run("export --all new/out").starts_with("exit 0"));
+    let folder = scene.machine.path().join("new/out");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    assert_eq!((mode(folder.parent().unwrap()), mode(&folder), mode(&file)), (0o700, 0o700, 0o600));
+    // An agent has put links where the export writes.
+    let (text, victim) = (fs::read_to_string(&file).unwrap(), scene.machine.path().join("victim"));
+    fs::write(&victim, "mine").unwrap();
+    let part = folder.join(format!(".{}.part", file.file_name().unwrap().to_str().unwrap()));
+    fs::remove_file(&file).unwrap();
+    for link in [&file, &part] {
+        std::os::unix::fs::symlink(&victim, link).unwrap();
+    }
+    assert!(scene.run("export --all new/out").starts_with("exit 0"));
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+    assert!(fs::symlink_metadata(&file).unwrap().is_file());
+    assert_eq!((fs::read_to_string(&file).unwrap(), mode(&file)), (text, 0o600));
 }

@@ -3,11 +3,12 @@
 use std::fs;
 use std::process::Stdio;
 
+use convoke_testkit::wait::{until, until_some};
 use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
 use serde_json::{Value, json};
 
 use crate::daemon_scene::Scene;
-use crate::histories::{ID, Store, import, line, sessions, until};
+use crate::histories::{ID, Store, import, line, sessions};
 use crate::serve_scene::Daemon;
 
 /// Messages of a conversation that is stored in several changes, each of which takes a mebibyte of its file.
@@ -26,7 +27,9 @@ fn long() -> Store {
 fn import_some(daemon: &Daemon) {
     let begun = daemon.post("/api/histories/import", &json!({}));
     assert_eq!(begun.status, 202, "{begun:?}");
-    let stored = until(|| sessions(daemon).first().map(|it| it["messageCount"].clone()));
+    let stored = until_some("a part is stored", || {
+        sessions(daemon).first().map(|it| it["messageCount"].clone())
+    });
     assert!(stored.as_u64().unwrap() < MESSAGES as u64, "the import was over at once: {stored}");
 }
 
@@ -71,7 +74,7 @@ fn h2_an_import_that_fills_the_disk_says_so_and_continues_when_there_is_room() {
     let (daemon, _) = long().daemon();
     import_some(&daemon);
     limit(&daemon, Some(0));
-    let run = until(|| {
+    let run = until_some("the import is over", || {
         let run = daemon.get("/api/histories/import").json();
         (run["running"] == false).then_some(run)
     });
@@ -161,8 +164,8 @@ fn h3_what_is_said_to_vibe_3_in_a_terminal_appears_while_it_goes_on() {
     let delta = json!([{"op": "append_entry", "entry": said("u2", "Behind the wall?")}]);
     let record = json!({"payload": {"delta": delta}, "type": "projection_delta"});
     fs::write(folder.join("journal/1.jsonl"), format!("{record}\n")).unwrap();
-    until(|| {
+    until("the journal is read", || {
         let words = crate::histories::words(&daemon, &session);
-        (words == ["Where is the larkspur?", "Behind the wall?"]).then_some(())
+        words == ["Where is the larkspur?", "Behind the wall?"]
     });
 }

@@ -4,9 +4,10 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use convoke_testkit::wait::until;
 use serde_json::{Value, json};
 
-use crate::histories::{Store, import, sessions, until, words};
+use crate::histories::{Store, import, sessions, words};
 use crate::serve_scene::Daemon;
 
 const OLD: &str = "77777777-7777-4777-8777-777777777777";
@@ -111,7 +112,7 @@ fn h2_a_session_of_vibe_2_and_its_copy_by_vibe_3_are_imported_once() {
         assert_eq!(again["sources"], json!([]));
         // The daemon follows the new file from now on.
         vibe.say(id, "And the yew?");
-        until(|| (all_words(&daemon).last().unwrap() == "And the yew?").then_some(()));
+        until("the new file is followed", || all_words(&daemon).last().unwrap() == "And the yew?");
         assert_eq!(all_words(&daemon).len(), 4);
     }
 }
@@ -129,7 +130,7 @@ fn h2_an_imported_session_of_vibe_2_goes_on_when_vibe_3_continues_it() {
         // What was said to Vibe 2 since is read from its own file, before what was said to Vibe 3.
         vibe.talk(&TALK);
         vibe.copy(id, &TALK, &[("user", "And the rose?")]);
-        until(|| (all_words(&daemon).len() == 3).then_some(()));
+        until("both files are read", || all_words(&daemon).len() == 3);
         import(&daemon, &json!({"sources": ["vibe"]}));
         let expected = ["Where is the larkspur?", "Behind the wall.", "And the rose?"];
         assert_eq!(all_words(&daemon), expected);

@@ -10,11 +10,11 @@ use std::process::Command;
 
 use convoke_testkit::agent::{Script, Step};
 use convoke_testkit::tools::search_path;
+use convoke_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
 use crate::serve_scene::Daemon;
-use crate::team_scene::until;
 
 /// Turns of a test.
 const TURNS_MAX: usize = 8;

@@ -98,6 +98,8 @@ mod network;
 #[cfg(test)]
 mod nodes;
 #[cfg(test)]
+mod nodes_asks;
+#[cfg(test)]
 mod nodes_clocks;
 #[cfg(test)]
 mod nodes_shared;

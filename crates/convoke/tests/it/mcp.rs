@@ -2,8 +2,8 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::time::{Duration, Instant};
 
+use convoke_testkit::wait;
 use serde_json::{Value, json};
 
 use crate::ask::{machine, question};
@@ -84,14 +84,10 @@ fn arguments() -> Value {
 
 /// Waits until a session stands so, and tells its id.
 fn wait_for(machine: &Convoke, status: &str) -> String {
-    let deadline = Instant::now() + Duration::from_secs(10);
-    loop {
+    wait::until_some(&format!("a set of questions is {status}"), || {
         let listed = machine.json(&format!("questions list --status {status} --json"));
-        if let Some(session) = listed["sessions"].get(0) {
-            return session["sessionId"].as_str().unwrap().to_owned();
-        }
-        assert!(Instant::now() < deadline, "nothing is {status}");
-    }
+        Some(listed["sessions"].get(0)?["sessionId"].as_str().unwrap().to_owned())
+    })
 }
 
 fn answer(machine: &Convoke, id: &str) {
@@ -315,7 +311,7 @@ fn a_server_that_nobody_has_greeted_ends_when_it_is_told_to() {
         // The bit of SIGTERM.
         u64::from_str_radix(caught.trim(), 16).unwrap() & (1 << 14) != 0
     };
-    crate::team_scene::until("it listens for signals", || listens(child.id()));
+    wait::until("it listens for signals", || listens(child.id()));
     std::process::Command::new("kill").arg(child.id().to_string()).status().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }

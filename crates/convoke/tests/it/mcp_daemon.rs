@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use convoke_testkit::wait;
 use serde_json::{Value, json};
 
 use crate::daemon_scene::Scene;
@@ -35,13 +36,12 @@ fn introduced() -> (Scene, Agent) {
 /// Waits until the newest questions stand so, and tells their id and how long that took.
 fn until(scene: &Scene, status: &str) -> (String, Duration) {
     let start = Instant::now();
-    loop {
+    let id = wait::until_some(&format!("a set of questions is {status}"), || {
         let items = scene.machine.json("inbox list --json")["items"].clone();
-        if let Some(item) = items.as_array().unwrap().iter().find(|item| item["status"] == status) {
-            return (item["id"].as_str().unwrap().to_owned(), start.elapsed());
-        }
-        assert!(start.elapsed() < Duration::from_secs(20), "nothing is {status}: {items}");
-    }
+        let item = items.as_array().unwrap().iter().find(|item| item["status"] == status)?;
+        Some(item["id"].as_str().unwrap().to_owned())
+    });
+    (id, start.elapsed())
 }
 
 #[test]

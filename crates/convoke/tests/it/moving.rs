@@ -4,12 +4,12 @@ use std::fs;
 
 use convoke_testkit::postgres::{self, Database};
 use convoke_testkit::tools::search_path;
+use convoke_testkit::wait::until;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::convoke::Convoke;
 use crate::daemon_scene::Scene;
-use crate::team_scene::until;
 use crate::worktree_scene::{git, repository};
 
 const REMOTE: &str = "https://example.org/ada/web.git";

@@ -3,10 +3,10 @@
 use std::fs;
 
 use convoke_testkit::postgres::{self, Database};
+use convoke_testkit::wait::until;
 
 use crate::convoke::Convoke;
 use crate::daemon_scene::Scene;
-use crate::team_scene::until;
 
 /// A machine among others.
 pub(crate) fn node(database: &Database, name: &str) -> Scene {
@@ -93,7 +93,22 @@ fn n3_a_prompt_waits_for_a_node_that_is_away_and_other_commands_are_refused() {
 }
 
 #[test]
-fn n3_k1_a_node_changes_no_settings_for_another_one() {
+fn n3_k7_the_name_of_a_machine_does_not_drive_the_terminal_of_another_one() {
+    let database = postgres::database();
+    let (here, there) = (node(&database, "laptop"), node(&database, "workstation"));
+    assert!(there.run("project add web").starts_with("exit 0"), "the daemon starts");
+    let session = there.session();
+    here.run("node list");
+    kill(&there);
+    let hostile = r"UPDATE nodes SET name = E'work\x1b[2Jstation',
+        lease_until = now() - interval '1 minute' WHERE name = 'workstation'";
+    database.execute(hostile).unwrap();
+    let queued = here.run_args(&["session", "send", &session, "when you are back"]);
+    assert!(queued.contains("work\u{fffd}[2Jstation is away"), "{queued:?}");
+}
+
+#[test]
+fn n3_k1_a_node_changes_no_settings_and_adds_no_projects_for_another_one() {
     let database = postgres::database();
     let there = node(&database, "workstation");
     assert!(there.run("project add web").starts_with("exit 0"), "the daemon starts");
@@ -101,10 +116,16 @@ fn n3_k1_a_node_changes_no_settings_for_another_one() {
     let requests = [
         r#"{"kind":"request","method":"PATCH","uri":"/api/config","body":"{\"changes\":{\"notify.command\":[\"true\"]}}"}"#,
         r#"{"kind":"request","method":"GET","uri":"/api/sessionsX/../config","body":""}"#,
+        r#"{"kind":"request","method":"POST","uri":"/api/repos","body":"{\"path\":\"FOLDER\"}"}"#,
+        r#"{"kind":"request","method":"POST","uri":"/api/teams/reload#/cancel","body":""}"#,
+        r#"{"kind":"frame","frame":{"type":"project:add","path":"FOLDER"}}"#,
         r#"{"kind":"frame","frame":{"type":"config:set","changes":{}}}"#,
         r#"{"kind":"frame","frame":{"type":"folder:complete","path":"/"}}"#,
     ];
+    let folder = there.web().parent().unwrap().join("other");
+    fs::create_dir(&folder).unwrap();
     for request in requests {
+        let request = request.replace("FOLDER", folder.to_str().unwrap());
         let post = format!(
             "INSERT INTO node_commands (node, asker, request) SELECT id, id, '{request}' FROM nodes"
         );
@@ -113,7 +134,8 @@ fn n3_k1_a_node_changes_no_settings_for_another_one() {
     let open = "SELECT count(*) FROM node_commands WHERE finished_at IS NULL";
     until("all are answered", || database.value(open).as_deref() == Some("0"));
     let refused = "SELECT count(*) FROM node_commands WHERE response LIKE '%\"status\":403%'";
-    assert_eq!(database.value(refused).as_deref(), Some("4"));
+    assert_eq!(database.value(refused).as_deref(), Some("7"));
+    assert_eq!(database.value("SELECT count(*) FROM projects").as_deref(), Some("1"));
     assert_eq!(fs::read(there.machine.home().join("config.toml")).unwrap(), config);
 }
 

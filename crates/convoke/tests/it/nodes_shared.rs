@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use convoke_testkit::agent::Script;
 use convoke_testkit::postgres::{self, Database, Notifications, Proxy};
+use convoke_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::nodes::{kill, node, node_at};
 use crate::serve_scene::Daemon;
 use crate::socket_scene::Socket;
-use crate::team_scene::until;
 
 /// The smallest picture.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n0000";
@@ -136,7 +136,7 @@ fn n4_l3_an_attachment_reaches_the_agent_of_another_node_and_every_page() {
     assert_eq!(queued.json()["waitsFor"], "workstation", "{queued:?}");
     database.execute("UPDATE blobs SET used_at = now() - interval '2 days'").unwrap();
     let cleaner = daemon(&database.url, "cleaner", &Script::new());
-    crate::team_scene::until("the unused one is removed", || {
+    until("the unused one is removed", || {
         database.value("SELECT count(*) FROM blobs").as_deref() == Some("3")
     });
     drop(cleaner);
@@ -262,4 +262,26 @@ fn n4_p3_home_shows_what_other_nodes_work_on_and_which_of_their_sessions_need_an
     kill(&there);
     away(&database, "workstation");
     assert_eq!(groups().1, 0, "a machine that is away works on nothing");
+}
+
+/// Its path would name another folder here.
+#[test]
+fn n3_a_comparison_in_a_project_of_another_node_is_refused_with_the_name_of_the_node() {
+    let database = postgres::database();
+    let here = daemon(&database.url, "laptop", &Script::new());
+    let there = daemon(&database.url, "workstation", &Script::new());
+    let project = there.project();
+    let entries = json!([{"agent": "scripted"}]);
+    let body = json!({"repoId": project, "prompt": "hello", "entries": entries});
+    let refused = here.post("/api/comparisons", &body);
+    assert_eq!(refused.status, 409, "{refused:?}");
+    let problem = refused.json();
+    assert_eq!(problem["detail"], "the project app is on workstation");
+    assert_eq!(problem["hint"], "do this on workstation");
+    let at = "2026-01-01T00:00:00Z";
+    let turn = json!({"role": "user", "content": "hi", "timestamp": at, "tokens": 2});
+    let import = json!({"repoId": project, "transcript": "t", "agent": "scripted", "createdAt": at,
+        "turns": [turn]});
+    assert_eq!(here.post("/api/imports", &import).status, 409);
+    assert_eq!(here.get("/api/sessions").json()["total"], 0);
 }

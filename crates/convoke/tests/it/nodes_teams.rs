@@ -2,19 +2,25 @@
 
 use convoke_testkit::agent::Script;
 use convoke_testkit::postgres::{self, Database};
+use convoke_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::nodes_shared::away;
 use crate::team_scene::Teams;
 
-/// A machine among others, with teams whose agents ask other teams on request.
-fn machine(database: &Database, name: &str, teams: &[&str]) -> Teams {
-    let config = format!("[store]\nurl = {:?}\n[node]\nname = {name:?}\n", database.url);
+/// A machine among others, with teams whose agents ask others when they are told to.
+pub(crate) fn machine(database: &Database, name: &str, teams: &[&str]) -> Teams {
+    machine_with(database, name, teams, "")
+}
+
+/// The same with more of a configuration.
+pub(crate) fn machine_with(database: &Database, name: &str, teams: &[&str], more: &str) -> Teams {
+    let config = format!("[store]\nurl = {:?}\n[node]\nname = {name:?}\n{more}", database.url);
     let teams = teams.iter().map(|team| (*team, json!({"agent": "asking"}))).collect();
     Teams::with(teams, &Script::new(), &config)
 }
 
-fn count(database: &Database, sql: &str) -> u64 {
+pub(crate) fn count(database: &Database, sql: &str) -> u64 {
     database.value(sql).unwrap().parse().unwrap()
 }
 
@@ -72,7 +78,7 @@ fn n4_t1_a_team_of_another_node_is_asked_exactly_once_in_one_lasting_session() {
         .daemon
         .post("/api/teams/web/send", &json!({"message": "no hurry", "waitForResponse": false}));
     assert_eq!(sent.status, 202, "{sent:?}");
-    crate::team_scene::until("it is answered", || {
+    until("it is answered", || {
         here.daemon.get("/api/teams/web/report").json()["response"] == "no hurry"
     });
 }
@@ -93,9 +99,9 @@ fn n4_k7_a_loop_of_teams_on_two_nodes_is_refused_however_it_is_begun() {
     assert!(said.contains("web → api → web"), "{said}");
     here.ask("web", "pong api web");
     let file = there.machine().path().join("root/web/afterwards.txt");
-    crate::team_scene::until("it was asked back", || file.exists());
+    until("it was asked back", || file.exists());
     let back = here.machine().path().join("root/api/afterwards.txt");
-    crate::team_scene::until("the answer was refused", || {
+    until("the answer was refused", || {
         std::fs::read_to_string(&back).is_ok_and(|said| said.contains("would make a circle"))
     });
 }

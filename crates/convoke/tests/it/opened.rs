@@ -7,10 +7,11 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+use convoke_testkit::wait::until;
 use rustix::fs::inotify;
 use serde_json::json;
 
-use crate::histories::{ID, Store, import, line, sessions, until, words};
+use crate::histories::{ID, Store, import, line, sessions, words};
 
 /// Files with secrets, below the home of a user.
 const SECRETS: [&str; 14] = [
@@ -88,7 +89,7 @@ fn h5_the_daemon_opens_transcripts_and_no_credentials() {
     import(&daemon, &json!({}));
     let mut opened = File::options().append(true).open(&file).unwrap();
     std::io::Write::write_all(&mut opened, line("u2", "user", "Where?", 3).as_bytes()).unwrap();
-    until(|| (words(&daemon, &sessions(&daemon)[0]).len() == 3).then_some(()));
+    until("its new message is imported", || words(&daemon, &sessions(&daemon)[0]).len() == 3);
     assert_eq!(control.opened(), 1, "what is opened is not seen");
     assert_eq!(watched.opened(), 0);
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use convoke_testkit::wait;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit, setrlimit};
 use serde_json::Value;
 
@@ -132,11 +133,9 @@ impl Flood {
             opened.push(Arc::clone(&count));
             threads.push(std::thread::spawn(move || attack(&host, &head, &stop, &count)));
         }
-        let start = Instant::now();
-        while opened.iter().any(|count| count.load(Ordering::Relaxed) < CONNECTIONS) {
-            assert!(start.elapsed() < Duration::from_secs(60), "{opened:?}");
-            std::thread::yield_now();
-        }
+        wait::until("every attacker has its connections", || {
+            opened.iter().all(|count| count.load(Ordering::Relaxed) >= CONNECTIONS)
+        });
         Self { stop, threads }
     }
 }
@@ -255,11 +254,7 @@ fn k5_commands_get_in_when_every_descriptor_of_the_daemon_is_taken() {
     let held: Vec<TcpStream> = (0..1000).filter_map(|_| TcpStream::connect(&host).ok()).collect();
     in_time(&scene.machine, &["status"]);
     drop(held);
-    let start = Instant::now();
-    while connections() > before {
-        assert!(start.elapsed() < LIMIT, "it keeps {} closed connections", connections() - before);
-        std::thread::yield_now();
-    }
+    wait::within(LIMIT, "the closed connections are closed", || connections() <= before);
     take_all_descriptors(child.id());
     let refused = TcpStream::connect(&host).map(|mut stream| {
         stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
@@ -325,11 +320,9 @@ fn k5_stop_ends_a_daemon_that_does_not_answer() {
             name == "ShdPnd" && u64::from_str_radix(mask.trim(), 16).unwrap() & (1 << 14) != 0
         })
     };
-    let start = Instant::now();
-    while !pending(&fs::read_to_string(format!("/proc/{pid}/status")).unwrap()) {
-        assert!(start.elapsed() < LIMIT, "it was not told to end");
-        std::thread::yield_now();
-    }
+    wait::within(LIMIT, "it is told to end", || {
+        pending(&fs::read_to_string(format!("/proc/{pid}/status")).unwrap())
+    });
     signal("-CONT");
     assert!(stop.wait().unwrap().success());
 }

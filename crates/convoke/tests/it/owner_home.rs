@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
+use convoke_testkit::wait::until;
 use serde_json::Value;
 
 use crate::convoke::{Convoke, set_mode};
 use crate::daemon_scene::Scene;
 
-/// How long anything may take that has no time of its own.
-const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a command may take: a second is the aim, and the machine may be busy with other tests.
 const LIMIT: Duration = Duration::from_secs(5);
 
@@ -29,15 +28,6 @@ const READS: [&str; 8] = [
     "db status",
     "db check",
 ];
-
-/// Waits for a fact.
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
-        std::thread::yield_now();
-    }
-}
 
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()

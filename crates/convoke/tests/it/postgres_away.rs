@@ -4,11 +4,11 @@ use std::path::Path;
 
 use convoke_testkit::agent::{Script, Step};
 use convoke_testkit::postgres::Server;
+use convoke_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
 use crate::serve_scene::{Answer, Daemon, has_ended, is_end_of};
-use crate::team_scene::until;
 
 /// Numbers that the agent says in the turn under which the server is killed.
 const COUNT: u64 = 6_000;

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use convoke_testkit::agent::{Ignored, Script, Step};
+use convoke_testkit::wait;
 use rustix::process::{Pid, Signal, test_kill_process};
 use serde_json::{Value, json};
 
@@ -66,11 +67,7 @@ fn every_polite_signal_ends_it_within_seconds_and_its_agents_and_their_children(
         assert_eq!(code, Some(0));
         assert!(took < Duration::from_secs(5), "{signal:?} took {took:?}");
         let is_gone = || test_kill_process(child).is_err() || is_zombie(child);
-        let start = std::time::Instant::now();
-        while !is_gone() && start.elapsed() < Duration::from_secs(2) {
-            std::thread::yield_now();
-        }
-        assert!(is_gone(), "a child of an agent is left");
+        wait::within(Duration::from_secs(2), "the agent's child is gone", is_gone);
         assert!(!daemon.machine.home().join("run/daemon.json").exists());
         daemon.start_again();
         assert_eq!(daemon.get(&format!("/api/sessions/{session}")).status, 200);

@@ -23,7 +23,7 @@ pub(crate) struct Daemon {
     pub(crate) machine: Convoke,
     child: Child,
     address: String,
-    token: String,
+    pub(crate) token: String,
 }
 
 /// What came back.

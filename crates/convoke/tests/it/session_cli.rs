@@ -44,6 +44,12 @@ fn s8_a_session_begins_in_a_folder_that_becomes_a_project() {
     error: [tmp] is not in a project
     hint: name the project with --project, or add this folder: convoke project add .
     ");
+    // A git repository becomes a project, from any folder inside of it.
+    let nested = scene.machine.path().join("repository/src");
+    fs::create_dir_all(nested.join("../.git")).unwrap();
+    let mut command = scene.machine.command(&["session", "new", "--agent", "demo"]);
+    let output = command.current_dir(nested).output().unwrap();
+    assert_eq!(mask(&String::from_utf8(output.stdout).unwrap()), "[the-id] demo in repository\n");
     insta::assert_snapshot!(scene.run("session new --project web --agent nobody"), @r"
     exit 1
     --- stderr

@@ -3,11 +3,11 @@
 use std::fs;
 
 use convoke_testkit::agent::{Ask, Script, Step, Tool};
+use convoke_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::serve_scene::Daemon;
 use crate::socket_scene::Socket;
-use crate::team_scene::until;
 
 fn config_file(daemon: &Daemon) -> std::path::PathBuf {
     daemon.machine.home().join("config.toml")

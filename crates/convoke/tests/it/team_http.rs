@@ -1,9 +1,10 @@
 //! The REST interface of teams.
 
 use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::wait::until;
 use serde_json::json;
 
-use crate::team_scene::{Teams, keys, until};
+use crate::team_scene::{Teams, keys};
 
 #[test]
 fn t13_what_becomes_of_a_question_is_told_by_status_and_body() {

@@ -4,10 +4,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
-use crate::team_scene::{Teams, until};
+use crate::team_scene::Teams;
 
 /// An agent that was not started by Convoke, with `convoke mcp` as its server of tools.
 struct Agent {

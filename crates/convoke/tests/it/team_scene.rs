@@ -4,35 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use convoke_testkit::agent::Script;
+use convoke_testkit::agent::{CLAUDE_MANNERS, Script};
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
 use crate::serve_scene::Daemon;
-
-/// What the fake `claude` does: makes a session's file when it is pinged, refuses sessions without a file, and else
-/// plays its script. A file `slow` in its home makes it hang.
-const CLAUDE: &str = r#"#!/bin/sh
-agent="[agent]" script="[script]"
-printf '%s\n' "$*" >> "$HOME/claude.log"
-folder="$HOME/.claude/projects/$(pwd -P | sed 's/[^A-Za-z0-9]/-/g')"
-mkdir -p "$folder"
-for word in "$@"; do
-  case "$before" in --session-id) new="$word";; --resume) old="$word";; esac
-  [ "$word" = ping ] && ping=1
-  before="$word"
-done
-if [ -e "$HOME/slow" ]; then exec sleep 600; fi
-if [ -n "$new" ]; then
-  echo '{}' > "$folder/$new.jsonl"
-  if [ -n "$ping" ]; then echo pong; exit 0; fi
-  exec "$agent" --protocol claude "$script" --session-id "$new"
-fi
-if [ ! -e "$folder/$old.jsonl" ]; then
-  echo "No conversation found with session ID: $old" >&2; exit 1
-fi
-exec "$agent" --protocol claude "$script" --resume "$old"
-"#;
 
 /// A daemon with teams.
 pub(crate) struct Teams {
@@ -97,10 +73,9 @@ pub(crate) fn teams_json(machine: &Convoke, teams: Vec<(&str, Value)>) -> String
 pub(crate) fn install_claude(machine: Convoke, script: &Script) -> Convoke {
     let (file, claude) = (machine.path().join("claude.json"), machine.path().join("claude"));
     fs::write(&file, serde_json::to_vec(script).unwrap()).unwrap();
-    let text = CLAUDE
-        .replace("[agent]", example("spawned_agent").to_str().unwrap())
-        .replace("[script]", file.to_str().unwrap());
-    fs::write(&claude, text).unwrap();
+    let (agent, file) = (example("spawned_agent"), file.display());
+    let start = format!("#!/bin/sh\nset -- '{}' '{file}' \"$@\"\n", agent.display());
+    fs::write(&claude, start + CLAUDE_MANNERS).unwrap();
     fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
     machine
 }
@@ -111,15 +86,6 @@ pub(crate) fn example(name: &str) -> PathBuf {
     let program = this.ancestors().nth(2).unwrap().join("examples").join(name);
     assert!(program.exists(), "{} is missing: build the examples too", program.display());
     program
-}
-
-/// Polls until a condition holds that is not announced.
-pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
-    let begun = std::time::Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed().as_secs() < 30, "{what}");
-        std::thread::yield_now();
-    }
 }
 
 /// The keys of an object, sorted.

@@ -1,11 +1,11 @@
 //! `convoke tui` on a real terminal, with a real daemon and the demo agent.
 
 use convoke_testkit::tools::search_path;
+use convoke_testkit::wait::until;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::convoke::Convoke;
 use crate::daemon_scene::Scene;
-use crate::team_scene::until;
 
 const ESC: &str = "\u{1b}";
 /// Alt and a letter, as terminals send it.

@@ -4,10 +4,10 @@
 use std::fs;
 
 use convoke_testkit::tools::search_path;
+use convoke_testkit::wait::until;
 
 use crate::convoke::Terminal;
 use crate::serve_scene::Daemon;
-use crate::team_scene::until;
 use crate::worktree_scene::{app, daemon, daemon_on, git, machine, shell_agent};
 
 const ESC: &str = "\u{1b}";

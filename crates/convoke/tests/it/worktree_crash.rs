@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use convoke_testkit::tools::search_path;
+use convoke_testkit::wait::until;
 use serde_json::json;
 
 use crate::serve_scene::Daemon;
-use crate::team_scene::until;
 use crate::worktree_scene::{app, daemon_on, git, machine, notices, run, session};
 
 /// A `git` that stops before a command until a file is gone. The folder of the repository is what every sandbox shows.

@@ -187,10 +187,18 @@ fn c7_conflicts_are_listed_given_to_the_agent_and_never_left_half_done() {
     --- stderr
     error: 1 files are in conflict; nothing was done
     ");
-    let answer = finish(&daemon, &session, &json!({"how": "merge", "resolve": true})).json();
+    assert_eq!(daemon.post("/api/users", &json!({"name": "ann", "role": "member"})).status, 201);
+    let token = daemon.post("/api/users/ann/tokens", &json!({"label": "test"})).json();
+    let head = daemon.head("POST", &format!("/api/sessions/{session}/finish"));
+    let head = head.replace(&*daemon.token, token["token"].as_str().unwrap());
+    let head = head + "content-type: application/json\r\n";
+    let answer = daemon.send(&head, &json!({"how": "merge", "resolve": true}).to_string()).json();
     let id = answer["prompt"]["messageId"].as_str().unwrap().to_owned();
     let prompt = daemon.messages(&session).into_iter().find(|message| message["id"] == id.as_str());
-    let text = prompt.unwrap()["content"]["text"].as_str().unwrap().to_owned();
+    let prompt = prompt.unwrap();
+    // N7: her rules hold for what the agent does about it, and not the owner's.
+    assert_eq!(prompt["content"]["by"], "ann");
+    let text = prompt["content"]["text"].as_str().unwrap().to_owned();
     assert!(text.contains("- notes.txt") && text.contains("git merge main"), "{text}");
     let rev = answer["prompt"]["rev"].as_u64().unwrap();
     daemon

@@ -3,10 +3,10 @@
 use std::fs;
 
 use convoke_testkit::tools::search_path;
+use convoke_testkit::wait::until;
 use serde_json::json;
 
 use crate::socket_scene::Socket;
-use crate::team_scene::until;
 use crate::worktree_scene::{app, begin, daemon, daemon_on, git, machine, notices, run, session};
 
 #[test]

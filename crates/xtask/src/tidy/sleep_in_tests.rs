@@ -1,4 +1,5 @@
 //! Tests wait for facts, never for time: a sleep is too long on a fast machine and too short on a slow one.
+//! Nor do they spin, which takes the core from the program that they wait for.
 
 use std::collections::BTreeSet;
 
@@ -6,42 +7,70 @@ use crate::finding::Finding;
 use crate::rust::{Kind, Token, lex};
 use crate::tree::{SourceFile, Tree};
 
-/// Functions that wait for time, in any module called `thread` or `time`.
-const SLEEPS: [&str; 3] = ["sleep", "sleep_ms", "sleep_until"];
+/// Functions that tests must not call, in modules of these names, and what to do instead.
+struct Rule {
+    functions: &'static [&'static str],
+    modules: &'static [&'static str],
+    problem: &'static str,
+    way_out: &'static str,
+}
 
-/// Finds sleeps in test files and test modules.
+const RULES: [Rule; 2] = [
+    Rule {
+        functions: &["sleep", "sleep_ms", "sleep_until"],
+        modules: &["thread", "time"],
+        problem: "a test sleeps",
+        way_out: "wait for the event, the file or the exit that the sleep stands for",
+    },
+    Rule {
+        functions: &["yield_now"],
+        modules: &["thread"],
+        problem: "a test spins",
+        way_out: "wait with `convoke_testkit::wait`, which leaves the core to the program under test",
+    },
+];
+
+/// Finds sleeps and spinning in test files and test modules.
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let test_files = test_files(tree);
     let mut findings = Vec::new();
-    for file in tree.rust_files().filter(|file| file.text.contains("sleep")) {
+    for file in tree.rust_files() {
         let in_tests = |line: &usize| {
             test_files.contains(&file.path)
                 || file.items().test_modules.iter().any(|module| module.contains(*line))
         };
-        let lines: BTreeSet<usize> = sleeps(&file.text).into_iter().filter(in_tests).collect();
-        findings.extend(lines.into_iter().map(|line| {
-            let way_out = "wait for the event, the file or the exit that the sleep stands for";
-            Finding::new(&file.path, line, "a test sleeps", way_out)
-        }));
+        for rule in &RULES {
+            if !rule.functions.iter().any(|function| file.text.contains(function)) {
+                continue;
+            }
+            let lines: BTreeSet<usize> =
+                uses(&file.text, rule).into_iter().filter(in_tests).collect();
+            findings.extend(
+                lines
+                    .into_iter()
+                    .map(|line| Finding::new(&file.path, line, rule.problem, rule.way_out)),
+            );
+        }
     }
     findings
 }
 
-/// The lines on which `thread::sleep` or `time::sleep` is called or imported.
-fn sleeps(source: &str) -> Vec<usize> {
+/// The lines on which a function of the rule is called or imported.
+fn uses(source: &str, rule: &Rule) -> Vec<usize> {
     let code: Vec<Token<'_>> = lex(source).filter(|token| token.kind != Kind::Comment).collect();
     let mut lines = Vec::new();
-    let (mut in_import, mut of_time) = (false, false);
+    let (mut in_import, mut of_module) = (false, false);
     for (at, token) in code.iter().enumerate() {
         match token.text {
-            "use" => (in_import, of_time) = (true, false),
+            "use" => (in_import, of_module) = (true, false),
             ";" => in_import = false,
-            "thread" | "time" => of_time = true,
-            text if SLEEPS.contains(&text) => {
+            text if rule.modules.contains(&text) => of_module = true,
+            text if rule.functions.contains(&text) => {
                 let path: Vec<&str> =
                     code.iter().take(at).rev().take(3).map(|token| token.text).collect();
-                let called = matches!(path.as_slice(), [":", ":", "thread" | "time"]);
-                if called || (in_import && of_time) {
+                let called =
+                    matches!(path.as_slice(), [":", ":", module] if rule.modules.contains(module));
+                if called || (in_import && of_module) {
                     lines.push(token.line);
                 }
             }

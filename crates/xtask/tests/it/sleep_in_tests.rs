@@ -1,4 +1,4 @@
-//! Sleeps in tests are found, and elsewhere left alone.
+//! Sleeps and spinning in tests are found, and elsewhere left alone.
 
 use xtask::tidy::sleep_in_tests::check;
 
@@ -48,4 +48,20 @@ fn a_file_of_tests_may_not_sleep_wherever_it_lies() {
         "crates/a/tests/it/main.rs:2",
     ];
     assert_eq!(at, expected);
+}
+
+#[test]
+fn a_test_may_not_spin_on_its_thread_and_a_task_may_yield() {
+    let spinner = "\
+use std::{task::ready, thread};
+fn f() { while !g() { std::thread::yield_now(); } }
+async fn h() { tokio::task::yield_now().await }
+use tokio::task::yield_now;
+";
+    let files = [("crates/a/tests/it/main.rs", spinner), ("crates/a/src/lib.rs", spinner)];
+    assert_eq!(
+        said(check, &files),
+        ["crates/a/tests/it/main.rs:2: a test spins \
+          — wait with `convoke_testkit::wait`, which leaves the core to the program under test"]
+    );
 }

@@ -1,5 +1,6 @@
 //! What the agent offers: its commands, models and modes, and the chosen ones.
 
+use convoke_core::bounds::beginning;
 use convoke_core::state::{OfferedChoice, OfferedCommand, OfferedSetting, SessionState};
 use serde_json::Value;
 
@@ -160,13 +161,9 @@ fn unnamed(id: &str) -> OfferedChoice {
 fn command(offered: &Value) -> Option<OfferedCommand> {
     // Names with this prefix are for other programs of the same vendor.
     let name = offered["name"].as_str().filter(|name| !name.starts_with("__"))?;
-    let description = word(offered, "description");
-    let mut kept: String = description.chars().take(DESCRIPTION_CHARS_MAX).collect();
-    if kept.len() < description.len() {
-        kept.push('…');
-    }
+    let description = beginning(word(offered, "description"), DESCRIPTION_CHARS_MAX);
     let hint = offered["argumentHint"].as_str().filter(|hint| !hint.is_empty());
-    Some(OfferedCommand { name: name.to_owned(), description: kept, hint: hint.map(str::to_owned) })
+    Some(OfferedCommand { name: name.to_owned(), description, hint: hint.map(str::to_owned) })
 }
 
 fn model(offered: &Value) -> Option<Model> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use convoke_core::bounds::{clip, fit, fit_args};
+use convoke_core::bounds::{beginning, clip, fit, fit_args};
 use convoke_core::content::{Diff, PlanStatus, PlanStep, ToolResult, ToolStatus};
 use convoke_core::session::{Report, ToolUpdate};
 use serde_json::Value;
@@ -133,12 +133,7 @@ fn gist(args: &Value) -> Option<String> {
     let text = TELLING.iter().find_map(|field| args[field].as_str())?.trim();
     // Lines are joined visibly: a command must not hide behind its first line.
     let line = text.lines().collect::<Vec<_>>().join(" ⏎ ");
-    let end = line.char_indices().nth(GIST_CHARS_MAX).map(|(end, _)| end);
-    let gist = match end.and_then(|end| line.get(..end)) {
-        Some(start) => format!("{start}…"),
-        None => line,
-    };
-    Some(gist).filter(|gist| !gist.is_empty())
+    Some(beginning(&line, GIST_CHARS_MAX)).filter(|gist| !gist.is_empty())
 }
 
 /// The changes that a call announces. The text before a `Write` is only known after it.

@@ -162,7 +162,7 @@ impl Scene {
         match word {
             "prompt" => Command::Prompt { prompt: "p".to_owned().into(), stamp },
             "blank" => Command::Prompt { prompt: " \n".to_owned().into(), stamp },
-            "edit" => Command::EditQueued { id: queued, text: "edited".to_owned() },
+            "edit" => Command::EditQueued { id: queued, text: "edited".to_owned(), by: None },
             "remove" => Command::RemoveQueued { id: queued },
             "send" => Command::SendQueued { id: queued },
             "move" => Command::MoveQueued { id: queued, to: 0 },

@@ -1,12 +1,11 @@
 //! Nothing to answer, and nowhere to show anything.
 
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
-use super::{SIZE_MIN, frame};
+use super::frame;
 use crate::answer::model::{Daemon, Model};
 use crate::picture::{Picture, Strip};
-use crate::text::wrap;
 use crate::words;
 
 /// The page while there are no questions.
@@ -43,25 +42,6 @@ pub(super) fn page(model: &Model, picture: &mut Picture, area: Rect) {
             count => format!("{count} sets are damaged; l shows them."),
         };
         strip.push(Line::styled(text, model.palette.bad()));
-    }
-    picture.strip(area, strip);
-}
-
-/// The page in a terminal that is too small for any other.
-pub(super) fn too_small(model: &Model, picture: &mut Picture) {
-    let size = model.size;
-    let texts = [
-        "Make the terminal larger:".to_owned(),
-        format!("{}×{} at least,", SIZE_MIN.width, SIZE_MIN.height),
-        format!("now {}×{}.", size.width, size.height),
-        "Your drafts are kept; q quits.".to_owned(),
-    ];
-    let area = Rect::new(0, 0, size.width, size.height);
-    let mut strip = Strip::default();
-    for text in texts {
-        for row in wrap::spans(&[Span::raw(text)], usize::from(size.width)) {
-            strip.push(row);
-        }
     }
     picture.strip(area, strip);
 }

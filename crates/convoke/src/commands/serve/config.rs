@@ -6,10 +6,10 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use convoke_api::bodies::{Config, ConfigPatch};
+use convoke_core::explain;
 use convoke_server::{ConfigAccess, ConfigError, OpenedFile};
 use tokio::process::Command;
 
-use super::teams::in_one_line;
 use crate::commands::World;
 use crate::config::{self, EditError, Loaded, Mistakes, Sources, teams};
 use crate::home::Home;
@@ -132,6 +132,6 @@ fn refused(error: EditError) -> ConfigError {
             let hint = "load the settings again, and repeat the change".to_owned();
             ConfigError::Conflict(error.to_string(), hint)
         }
-        EditError::Write(_) | EditError::Read { .. } => ConfigError::Failed(in_one_line(&error)),
+        EditError::Write(_) | EditError::Read { .. } => ConfigError::Failed(explain(&error)),
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use convoke_core::explain;
 use convoke_engine::{TeamProgress, TeamSettings};
 use convoke_files::watch::WholeFileWatcher;
 use convoke_server::{ReadTeams, Reloader, Serving, TeamLoadError};
@@ -55,7 +56,7 @@ fn reader(config: &Config, first: TeamSettings) -> ReadTeams {
         if let Some(first) = first {
             return Ok(first);
         }
-        teams::read(&path, &limits).map(|file| file.teams).map_err(|error| in_one_line(&error))
+        teams::read(&path, &limits).map(|file| file.teams).map_err(|error| explain(&error))
     })
 }
 
@@ -65,17 +66,6 @@ const fn limits(teams: &config::Teams) -> config::Teams {
         max_chain_messages: teams.max_chain_messages,
         max_pair_messages_per_hour: teams.max_pair_messages_per_hour,
     }
-}
-
-/// An error with its causes.
-pub(super) fn in_one_line(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
 }
 
 /// The content of the file at some time, if it was readable.
@@ -139,7 +129,7 @@ async fn follow(watcher: WholeFileWatcher, reloader: Reloader, path: PathBuf, be
             Err(fault) => {
                 let said = match &fault {
                     TeamLoadError::Unreadable(said) => said.clone(),
-                    TeamLoadError::Engine(error) => in_one_line(error),
+                    TeamLoadError::Engine(error) => explain(error),
                 };
                 tracing::warn!("the teams were not reloaded: {said}");
             }

@@ -1,6 +1,7 @@
 //! Messages and entries, in one line each.
 
 use convoke_api::entry::{EntryBody, Permission, QuestionSet, ToolCall};
+use convoke_core::bounds::beginning;
 use convoke_core::content::{Content, PlanStatus, PlanStep, ToolStatus};
 use convoke_core::message::{Message, Role};
 use convoke_core::notice::Notice;
@@ -44,10 +45,7 @@ pub(super) fn turn_ended(prompt: &Message) -> String {
 /// The beginning of a text, in one line.
 pub(super) fn one_line(text: &str) -> String {
     let words = plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
-    match words.char_indices().nth(LINE_MAX) {
-        Some((end, _)) => format!("{}…", words.get(..end).unwrap_or_default()),
-        None => words,
-    }
+    beginning(&words, LINE_MAX)
 }
 
 /// The line of an entry that is not text of the conversation.

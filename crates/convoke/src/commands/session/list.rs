@@ -8,6 +8,7 @@ use convoke_core::id::ProjectId;
 use convoke_core::session::{Attention, EndReason, Status};
 use convoke_core::time::relative;
 
+use crate::args::one_of;
 use crate::clock;
 use crate::commands::node::{self, NodeNames};
 use crate::commands::project::{ProjectError, Wanted, find, short};
@@ -24,8 +25,8 @@ pub(super) struct ListArgs {
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
     /// Only sessions with this status; separate several with commas
-    #[arg(long, value_name = "STATUS", value_delimiter = ',')]
-    status: Vec<ShownStatus>,
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = one_of(Status::ALL, Status::as_str))]
+    status: Vec<Status>,
     /// Only archived sessions, which are hidden otherwise
     #[arg(long)]
     archived: bool,
@@ -35,25 +36,6 @@ pub(super) struct ListArgs {
     /// Number to skip at the beginning
     #[arg(long, value_name = "N")]
     offset: Option<u64>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum ShownStatus {
-    Active,
-    Completed,
-    Cancelled,
-    Error,
-}
-
-impl From<ShownStatus> for Status {
-    fn from(status: ShownStatus) -> Self {
-        match status {
-            ShownStatus::Active => Self::Active,
-            ShownStatus::Completed => Self::Completed,
-            ShownStatus::Cancelled => Self::Cancelled,
-            ShownStatus::Error => Self::Error,
-        }
-    }
 }
 
 pub(super) async fn run(client: &Client, args: &ListArgs, output: &Output) -> anyhow::Result<()> {
@@ -70,7 +52,7 @@ pub(super) async fn run(client: &Client, args: &ListArgs, output: &Output) -> an
     };
     let query = SessionQuery {
         repo_id,
-        statuses: args.status.iter().copied().map(Status::from).collect(),
+        statuses: args.status.clone(),
         archived: args.archived.then_some(true),
         limit: args.limit,
         offset: args.offset,

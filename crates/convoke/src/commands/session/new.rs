@@ -1,6 +1,6 @@
 //! `convoke session new`: begins a conversation.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use convoke_api::Client;
@@ -12,7 +12,8 @@ use crate::output::{Output, aside, plain};
 
 /// Create a session and start its agent
 ///
-/// A folder that is not a project yet is added as one.
+/// A folder that is not a project yet is added as one; without `--project`, the git repository around
+/// the current folder is.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session new
@@ -86,16 +87,27 @@ struct PromptRefused {
 /// The project that is meant; a folder that is none becomes one.
 pub(crate) async fn project(client: &Client, wanted: Option<&str>) -> anyhow::Result<Repo> {
     let Repos { repos } = client.repos().await?;
-    let Some(text) = wanted else {
-        let here = std::env::current_dir().context("cannot determine the current folder")?;
-        return Ok(around(&here, repos)?);
-    };
-    match find(text, &repos)? {
-        Wanted::Project(repo) => Ok(*repo),
-        Wanted::Folder(path) => {
-            let repo = client.add_repo(&NewRepo { path, name: None }).await?;
-            aside(&format!("{} is now the project {}", plain(&repo.path), plain(&repo.name)));
-            Ok(repo)
+    let path = match wanted {
+        Some(text) => match find(text, &repos)? {
+            Wanted::Project(repo) => return Ok(*repo),
+            Wanted::Folder(path) => path,
+        },
+        None => {
+            let here = std::env::current_dir().context("cannot determine the current folder")?;
+            match (around(&here, repos), repository(&here)) {
+                (Ok(repo), _) => return Ok(repo),
+                (Err(_), Some(folder)) => folder.display().to_string(),
+                // Not any folder: it might be the user's home.
+                (Err(error), None) => return Err(error.into()),
+            }
         }
-    }
+    };
+    let repo = client.add_repo(&NewRepo { path, name: None }).await?;
+    aside(&format!("{} is now the project {}", plain(&repo.path), plain(&repo.name)));
+    Ok(repo)
+}
+
+/// The top of the git repository that a folder is in.
+fn repository(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|folder| folder.join(".git").exists())
 }

@@ -21,7 +21,7 @@ use super::list::state;
 use super::print::Printer;
 use crate::commands::project::short;
 use crate::home::Home;
-use crate::output::{Format, Output};
+use crate::output::{Format, Output, plain};
 use crate::signals;
 
 /// Send a prompt to the agent of a session
@@ -120,7 +120,8 @@ pub(super) async fn run(
     output.show(&prompted, |prompted, _| match (prompted.seq, &prompted.waits_for) {
         (Some(seq), _) => format!("sent as message {seq}\n"),
         (None, Some(node)) => {
-            format!("queued as {}: {node} is away\n", short(prompted.message_id))
+            let (id, node) = (short(prompted.message_id), plain(node));
+            format!("queued as {id}: {node} is away\n")
         }
         (None, None) => {
             format!("queued as {} behind the running turn\n", short(prompted.message_id))

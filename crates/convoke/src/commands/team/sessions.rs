@@ -6,6 +6,7 @@ use convoke_core::team::PairStatus;
 use convoke_core::time::relative;
 
 use super::moment;
+use crate::args::one_of;
 use crate::clock;
 use crate::commands::node::{self, NodeNames};
 use crate::output::{Output, plain, table};
@@ -28,8 +29,8 @@ pub(super) struct SessionsArgs {
     #[arg(long, value_name = "TEAM")]
     to: Option<String>,
     /// Only those with this status
-    #[arg(long, value_name = "STATUS")]
-    status: Option<Standing>,
+    #[arg(long, value_name = "STATUS", value_parser = one_of(PairStatus::ALL, PairStatus::as_str))]
+    status: Option<PairStatus>,
     /// Only conversations created after this: a date, a time, or an age such as 7d
     #[arg(long, value_name = "DATE")]
     created_after: Option<String>,
@@ -39,32 +40,6 @@ pub(super) struct SessionsArgs {
     /// Maximum number to list [default: 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     limit: Option<u64>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum Standing {
-    Active,
-    Idle,
-    CompactPending,
-    Compacting,
-    Archived,
-    Error,
-    Migrating,
-}
-
-impl From<Standing> for PairStatus {
-    fn from(standing: Standing) -> Self {
-        match standing {
-            Standing::Active => Self::Active,
-            Standing::Idle => Self::Idle,
-            Standing::CompactPending => Self::CompactPending,
-            Standing::Compacting => Self::Compacting,
-            Standing::Archived => Self::Archived,
-            Standing::Error => Self::Error,
-            Standing::Migrating => Self::Migrating,
-        }
-    }
 }
 
 pub(super) async fn run(
@@ -79,7 +54,7 @@ pub(super) async fn run(
         from: args.from.clone(),
         external: args.external.then_some(true),
         to: args.to.clone(),
-        status: args.status.map(PairStatus::from),
+        status: args.status,
         created_after: read(&args.created_after)?,
         used_after: read(&args.used_after)?,
         limit: args.limit,

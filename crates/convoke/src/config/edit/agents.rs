@@ -1,32 +1,24 @@
 //! Writes an agent's table into `config.toml`.
 
 use convoke_agents::catalogue::{Agent, Tools};
-use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, value};
+use toml_edit::{Array, InlineTable, Item, Table, value};
 
-use super::{EditError, refused, replace, target, text_of};
-use crate::config::{Loaded, Sources, load, load_text};
+use super::{EditError, edit};
+use crate::config::{Loaded, Sources};
 
 /// Adds an agent's table, or replaces the existing one.
 pub(crate) fn put_agent(sources: &Sources<'_>, agent: &Agent) -> Result<Loaded, EditError> {
-    // A file with mistakes is left to its author.
-    load(sources)?;
-    let target = target(sources.file)?;
-    let before = text_of(&target)?;
-    let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| {
-        EditError::Refused(format!("the file cannot be changed: {error}"))
-    })?;
-    let agents = document.entry("agents").or_insert_with(|| {
-        let mut table = Table::new();
-        table.set_implicit(true);
-        Item::Table(table)
-    });
-    let odd = || EditError::Refused("`agents` is not a table".to_owned());
-    let agents = agents.as_table_like_mut().ok_or_else(odd)?;
-    agents.insert(agent.name.as_str(), Item::Table(table(agent)));
-    let after = document.to_string();
-    let loaded = load_text(sources, &after).map_err(|mistakes| refused(&mistakes))?;
-    replace(&target, &before, &after)?;
-    Ok(loaded)
+    edit(sources, |root| {
+        let agents = root.entry("agents").or_insert_with(|| {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        });
+        let odd = || EditError::Refused("`agents` is not a table".to_owned());
+        let agents = agents.as_table_like_mut().ok_or_else(odd)?;
+        agents.insert(agent.name.as_str(), Item::Table(table(agent)));
+        Ok(())
+    })
 }
 
 /// The fields of an agent that differ from the defaults.

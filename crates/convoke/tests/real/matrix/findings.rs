@@ -4,9 +4,10 @@ use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Command, Output};
 use std::sync::{MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use convoke_testkit::model::Model;
+use convoke_testkit::wait;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -39,16 +40,6 @@ fn agent(name: &str) -> Option<Agent> {
     agent.version(&installed())?;
     agent.asking_mode = None;
     Some(agent)
-}
-
-/// Waits for a fact.
-#[track_caller]
-fn until(is_so: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "it did not happen within {} s", PATIENCE.as_secs());
-        std::thread::park_timeout(Duration::from_millis(100));
-    }
 }
 
 fn is_told(scene: &Scene<'_>, session: &str, text: &str) -> bool {
@@ -141,12 +132,12 @@ fn l1_opencode_without_a_log_in_says_so_and_can_be_cancelled() {
     let home = scene.daemon.machine.path();
     fs::remove_file(home.join(".config/opencode/opencode.json")).unwrap();
     let session = scene.begin().unwrap();
-    until(|| is_told(&scene, &session, "opencode is not logged in: run `opencode auth login`"));
+    let advice = "opencode is not logged in: run `opencode auth login`";
+    wait::within(PATIENCE, advice, || is_told(&scene, &session, advice));
     let prompt = scene.send(&session, &json!({"text": "hello there"})).unwrap();
     let log = home.join(".local/share/opencode/log/opencode.log");
     let failures = || fs::read_to_string(&log).unwrap_or_default().matches("stream error").count();
-    // It has failed, and has tried again.
-    until(|| failures() > 2);
+    wait::within(PATIENCE, "it has tried again", || failures() > 2);
     let messages = scene.daemon.messages(&session);
     let message = messages.iter().find(|it| it["id"] == *prompt).unwrap();
     assert_ne!(message["turn"]["status"], "ended", "it gives up by itself now: {message}");

@@ -1,0 +1,103 @@
+//! Makes the folder of an imported session a project when the session is resumed: its agent works there from then on.
+//!
+//! The folder is the one that the transcript names, and agents can write transcripts.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use convoke_core::session::EndReason;
+use convoke_core::user::{Role, UserName};
+use convoke_store::{NewProject, StoredSession};
+
+use super::Sessions;
+use crate::error::{Kind, Result};
+use crate::projects::inside_root;
+use crate::view::Change;
+
+/// Why the folder of an imported session does not become a project.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AdoptionError {
+    /// The folder is no project, and the user may not add projects.
+    #[error("the session's folder {} is no project, and only an owner can add it", path.display())]
+    NeedsOwner {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder contains the user's home or Convoke's: it is a project only if it is added as one.
+    #[error("the session's folder {} contains {whose} home, and is no project", path.display())]
+    ContainsHome {
+        /// The folder.
+        path: PathBuf,
+        /// Whose home it contains.
+        whose: &'static str,
+    },
+}
+
+impl AdoptionError {
+    /// The kind of this error.
+    pub(crate) const fn kind(&self) -> Kind {
+        match self {
+            Self::NeedsOwner { .. } | Self::ContainsHome { .. } => Kind::Forbidden,
+        }
+    }
+
+    /// What helps.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NeedsOwner { path } => {
+                format!("ask an owner to add it: convoke project add {}", path.display())
+            }
+            Self::ContainsHome { path, .. } => format!(
+                "if agents may work in all of it, add it first: convoke project add {}",
+                path.display()
+            ),
+        }
+    }
+}
+
+/// Makes the folder of an imported session a project, for an owner.
+pub(super) async fn adopt_project(
+    shared: &Sessions,
+    session: &StoredSession,
+    by: Option<UserName>,
+) -> Result<()> {
+    if session.summary.reason != Some(EndReason::Imported) {
+        return Ok(());
+    }
+    let project = shared.store.project(session.project_id).await?;
+    let Some(project) = project.filter(|project| project.removed_at.is_some()) else {
+        return Ok(());
+    };
+    if !is_owner(shared, by).await? {
+        return Err(AdoptionError::NeedsOwner { path: project.path }.into());
+    }
+    let path = inside_root(project.path, &shared.settings.workspace_root).await?;
+    if let Some(whose) = contained_home(shared, &path) {
+        return Err(AdoptionError::ContainsHome { path, whose }.into());
+    }
+    let new = NewProject { id: project.id, name: project.name, path, added_at: shared.now() };
+    match shared.store.add_project(new).await {
+        Ok(project) => shared.tell(Change::ProjectAdded(project)),
+        Err(convoke_store::Error::ProjectExists { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
+
+/// Whether this is the owner of the daemon (`None`), or a user who is an owner in general.
+async fn is_owner(shared: &Sessions, by: Option<UserName>) -> Result<bool> {
+    let Some(name) = by else { return Ok(true) };
+    let user = shared.store.user(name).await?;
+    Ok(user.is_some_and(|user| user.role >= Role::Owner))
+}
+
+/// Whose home a resolved folder is or contains.
+fn contained_home(shared: &Sessions, folder: &Path) -> Option<&'static str> {
+    let own = shared.around.environment.get(OsStr::new("HOME")).map(Path::new);
+    let homes = [(own, "your"), (Some(&*shared.around.home), "Convoke's")];
+    homes.into_iter().find_map(|(home, whose)| {
+        let home = home?;
+        let resolved = home.canonicalize().unwrap_or_else(|_| home.to_owned());
+        resolved.starts_with(folder).then_some(whose)
+    })
+}

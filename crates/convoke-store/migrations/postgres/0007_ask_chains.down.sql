@@ -1,0 +1,3 @@
+-- A contract, like the other half: once released, nothing in this file may change.
+
+DROP TABLE ask_chains;
