@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { callOf, crashOf, brokenTurn, exitCode, permissionOf, related, rowsOf, runTitle, tail } from "../assets/lib/rows.js";
+import { asksHuman, callOf, crashOf, brokenTurn, exitCode, permissionOf, related, rowsOf, runTitle, tail } from "../assets/lib/rows.js";
 
 const call = (seq, kind, more = {}) => ({ entryId: `m${seq}`, type: "tool-call", seq, kind, status: "complete", toolCallId: `t${seq}`, ...more });
 const said = (seq, type = "assistant") => ({ entryId: `m${seq}`, type, seq });
@@ -25,6 +25,17 @@ test("p1 a permission belongs to its call, the nearest of that id", () => {
   assert.deepEqual([list[0], list[2], list[6]].map((entry) => permissionOf(list, entry)?.seq), [2, 4, 6]);
   assert.deepEqual(related(list, list[3]).map(({ seq }) => seq), [3], "the call looks different once it is answered");
   assert.deepEqual(related(list, list[0]).map(({ seq }) => seq), [2]);
+});
+
+test("a call that asks a question waits for its answer, others do not", () => {
+  const asking = (status) => ({ entryId: "m3", type: "question", seq: 3, status });
+  const [before, call1] = [call(1, "other", { status: "running" }), call(2, "other", { status: "running" })];
+  const waits = (...list) => list.filter(({ type }) => type === "tool-call").map((one) => asksHuman(list, one));
+  assert.deepEqual(waits(before, call1, asking("pending")), [false, true]);
+  assert.deepEqual(waits(before, call1, asking("answered")), [false, false]);
+  assert.deepEqual(waits(call(2, "other"), asking("pending")), [false], "it is over");
+  const open = asking("pending");
+  assert.deepEqual(related([before, call1, open, call(4, "read")], open), [call1], "it looks different once it is answered");
 });
 
 test("a crash and the turn that it broke off belong together, other failures do not", () => {

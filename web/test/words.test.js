@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { duration, fold, lineCount, money, plain, plural, relativeTime, sessionOfPath, timeAgo, tokens, windowTitle } from "../assets/lib/words.js";
+import { duration, fold, lineCount, money, plain, plural, relativeTime, sentence, sessionOfPath, timeAgo, tokens, windowTitle } from "../assets/lib/words.js";
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 const ago = (ms) => new Date(NOW - ms).toISOString();
@@ -14,6 +14,11 @@ test("w6 relative times are now, 2m, 1h, 2d, 1w", () => {
   assert.deepEqual(cases.map(([ms]) => relativeTime(ago(ms), NOW)), cases.map(([, word]) => word));
   assert.equal(relativeTime("not a time", NOW), "now");
   assert.deepEqual([0, MINUTE, 400 * DAY].map((ms) => timeAgo(ago(ms), NOW)), ["now", "1m ago", "57w ago"]);
+});
+
+test("what the daemon says becomes a sentence, and names keep their letters", () => {
+  const texts = ["there is no folder /x", "The disk is full.", "server.listen must be an address", "until: 'x' is no date", "run `convoke open`", "Really?"];
+  assert.deepEqual(texts.map(sentence), ["There is no folder /x.", "The disk is full.", "server.listen must be an address.", "until: 'x' is no date.", "Run `convoke open`.", "Really?"]);
 });
 
 test("lengths of time, tokens and money are short", () => {

@@ -7,7 +7,7 @@ import { dialogs, makeListbox, problem, toastError } from "../ui/parts.js";
 /** @type {ShellDialogs} */
 export const ask = {
 	addProject(line, onadded) {
-		const field = h("input.field", { role: "combobox", autofocus: true, spellcheck: false, autocomplete: "off", placeholder: "/home/you/project", label: "Path of the folder", ariaExpanded: "false", ariaAutoComplete: "list", "aria-controls": "folders" });
+		const field = h("input.field", { role: "combobox", autofocus: true, spellcheck: false, autocomplete: "off", placeholder: "~/project", label: "Path of the folder", ariaExpanded: "false", ariaAutoComplete: "list", "aria-controls": "folders" });
 		const said = h("p.problem", { role: "alert" });
 		const take = (path = "") => {
 			field.value = path.replace(/\/*$/, "/");
@@ -34,9 +34,11 @@ export const ask = {
 		const dialog = dialogs.open("Add a project", (dialog) => [h("form", {
 			onsubmit: async (event) => {
 				event.preventDefault();
-				setText(said, "");
+				const path = field.value.trim();
+				setText(said, path ? "" : "Choose a folder, or write its path.");
+				if (!path) return field.focus();
 				try {
-					const { project } = await line.request("project:add", { path: field.value.trim() });
+					const { project } = await line.request("project:add", { path });
 					dialog.close();
 					onadded(project);
 				} catch (error) {

@@ -76,6 +76,7 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 	}
 
 	function changed() {
+		setText(said, "");
 		drafts.set(DRAFT, box.value);
 		drafts.set(`${DRAFT}.files`, completion.files().join("\n"));
 		completion.changed();

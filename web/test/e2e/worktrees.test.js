@@ -122,7 +122,7 @@ test("c6 the composer says that another session works in the same folder, and of
   const page = await openPage(browser, daemon);
   await start(page).getByRole("button", { name: "Project: " }).click();
   await start(page).getByRole("menuitem", { name, exact: true }).click();
-  const note = start(page).locator(".start-note");
+  const note = start(page).locator(".start-note[role=status]");
   assert.equal(await note.isVisible(), false, "it rests");
   await daemon.api("POST", `/sessions/${id}/prompt`, { text: "wait" });
   await note.getByText("is working in this folder").waitFor();
