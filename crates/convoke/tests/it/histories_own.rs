@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use convoke_testkit::postgres;
+use convoke_testkit::wait::{until, until_some};
 use serde_json::{Value, json};
 
-use crate::histories::{ID, Store, import, line, resumable, sessions, until, words};
+use crate::histories::{ID, Store, import, line, resumable, sessions, words};
 use crate::moving::{clones, move_to};
 use crate::serve_scene::Daemon;
 
@@ -47,7 +48,9 @@ fn h2_what_an_agent_of_convoke_flushes_when_it_ends_is_not_added_again() {
     // A line that came after the end is read after the one before it, and added.
     append(&file_of(&daemon), &latest("u3", "in the terminal"));
     import(&daemon, &json!({}));
-    let after = until(|| Some(words(&daemon, &session)).filter(|it| it.len() > before.len()));
+    let after = until_some("the terminal's words are stored", || {
+        Some(words(&daemon, &session)).filter(|it| it.len() > before.len())
+    });
     assert_eq!(after, [before, vec!["in the terminal".to_owned()]].concat());
 }
 
@@ -58,7 +61,9 @@ fn h3_what_is_said_elsewhere_is_added_to_a_session_that_was_reopened_and_has_no_
     assert!(reopened.status < 300, "{reopened:?}");
     append(&file_of(&daemon), &line("u2", "user", "in the terminal", 2));
     import(&daemon, &json!({}));
-    let said = until(|| Some(words(&daemon, &session)).filter(|words| words.len() == 2));
+    let said = until_some("both are stored", || {
+        Some(words(&daemon, &session)).filter(|words| words.len() == 2)
+    });
     assert_eq!(said, ["Where is the heliotrope?", "in the terminal"]);
 }
 
@@ -111,6 +116,6 @@ fn h2_n8_the_file_of_a_session_that_was_moved_away_does_not_end_an_import() {
         let sql = format!("SELECT count(*) FROM messages WHERE content LIKE '%{pattern}%'");
         database.value(&sql).unwrap()
     };
-    until(|| (count("almond") == "5").then_some(()));
+    until("all are stored", || count("almond") == "5");
     assert_eq!(count("hazelnut"), "0");
 }
