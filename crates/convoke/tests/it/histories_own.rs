@@ -96,7 +96,9 @@ fn h2_n8_the_file_of_a_session_that_was_moved_away_does_not_end_an_import() {
     let folder = here.machine.path().join(".claude/projects/-web");
     fs::create_dir_all(&folder).unwrap();
     let web = here.web().canonicalize().unwrap();
-    let said = |uuid, text| line(uuid, "user", text, 1).replace("/gone/app", web.to_str().unwrap());
+    let said = |uuid: &str, text: &str| {
+        line(uuid, "user", text, 1).replace("/gone/app", web.to_str().unwrap())
+    };
     let file = folder.join(format!("{ID}.jsonl"));
     fs::write(&file, said("u1", "about the walnut")).unwrap();
     here.run("import --all");
