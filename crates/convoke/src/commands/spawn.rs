@@ -64,10 +64,10 @@ pub(crate) struct SpawnArgs {
     #[arg(long, value_name = "ID", conflicts_with_all = ["resume", "list_sessions", "delete_session", "clean_sessions"])]
     session: Option<String>,
     /// List only sessions with this status
-    #[arg(long, value_name = "STATUS", value_parser = one_of(Status::ALL, Status::as_str), requires = "list_sessions")]
+    #[arg(long, value_name = "STATUS", value_parser = one_of(Status::ALL, Status::as_str), requires = "list_sessions", conflicts_with_all = ["interactive", "resume", "delete_session", "clean_sessions"])]
     status: Option<Status>,
     /// Delete without asking
-    #[arg(long, requires = "delete_session")]
+    #[arg(long, requires = "delete_session", conflicts_with_all = ["interactive", "resume", "list_sessions", "clean_sessions"])]
     yes: bool,
 }
 
