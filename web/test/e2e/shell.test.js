@@ -49,7 +49,7 @@ test("w6 a first visit leads from an empty page to a first answer", async () => 
   await start.getByRole("button", { name: "Agent: " }).click();
   await page.getByRole("menuitem", { name: "More agents…" }).click();
   const more = page.getByRole("dialog", { name: "More agents" });
-  assert.ok((await more.locator(".missing code").count()) > 0);
+  await more.locator(".missing code").first().waitFor();
   const badges = await more.locator(".badge").allTextContents();
   assert.deepEqual(["CC", "CX"].filter((badge) => !badges.includes(badge)), []);
   await page.keyboard.press("Escape");
