@@ -13,6 +13,7 @@ use convoke_api::entry::{Entries, Entry, EntryBody, Older};
 use convoke_core::content::Usage;
 use convoke_core::id::SessionId;
 use convoke_core::message::{Rev, Seq};
+use convoke_core::state::OfferedCommand;
 use ratatui::layout::Size;
 use ratatui::text::Line;
 
@@ -209,6 +210,15 @@ impl Chat {
     /// Records that the requested entries will not arrive.
     pub(crate) const fn stop_paging(&mut self) {
         self.paging = None;
+    }
+
+    /// The commands that the agent offers.
+    pub(crate) fn commands(&self) -> &[OfferedCommand] {
+        let commands = self.entries.state().iter().find_map(|entry| {
+            let EntryBody::Commands { commands } = &entry.body else { return None };
+            Some(commands.as_slice())
+        });
+        commands.unwrap_or_default()
     }
 
     /// The usage of the conversation so far.

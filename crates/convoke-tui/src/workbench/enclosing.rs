@@ -6,8 +6,10 @@ use std::collections::{BTreeSet, HashMap};
 use convoke_api::bodies::{GivenAttachment, StoredAttachment};
 use convoke_api::frames::ClientFrame;
 use convoke_core::id::{ProjectId, SessionId};
+use convoke_core::state::OfferedCommand;
 use convoke_files::mention;
 
+use super::chat::Chat;
 use super::message::{Effect, Wish};
 use super::model::{Focus, Link, Model};
 use crate::editor::Editor;
@@ -91,6 +93,34 @@ impl Model {
     pub(crate) fn matching_files(&self) -> &[String] {
         let matches = self.enclosing.matches.as_ref().and_then(|it| it.files.as_deref());
         matches.unwrap_or_default()
+    }
+
+    /// The agent's commands that what is written can be completed to: those that begin with it, then those that have it.
+    pub(crate) fn matching_commands(&self) -> Vec<&OfferedCommand> {
+        let written = self.written().filter(|_| self.focus == Focus::Input);
+        let before = written.and_then(|editor| editor.text().get(..editor.cursor()));
+        let Some(typed) = before.and_then(|text| text.strip_prefix('/')) else { return Vec::new() };
+        if typed.contains(char::is_whitespace) {
+            return Vec::new();
+        }
+        let typed = typed.to_lowercase();
+        let commands = self.chat.as_ref().map(Chat::commands).unwrap_or_default();
+        let place = |command: &OfferedCommand| command.name.to_lowercase().find(&typed);
+        let mut fitting: Vec<&OfferedCommand> =
+            commands.iter().filter(|command| place(command).is_some()).collect();
+        fitting.sort_by_key(|command| (place(command) != Some(0), command.name.as_str()));
+        fitting
+    }
+
+    /// Replaces what is written of a command by the best match; returns false if there is none.
+    pub(crate) fn complete_command(&mut self) -> bool {
+        let Some(name) = self.matching_commands().first().map(|command| command.name.clone())
+        else {
+            return false;
+        };
+        let Some(draft) = self.draft_mut() else { return false };
+        draft.replace_back_to(0, &format!("/{name} "));
+        true
     }
 
     /// Replaces the mention by the best match; returns false if there is none.

@@ -14,7 +14,7 @@ use convoke_core::request::Status;
 pub(crate) enum Beside {
     #[default]
     Nothing,
-    /// A call that the human has to allow.
+    /// A call that the human has to allow, or that asks the human.
     Waits,
     /// The first of several calls that only looked.
     Run(Run),
@@ -60,7 +60,7 @@ enum Look {
 pub(super) fn of(entries: &[Entry], open_runs: &HashSet<Seq>) -> Vec<Beside> {
     let calls: HashSet<&str> =
         entries.iter().filter_map(call).map(|it| &*it.tool_call_id).collect();
-    let asked: HashSet<&str> = entries.iter().filter_map(asked_about).collect();
+    let asked = waiting(entries);
     let mut beside: Vec<Beside> =
         entries.iter().map(|entry| alone(entry, &calls, &asked)).collect();
     fold_runs(entries, open_runs, &mut beside);
@@ -69,6 +69,23 @@ pub(super) fn of(entries: &[Entry], open_runs: &HashSet<Seq>) -> Vec<Beside> {
 
 fn call(entry: &Entry) -> Option<&ToolCall> {
     if let EntryBody::ToolCall(call) = &entry.body { Some(call) } else { None }
+}
+
+/// The calls that wait for the human: those of pending permissions, and those that ask a pending question.
+fn waiting(entries: &[Entry]) -> HashSet<&str> {
+    let mut waiting = HashSet::new();
+    let mut last = None;
+    for entry in entries {
+        last = call(entry).map(|call| &*call.tool_call_id).or(last);
+        // Questions do not name their call.
+        if let EntryBody::Question(set) = &entry.body
+            && set.status == Status::Pending
+        {
+            waiting.extend(last);
+        }
+        waiting.extend(asked_about(entry));
+    }
+    waiting
 }
 
 /// The call of a pending request.

@@ -1,9 +1,11 @@
 //! Files that are mentioned, and files that are attached.
 
 use convoke_api::bodies::StoredAttachment;
+use convoke_api::entry::EntryBody;
 use convoke_api::frames::{ClientFrame, ServerFrame};
+use convoke_core::state::OfferedCommand;
 
-use super::stage::{Stage, shop};
+use super::stage::{Stage, prompt, shop, state};
 use crate::workbench::message::{Effect, Message};
 
 fn complete(query: &str) -> ClientFrame {
@@ -62,4 +64,26 @@ fn l3_a_pasted_path_that_is_no_file_is_text() {
     stage.send(Message::Pasted("/usr/bin is a folder\n".to_owned()));
     stage.send(Message::PastedText("/usr/bin is a folder".to_owned()));
     assert!(stage.screen().contains("/usr/bin is a folder"), "{}", stage.screen());
+}
+
+#[test]
+fn commands_of_the_agent_are_listed_and_completed() {
+    let mut stage = Stage::talking(80, 14, vec![prompt(1, "Hello")]);
+    let command = |name: &str, description: &str| OfferedCommand {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        hint: None,
+    };
+    let commands = vec![command("explain", "say more"), command("plan", "make a plan")];
+    stage.update(state("commands", 90, EntryBody::Commands { commands }));
+    stage.types("/");
+    assert!(stage.screen().contains("tab /explain  say more  /plan"), "{}", stage.screen());
+    stage.types("pl");
+    assert!(stage.screen().contains("tab /plan  make a plan  /explain"), "{}", stage.screen());
+    stage.keys("tab").types("the roof");
+    assert!(stage.screen().contains("❯ /plan the roof"), "{}", stage.screen());
+    assert!(!stage.screen().contains("make a plan"), "{}", stage.screen());
+    // A slash elsewhere is no command.
+    stage.keys("ctrl-u").types("see /pl");
+    assert!(!stage.screen().contains("make a plan"), "{}", stage.screen());
 }

@@ -99,3 +99,35 @@ fn p7_titles_are_found_at_once_and_a_refused_query_says_why() {
     stage.keys("enter");
     assert_eq!(stage.model.chat.as_ref().map(|chat| chat.id), Some(session_id(4)));
 }
+
+#[test]
+fn p7_a_word_that_is_not_complete_matches_longer_ones() {
+    let mut stage = Stage::at_home(80, 16);
+    stage.keys("/").types("the roo");
+    let query = "the roo*".to_owned();
+    let asked = ClientFrame::Search { query: query.clone(), limit: Some(50), before: None };
+    assert_eq!(stage.said().last(), Some(&asked));
+    let (hits, next, incomplete) = (vec![hit(2, 7)], None, true);
+    stage.hear(ServerFrame::SearchHits { query, hits, next, incomplete });
+    let screen = stage.screen();
+    assert!(screen.contains("1 message; others may be missing"), "{screen}");
+    stage.types(" ");
+    let query = "the roo".to_owned();
+    let asked = ClientFrame::Search { query, limit: Some(50), before: None };
+    assert_eq!(stage.said().last(), Some(&asked), "a blank ends the word");
+}
+
+#[test]
+fn p7_titles_have_all_words_in_any_order_and_fit_the_filters() {
+    let has_title = |query: &str| {
+        let mut stage = Stage::at_home(80, 16);
+        stage.keys("/").types(query);
+        stage.screen().contains("Fix the parser of prices")
+    };
+    for query in ["parser fix", "fix agent:claude", "project:sho prices", "order:best fix"] {
+        assert!(has_title(query), "{query}");
+    }
+    for query in ["parser roof", "fix agent:codex", "project:site fix", "fix role:user"] {
+        assert!(!has_title(query), "{query}");
+    }
+}

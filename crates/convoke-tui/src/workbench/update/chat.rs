@@ -69,7 +69,7 @@ pub(super) fn press_input(model: &mut Model, key: KeyEvent) -> Taken {
     let Some(page) = layout::areas(model).page else { return Taken::No };
     let width = layout::input_width(page);
     match (key.code, is_plain(key)) {
-        (KeyCode::Tab, true) if model.complete_mention() => {}
+        (KeyCode::Tab, true) if model.complete_mention() || model.complete_command() => {}
         (KeyCode::Tab, true) if model.request().is_some() => model.focus = Focus::Card,
         (KeyCode::Tab | KeyCode::BackTab, true) => read(model),
         (KeyCode::Char('d'), false) if key.modifiers == KeyModifiers::ALT => model.detach(),

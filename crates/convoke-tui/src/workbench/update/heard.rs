@@ -11,6 +11,7 @@ use crate::workbench::list::Shelf;
 use crate::workbench::message::{Effect, Wish};
 use crate::workbench::model::{Link, Model, Overlay, Tab};
 use crate::workbench::refusal::{CallRefusal, RefusalReason};
+use crate::workbench::search::State;
 
 /// Handles a new connection: requests everything that may have changed meanwhile.
 pub(super) fn linked(model: &mut Model) {
@@ -159,7 +160,10 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         ServerFrame::InboxChanged { .. } => {
             model.wish(Wish::List, ClientFrame::InboxList {});
         }
-        ServerFrame::SearchHits { query, hits, .. } => search::take(model, &query, hits),
+        ServerFrame::SearchHits { query, hits, incomplete, .. } => {
+            let state = if incomplete { State::Incomplete } else { State::Answered };
+            search::take(model, &query, hits, state);
+        }
         ServerFrame::RuleList { rules } => rules::take(model, rules),
         ServerFrame::RuleChanged {} if model.tab == Tab::Rules => rules::ask(model),
         ServerFrame::ComparisonChanged { .. } => comparisons::ask_if_shown(model),

@@ -49,18 +49,18 @@ pub(super) fn paste(model: &mut Model, text: &str) {
 }
 
 /// Messages were found; those for an earlier query are not wanted any more.
-pub(super) fn take(model: &mut Model, query: &str, hits: Vec<Hit>) {
+pub(super) fn take(model: &mut Model, query: &str, hits: Vec<Hit>, state: State) {
     if let Some(Overlay::Search(search)) = &mut model.overlay
-        && search.query.text().trim() == query
+        && search.asked() == query
     {
-        (search.hits, search.state) = (hits, State::Answered);
+        (search.hits, search.state) = (hits, state);
     }
 }
 
 /// The daemon cannot search for that.
 pub(super) fn fail(model: &mut Model, query: &str, why: &str) {
     if let Some(Overlay::Search(search)) = &mut model.overlay
-        && search.query.text().trim() == query
+        && search.asked() == query
     {
         search.hits.clear();
         search.state = State::Failed(why.to_owned());
@@ -70,7 +70,7 @@ pub(super) fn fail(model: &mut Model, query: &str, why: &str) {
 fn ask(model: &mut Model) {
     let Some(Overlay::Search(search)) = &mut model.overlay else { return };
     search.cursor = 0;
-    let query = search.query.text().trim().to_owned();
+    let query = search.asked();
     if query.is_empty() {
         search.hits.clear();
         search.state = State::Idle;

@@ -7,7 +7,7 @@ use crate::picture::Picture;
 use crate::workbench::model::Model;
 
 /// Keys and what they do; a line without a key is a heading.
-const KEYS: [Hint; 111] = [
+const KEYS: [Hint; 112] = [
     ("", "Anywhere except in a text field"),
     ("1 … 5", "home, sessions, teams, rules, comparisons; with alt also in a text field"),
     ("/", "search titles and messages; enter goes to the message"),
@@ -20,7 +20,7 @@ const KEYS: [Hint; 111] = [
     ("↑ ↓  k j", "move; g and G to the ends"),
     ("enter", "answer the request, or open the session"),
     ("n", "start a session: write its first prompt, enter sends it"),
-    ("alt-p alt-a alt-m", "while writing it: in which project, with which agent, mode and model"),
+    ("alt-p a m", "while writing it: in which project, with which agent, mode and model"),
     ("alt-w", "while writing it: in the project's folder, or in a work tree of its own"),
     ("alt-c", "while writing it: compare agents, which all get the prompt"),
     ("o", "open the session that asks"),
@@ -48,6 +48,7 @@ const KEYS: [Hint; 111] = [
     ("esc", "read; the draft is kept, one per session"),
     ("esc esc", "within a second: stop the running turn; also ctrl-x"),
     ("↑", "while nothing is written: the queued prompts"),
+    ("/ @", "commands of the agent, files of the project; tab completes"),
     ("tab", "answer the agent's request, or read"),
     ("PgUp PgDn", "scroll the conversation"),
     ("ctrl-o", "modes, models and other settings of the agent"),

@@ -12,13 +12,16 @@ use ratatui::text::{Line, Span};
 use super::{At, card, finish, list, split_line};
 use crate::picture::{Picture, Strip, Target};
 use crate::rule;
-use crate::text::clean;
 use crate::text::paper::Paper;
+use crate::text::{clean, wrap};
 use crate::words;
 use crate::workbench::home::{Group, Row};
 use crate::workbench::layout::{self, INPUT_INDENT};
 use crate::workbench::model::{Focus, Link, Model};
 use crate::workbench::request::Request;
+
+/// The agent that only shows what Convoke does.
+const DEMO: &str = "demo";
 
 /// Where a new session is written.
 pub(super) fn composer(model: &Model, picture: &mut Picture, area: Rect) {
@@ -148,22 +151,35 @@ pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
         }
     }
     if rows.is_empty() {
-        nothing(model, &mut strip);
+        nothing(model, width, &mut strip);
     }
     picture.strip(area, strip);
 }
 
-fn nothing(model: &Model, strip: &mut Strip) {
+fn nothing(model: &Model, width: usize, strip: &mut Strip) {
     let palette = model.palette;
     strip.gap();
-    let (words, hint) = match &model.link {
-        Link::Opening => ("Asking the daemon…", ""),
-        Link::Down(_) => ("Not connected to the daemon.", ""),
-        Link::Up => ("No sessions yet.", " Press n, describe a task, and press enter."),
+    let words = match &model.link {
+        Link::Opening => "Asking the daemon…",
+        Link::Down(_) => "Not connected to the daemon.",
+        Link::Up => "No sessions yet.",
     };
     strip.push(Line::styled(format!(" {words}"), palette.strong()));
-    if !hint.is_empty() {
-        strip.push(Line::styled(hint, palette.faint()));
+    if model.link != Link::Up {
+        return;
+    }
+    let mut hints = vec!["Press n, describe a task, and press enter."];
+    let mut installed = model.agents.iter().filter(|agent| agent.installed);
+    if !model.agents.is_empty() && installed.all(|agent| agent.cli_type.as_str() == DEMO) {
+        hints.push(
+            "Only the demo agent is installed; `convoke agent list` says how to install others.",
+        );
+    }
+    for hint in hints {
+        let hint = Span::styled(hint, palette.faint());
+        for row in wrap::spans(&[hint], width.saturating_sub(2)) {
+            strip.push([vec![Span::raw(" ")], row].concat());
+        }
     }
 }
 
@@ -205,7 +221,11 @@ fn of_request(model: &Model, request: &Request, here: At, width: usize) -> Vec<L
         Span::styled(clean::line(&item.title), style(model, here)),
     ];
     let age = Span::styled(relative(item.created_at, model.now), palette.faint());
-    let second = vec![Span::styled(format!("     {}", origin(request)), palette.faint())];
+    // Several sessions of one agent may ask in one project.
+    let session = item.uid.and_then(|id| model.list.session(id));
+    let session = session.map(|session| format!("{} · ", clean::line(&session.title)));
+    let second = format!("     {}{}", session.unwrap_or_default(), origin(request));
+    let second = vec![Span::styled(second, palette.faint())];
     vec![split_line(first, vec![age], width), split_line(second, vec![], width)]
 }
 
@@ -324,12 +344,11 @@ fn preview(model: &Model, session: &SessionItem, paper: &mut Paper) {
         paper.text("  “", "   ", &format!("{line}”"), palette.faint(), Style::new());
     }
     paper.lines.push(Line::default());
-    let mut facts = vec![format!("{} messages", session.message_count)];
+    let mut facts = vec![words::counted(session.message_count, "message")];
     facts.extend(session.cost.as_ref().map(words::cost));
     facts.extend(session.changes.filter(|changes| changes.files > 0).map(|changes| {
         let ChangeTotals { files, added, removed } = changes;
-        let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
-        format!("{files} changed, +{added} −{removed}")
+        format!("{} changed, +{added} −{removed}", words::counted(files, "file"))
     }));
     paper.text("  ", "  ", &facts.join(" · "), palette.faint(), palette.faint());
     paper.lines.push(Line::default());

@@ -11,6 +11,7 @@ use ratatui::text::{Line, Span};
 use super::{At, list, split_line};
 use crate::picture::{Picture, Strip};
 use crate::text::{clean, wrap};
+use crate::words;
 use crate::workbench::layout;
 use crate::workbench::model::Model;
 use crate::workbench::search::{Found, Search, State};
@@ -50,11 +51,12 @@ fn state(search: &Search) -> String {
         State::Idle => "agent:NAME  project:NAME  role:user  since:2026-11-01  until:…".to_owned(),
         State::Asked => "Searching…".to_owned(),
         State::Failed(why) => clean::line(why),
-        State::Answered => match search.hits.len() {
-            0 => "No message has these words.".to_owned(),
-            1 => "1 message".to_owned(),
-            count => format!("{count} messages"),
-        },
+        State::Answered if search.hits.is_empty() => "No message has these words.".to_owned(),
+        State::Answered => words::counted(search.hits.len(), "message"),
+        State::Incomplete => {
+            let found = words::counted(search.hits.len(), "message");
+            format!("{found}; others may be missing, the search index is still being filled")
+        }
     }
 }
 

@@ -18,6 +18,9 @@ pub(super) fn line(model: &Model, picture: &mut Picture, area: Rect) {
     if model.overlay.is_none() && !model.matching_files().is_empty() {
         return files(model, picture, area);
     }
+    if model.overlay.is_none() && !model.matching_commands().is_empty() {
+        return commands(model, picture, area);
+    }
     hints::line(hints(model), picture, area, model.palette);
 }
 
@@ -31,6 +34,28 @@ fn files(model: &Model, picture: &mut Picture, area: Rect) {
         room = room.saturating_sub(wrap::width(&file) + 2);
         let style = if index == 0 { palette.strong() } else { palette.faint() };
         spans.push(Span::styled(format!("{file}  "), style));
+        if room < 4 {
+            break;
+        }
+    }
+    picture.line(area, Line::from(spans));
+}
+
+/// The commands that what is being written can be completed to, the best one first and with what it does.
+fn commands(model: &Model, picture: &mut Picture, area: Rect) {
+    let palette = model.palette;
+    let mut spans = vec![Span::styled(" tab ", palette.here())];
+    let mut room = usize::from(area.width).saturating_sub(5);
+    for (index, command) in model.matching_commands().into_iter().enumerate() {
+        let name = wrap::shorten(&format!("/{}  ", clean::line(&command.name)), room);
+        room = room.saturating_sub(wrap::width(&name));
+        let style = if index == 0 { palette.strong() } else { palette.faint() };
+        spans.push(Span::styled(name, style));
+        if index == 0 {
+            let about = wrap::shorten(&clean::line(&command.description), room / 2);
+            room = room.saturating_sub(wrap::width(&about) + 2);
+            spans.push(Span::raw(format!("{about}  ")));
+        }
         if room < 4 {
             break;
         }

@@ -10,6 +10,7 @@ use ratatui::text::{Line, Span};
 use super::{At, not_loaded, split_line};
 use crate::picture::{Picture, Strip, Target};
 use crate::text::clean;
+use crate::words;
 use crate::workbench::model::Model;
 
 pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
@@ -43,14 +44,14 @@ pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
 
 fn summary(stats: &TeamStats) -> String {
     let TeamStats { total, active, compact_pending, archived, total_messages } = stats;
-    let mut parts = vec![format!("{total} conversations"), format!("{active} active")];
+    let mut parts = vec![words::counted(total, "conversation"), format!("{active} active")];
     if *compact_pending > 0 {
         parts.push(format!("{compact_pending} to be compacted"));
     }
     if *archived > 0 {
         parts.push(format!("{archived} archived"));
     }
-    parts.push(format!("{total_messages} messages"));
+    parts.push(words::counted(total_messages, "message"));
     format!(" {}", parts.join(" · "))
 }
 
