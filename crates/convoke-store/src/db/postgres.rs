@@ -31,6 +31,7 @@ pub(crate) struct Session {
     client: RefCell<Option<Client>>,
     statements: RefCell<HashMap<String, postgres::Statement>>,
     tokenizer: OnceCell<Tokenizer>,
+    backend: OnceCell<i64>,
     used_at: Cell<Instant>,
 }
 
@@ -46,6 +47,7 @@ impl Session {
             client: RefCell::new(Some(client)),
             statements: RefCell::default(),
             tokenizer: OnceCell::new(),
+            backend: OnceCell::new(),
             used_at: Cell::new(Instant::now()),
         }
     }
@@ -59,6 +61,16 @@ impl Session {
                 Ok(self.tokenizer.get_or_init(|| tokenizer))
             }
         }
+    }
+
+    /// The number of the server's process for this connection.
+    pub(crate) fn backend(&self) -> SqlResult<i64> {
+        if let Some(backend) = self.backend.get() {
+            return Ok(*backend);
+        }
+        let row = self.with_client(|client| Ok(client.query_one("SELECT pg_backend_pid()", &[])?))?;
+        let number: i32 = row.try_get(0)?;
+        Ok(*self.backend.get_or_init(|| number.into()))
     }
 
     /// Whether the connection is closed.

@@ -6,7 +6,9 @@ use std::ops::RangeInclusive;
 use convoke_core::time::Timestamp;
 
 /// Keys of one millisecond: 128 messages, of each the four sizes.
-const KEYS: i64 = 512;
+pub(crate) const KEYS: i64 = 512;
+/// Ranges into which the keys of a millisecond are divided among connections.
+const LANES: i64 = 8;
 /// Bits of a key that say how long the message is.
 pub(super) const SIZE_BITS: i64 = 0b11;
 /// The first millisecond with keys of its own, in 2015, before any agent existed.
@@ -61,6 +63,13 @@ impl Size {
 pub(crate) fn keys_of(created_at: i64) -> RangeInclusive<i64> {
     let first = (created_at.clamp(MILLIS_MIN, MILLIS_MAX) - MILLIS_MIN) * KEYS;
     first..=first + KEYS - 1
+}
+
+/// The keys of this time that a connection takes first. Connections that write at the same time take
+/// different ones, so that none has to wait for another one's commit.
+pub(crate) fn keys_of_connection(created_at: i64, connection: i64) -> RangeInclusive<i64> {
+    let first = keys_of(created_at).start() + connection.rem_euclid(LANES) * (KEYS / LANES);
+    first..=first + KEYS / LANES - 1
 }
 
 /// The first key of the message after this one.

@@ -12,7 +12,7 @@ use convoke_core::review::ReviewComment;
 use crate::db::{Db, Optional as _, PostgresSession, params};
 use crate::error::Fault;
 use crate::search::frequent::{Measured, measure};
-use crate::search::key::{following, key_after, keys_of};
+use crate::search::key::{KEYS, following, key_after, keys_of, keys_of_connection};
 use crate::search::scope::{Scope, frequent_word};
 use crate::search::{MATCH_END, MATCH_START};
 
@@ -88,18 +88,19 @@ pub(crate) fn put(db: Db<'_>, session: i64, message: &Searched<'_>) -> Result<()
     let Some(key) = known else { return add_new(db, session, message) };
     db.prepare_cached("DELETE FROM message_search WHERE rowid = ?1")?.execute([key])?;
     let measured = measure(message.text);
-    let sized = measured.size.mark(key);
-    if sized != key {
-        db.prepare_cached("UPDATE searched_messages SET key = ?2 WHERE key = ?1")?
-            .execute([key, sized])?;
+    if measured.size.mark(key) != key {
+        // On a server, a message of another size may have the key that differs only in its size.
+        db.prepare_cached("DELETE FROM searched_messages WHERE key = ?1")?.execute([key])?;
+        return add_new(db, session, message);
     }
-    insert(db, sized, &scope_of(db, session)?, message, &measured)
+    insert(db, key, &scope_of(db, session)?, message, &measured)
 }
 
 /// Indexes a message that was just stored.
 pub(crate) fn add_new(db: Db<'_>, session: i64, message: &Searched<'_>) -> Result<(), Fault> {
     let key = free_key(db, message.created_at)?;
-    add(db, key, &scope_of(db, session)?, message, &measure(message.text))
+    add(db, key, &scope_of(db, session)?, message, &measure(message.text))?;
+    Ok(())
 }
 
 /// Indexes new messages in the order of their times: FTS5 flushes its pending data whenever a key
@@ -108,41 +109,48 @@ pub(crate) fn add_all(db: Db<'_>, messages: &mut [(Rc<Scope>, Searched<'_>)]) ->
     messages.sort_by_key(|(_, message)| (message.created_at, message.n));
     let mut last: Option<(i64, i64)> = None;
     for (scope, message) in messages {
-        // A free key follows all keys of its millisecond, so the next one is free, too. On a
-        // server, others may take it meanwhile.
-        let is_only_writer = matches!(db, Db::Sqlite(_));
-        let before = last.filter(|(at, _)| is_only_writer && *at == message.created_at);
+        // A free key follows all keys of its millisecond, so the next one is free, too, unless
+        // another connection to a server has taken it.
+        let before = last.filter(|(at, _)| *at == message.created_at);
         let key = match before.and_then(|(_, key)| key_after(key)) {
             Some(key) => key,
             None => free_key(db, message.created_at)?,
         };
-        add(db, key, scope, message, &measure(message.text))?;
+        let key = add(db, key, scope, message, &measure(message.text))?;
         last = Some((message.created_at, key));
     }
     Ok(())
 }
 
-/// Indexes a message that is not in the index yet.
+/// Indexes a message that is not in the index yet; returns its key.
 fn add(
     db: Db<'_>,
     key: i64,
     scope: &Scope,
     message: &Searched<'_>,
     measured: &Measured<'_>,
-) -> Result<(), Fault> {
-    let key = measured.size.mark(key);
-    db.prepare_cached("INSERT INTO searched_messages (key, message) VALUES (?1, ?2)")?
-        .execute([key, message.n])?;
-    insert(db, key, scope, message, measured)
+) -> Result<i64, Fault> {
+    let mut key = measured.size.mark(key);
+    // On a server, another connection may have taken the key since it was found to be free.
+    let sql = "INSERT INTO searched_messages (key, message) VALUES (?1, ?2)
+         ON CONFLICT (key) DO NOTHING";
+    while db.prepare_cached(sql)?.execute([key, message.n])? == 0 {
+        key = measured.size.mark(free_key(db, message.created_at)?);
+    }
+    insert(db, key, scope, message, measured)?;
+    Ok(key)
 }
 
 /// The first key after those of all messages of the same millisecond. If all its keys are taken,
 /// which only happens in conversations without times, the following keys are searched, in ranges
 /// that double each time, so that long conversations need few queries.
 fn free_key(db: Db<'_>, created_at: i64) -> Result<i64, Fault> {
-    let mut keys = keys_of(created_at);
+    let mut keys = match db {
+        Db::Sqlite(_) => keys_of(created_at),
+        Db::Postgres(session) => keys_of_connection(created_at, session.backend()?),
+    };
     // Always whole milliseconds: `add_all` uses the keys up to the end of one without a query.
-    let mut count = keys.end() - keys.start() + 1;
+    let mut count = KEYS;
     loop {
         let newest: Option<i64> = db
             .prepare_cached("SELECT max(key) FROM searched_messages WHERE key BETWEEN ?1 AND ?2")?

@@ -72,3 +72,25 @@ async fn a_caller_that_stops_waiting_takes_nothing_back() {
     let page = world.store.messages(talk.id, Seq::START, 10).await.unwrap();
     assert_eq!(page.messages, talk.messages);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn h7_n1_writers_that_share_every_millisecond_do_not_refuse_each_other() {
+    const WRITERS: u64 = 48;
+    const MESSAGES: u64 = 40;
+    let world = World::new().await;
+    let mut speakers = JoinSet::new();
+    for _ in 0..WRITERS {
+        let (store, mut talk) = (world.store.clone(), world.talk().await);
+        speakers.spawn(async move {
+            for number in 0..MESSAGES {
+                // The clocks of all writers are equal, so that they all want the same keys of the index.
+                talk.say(&store, [prompt(format!("word {number}"))]).await;
+            }
+        });
+    }
+    while let Some(spoken) = speakers.join_next().await {
+        spoken.unwrap();
+    }
+    let keys = "SELECT count(DISTINCT key) FROM searched_messages";
+    assert_eq!(world.database.number(keys), WRITERS * MESSAGES);
+}
