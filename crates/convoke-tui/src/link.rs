@@ -16,13 +16,13 @@ const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// An event of the connection task.
-pub(crate) enum News {
+pub(crate) enum LinkEvent {
     /// The daemon is connected.
     Linked(Box<Client>),
     /// There is none any more, and why.
     Unlinked(String),
     /// A frame of the daemon.
-    Heard(Box<Envelope<ServerFrame>>),
+    Frame(Box<Envelope<ServerFrame>>),
     /// An error that changes nothing else.
     Failed(String),
 }
@@ -33,13 +33,13 @@ pub(crate) async fn hold(
     first: Option<Client>,
     reach: Reach,
     mut orders: mpsc::Receiver<Envelope<ClientFrame>>,
-    news: mpsc::Sender<News>,
+    events: mpsc::Sender<LinkEvent>,
 ) {
     let mut client = first;
     let mut pause = PAUSE_MIN;
     loop {
         let Some(known) = client else {
-            let Ok(found) = look(&reach, &mut pause, &news).await else { return };
+            let Ok(found) = look(&reach, &mut pause, &events).await else { return };
             client = found;
             continue;
         };
@@ -47,21 +47,21 @@ pub(crate) async fn hold(
             Ok(socket) => {
                 // Frames for a daemon that has exited are not sent to its successor.
                 while orders.try_recv().is_ok() {}
-                if news.send(News::Linked(Box::new(known.clone()))).await.is_err() {
+                if events.send(LinkEvent::Linked(Box::new(known.clone()))).await.is_err() {
                     return;
                 }
                 pause = PAUSE_MIN;
-                match talk(socket, &mut orders, &news).await {
+                match exchange(socket, &mut orders, &events).await {
                     Ended::Gone(words) => words,
                     Ended::Unwanted => return,
                 }
             }
             Err(error) => explain(&error),
         };
-        if news.send(News::Unlinked(words)).await.is_err() {
+        if events.send(LinkEvent::Unlinked(words)).await.is_err() {
             return;
         }
-        let Ok(found) = look(&reach, &mut pause, &news).await else { return };
+        let Ok(found) = look(&reach, &mut pause, &events).await else { return };
         client = found.or(Some(known));
     }
 }
@@ -73,13 +73,13 @@ struct Unwanted;
 async fn look(
     reach: &Reach,
     pause: &mut Duration,
-    news: &mpsc::Sender<News>,
+    events: &mpsc::Sender<LinkEvent>,
 ) -> Result<Option<Client>, Unwanted> {
     sleep(*pause).await;
     *pause = (*pause * 2).min(PAUSE_MAX);
     match reach().await {
         Ok(found) => Ok(Some(found)),
-        Err(words) => match news.send(News::Unlinked(words)).await {
+        Err(words) => match events.send(LinkEvent::Unlinked(words)).await {
             Ok(()) => Ok(None),
             Err(_) => Err(Unwanted),
         },
@@ -93,10 +93,10 @@ enum Ended {
     Unwanted,
 }
 
-async fn talk(
+async fn exchange(
     mut socket: Socket,
     orders: &mut mpsc::Receiver<Envelope<ClientFrame>>,
-    news: &mpsc::Sender<News>,
+    events: &mpsc::Sender<LinkEvent>,
 ) -> Ended {
     loop {
         let message = tokio::select! {
@@ -107,15 +107,15 @@ async fn talk(
                     Err(error) => return Ended::Gone(explain(&error)),
                 }
             }
-            heard = socket.next() => match heard {
-                Ok(Some(envelope)) => News::Heard(Box::new(envelope)),
+            received = socket.next() => match received {
+                Ok(Some(envelope)) => LinkEvent::Frame(Box::new(envelope)),
                 Ok(None) => return Ended::Gone("The daemon has stopped".to_owned()),
                 // Another version may send frames that this one does not know.
-                Err(error @ Error::Malformed { .. }) => News::Failed(explain(&error)),
+                Err(error @ Error::Malformed { .. }) => LinkEvent::Failed(explain(&error)),
                 Err(_) => return Ended::Gone("Lost the connection to the daemon".to_owned()),
             },
         };
-        if news.send(message).await.is_err() {
+        if events.send(message).await.is_err() {
             return Ended::Unwanted;
         }
     }

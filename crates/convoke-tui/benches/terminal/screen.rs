@@ -37,8 +37,8 @@ impl Screen {
     }
 
     /// Receives a frame of the daemon, and draws; returns the frames for the daemon.
-    pub(crate) fn hear(&mut self, frame: ServerFrame) -> io::Result<Vec<ClientFrame>> {
-        self.take(Message::Heard(Box::new(Envelope::push(frame))))
+    pub(crate) fn receive(&mut self, frame: ServerFrame) -> io::Result<Vec<ClientFrame>> {
+        self.take(Message::Frame(Box::new(Envelope::push(frame))))
     }
 
     fn take(&mut self, message: Message) -> io::Result<Vec<ClientFrame>> {

@@ -39,9 +39,9 @@ impl Session {
             added_at: Timestamp::from_millis(NOW),
             node: None,
         };
-        session.screen.hear(ServerFrame::ProjectList { projects: vec![repo], editor: None })?;
+        session.screen.receive(ServerFrame::ProjectList { projects: vec![repo], editor: None })?;
         let sessions = vec![item(session.count)?];
-        session.screen.hear(ServerFrame::SessionList { project_id: project(), sessions })?;
+        session.screen.receive(ServerFrame::SessionList { project_id: project(), sessions })?;
         let said = session.screen.press(KeyCode::Enter)?;
         session.serve(said)?;
         Ok(session)
@@ -55,7 +55,7 @@ impl Session {
     /// More words of the newest answer.
     pub(crate) fn stream(&mut self, content: &str) -> Result<()> {
         self.rev = self.rev.next();
-        self.screen.hear(ServerFrame::SessionChunk {
+        self.screen.receive(ServerFrame::SessionChunk {
             session_id: uid().to_string(),
             uid: uid(),
             rev: self.rev,
@@ -74,7 +74,7 @@ impl Session {
                 let entries = (first..before.get()).map(entry).collect();
                 let more = first > 1;
                 let session_id = uid().to_string();
-                self.screen.hear(ServerFrame::SessionPage {
+                self.screen.receive(ServerFrame::SessionPage {
                     session_id,
                     uid: uid(),
                     entries,
@@ -82,7 +82,7 @@ impl Session {
                 })?;
             } else if let ClientFrame::SessionOpen { limit, .. } = frame {
                 let first = self.count.saturating_sub(u64::from(limit.unwrap_or(100))).max(1);
-                self.screen.hear(ServerFrame::SessionHistory {
+                self.screen.receive(ServerFrame::SessionHistory {
                     session_id: uid().to_string(),
                     uid: uid(),
                     rev: self.rev,

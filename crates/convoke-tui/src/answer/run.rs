@@ -19,7 +19,7 @@ use crate::answer::model::{Model, Source, Waiting};
 use crate::answer::scout::{Scout, ending};
 use crate::answer::update::update;
 use crate::answer::view;
-use crate::link::{self, News};
+use crate::link::{self, LinkEvent};
 use crate::picture::Way;
 use crate::sheet::Ending;
 use crate::terminal::{Screen, Woken};
@@ -29,7 +29,7 @@ use crate::{AnswerOptions, Error, Reach};
 const FINDINGS: usize = 1;
 /// Frames of the daemon that may be queued; beyond that the daemon waits, and disconnects a client
 /// that never reads.
-const NEWS: usize = 64;
+const EVENTS_MAX: usize = 64;
 /// Answers and questions queued for the daemon; beyond that they fail with a message.
 const ORDERS: usize = 64;
 /// How long the daemon may take to confirm an answer before the program exits without a
@@ -70,7 +70,7 @@ struct Run {
 struct Tasks {
     findings: mpsc::Receiver<Message>,
     orders: mpsc::Sender<Envelope<ClientFrame>>,
-    news: mpsc::Receiver<News>,
+    events: mpsc::Receiver<LinkEvent>,
     _running: JoinSet<()>,
 }
 
@@ -78,13 +78,13 @@ impl Tasks {
     fn start(scout: Scout, reach: Option<Reach>) -> Self {
         let (send, findings) = mpsc::channel(FINDINGS);
         let (orders, order) = mpsc::channel(ORDERS);
-        let (tell, news) = mpsc::channel(NEWS);
+        let (tell, events) = mpsc::channel(EVENTS_MAX);
         let mut running = JoinSet::new();
         running.spawn(scout_on(scout, send));
         if let Some(reach) = reach {
             running.spawn(link::hold(None, reach, order, tell));
         }
-        Self { findings, orders, news, _running: running }
+        Self { findings, orders, events, _running: running }
     }
 
     /// Sends the daemon a frame.
@@ -94,19 +94,19 @@ impl Tasks {
     }
 
     /// Translates events of the connection and its frames into messages.
-    fn hear(&self, news: News) -> Option<Message> {
-        match news {
-            News::Linked(_) => {
+    fn handle(&self, event: LinkEvent) -> Option<Message> {
+        match event {
+            LinkEvent::Linked(_) => {
                 self.ask_for_list();
                 Some(Message::Linked)
             }
-            News::Unlinked(_) => Some(Message::Unlinked),
-            News::Failed(words) => Some(Message::Unreadable(words)),
-            News::Heard(envelope) => self.hear_frame(*envelope),
+            LinkEvent::Unlinked(_) => Some(Message::Unlinked),
+            LinkEvent::Failed(words) => Some(Message::Unreadable(words)),
+            LinkEvent::Frame(envelope) => self.handle_frame(*envelope),
         }
     }
 
-    fn hear_frame(&self, envelope: Envelope<ServerFrame>) -> Option<Message> {
+    fn handle_frame(&self, envelope: Envelope<ServerFrame>) -> Option<Message> {
         let answered: Option<RequestId> = envelope.request_id.and_then(|id| id.parse().ok());
         if let ServerFrame::InboxList { items } = envelope.frame {
             return Some(Message::Listed(items));
@@ -175,7 +175,7 @@ impl Run {
             }
             self.draw().map_err(Error::Terminal)?;
         }
-        self.hear_the_last().await;
+        self.handle_remaining().await;
         let Self { screen, mut verdicts, .. } = self;
         drop(screen);
         // Pending answers are written before the program may exit.
@@ -186,12 +186,14 @@ impl Run {
     }
 
     /// Waits until the daemon has confirmed the human's answers.
-    async fn hear_the_last(&mut self) {
+    async fn handle_remaining(&mut self) {
         let deadline = Instant::now() + FAREWELL;
         let is_on_its_way = |set: &Waiting| set.source == Source::Daemon && set.card.is_settling();
         while self.model.sets.iter().any(is_on_its_way) {
-            let Ok(Some(news)) = timeout_at(deadline, self.tasks.news.recv()).await else { return };
-            if let Some(message) = self.tasks.hear(news) {
+            let Ok(Some(event)) = timeout_at(deadline, self.tasks.events.recv()).await else {
+                return;
+            };
+            if let Some(message) = self.tasks.handle(event) {
                 update(&mut self.model, (self.options.clock)(), message);
             }
         }
@@ -213,7 +215,7 @@ impl Run {
                 Woken::Panicked => Waking::Panicked,
             },
             Some(message) = self.tasks.findings.recv() => Waking::Message(message),
-            Some(news) = self.tasks.news.recv() => match self.tasks.hear(news) {
+            Some(event) = self.tasks.events.recv() => match self.tasks.handle(event) {
                 Some(message) => Waking::Message(message),
                 None => Waking::Nothing,
             },

@@ -10,7 +10,7 @@ use convoke_core::state::OfferedCommand;
 use convoke_files::mention;
 
 use super::chat::Chat;
-use super::message::{Effect, Wish};
+use super::message::{Effect, InFlight};
 use super::model::{Focus, Link, Model};
 use crate::editor::Editor;
 
@@ -79,7 +79,7 @@ impl Model {
         }
         self.enclosing.matches = Some(Matches { query: query.clone(), files: None });
         let (project_id, limit) = (project.to_string(), Some(MATCHES));
-        self.wish(Wish::CompleteFile, ClientFrame::FileComplete { project_id, query, limit });
+        self.send(InFlight::CompleteFile, ClientFrame::FileComplete { project_id, query, limit });
     }
 
     /// The files that match, if they are still wanted.

@@ -41,7 +41,7 @@ pub enum Message {
     /// There is none any more, and why.
     Unlinked(String),
     /// A frame of the daemon.
-    Heard(Box<Envelope<ServerFrame>>),
+    Frame(Box<Envelope<ServerFrame>>),
     /// An error that changes nothing else.
     Failed(String),
     /// How teams talk.
@@ -108,7 +108,7 @@ pub enum Effect {
 
 /// A request to the daemon that is not answered yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum InFlight {
     /// Open a session.
     Open(SessionId),
     /// More entries of a session.

@@ -15,7 +15,7 @@ use super::enclosing::Enclosing;
 use super::finish::Finish;
 use super::home::{Home, Row};
 use super::list::List;
-use super::message::{Effect, Wish};
+use super::message::{Effect, InFlight};
 use super::offers::{Offer, offers};
 use super::refusal::CallRefusal;
 use super::request::Request;
@@ -68,8 +68,8 @@ pub struct Model {
     pub(crate) retrying: Option<SessionId>,
     /// The session that was archived last, which can be undone.
     pub(crate) archived: Option<SessionId>,
-    wishes: HashMap<u64, Wish>,
-    last_wish: u64,
+    in_flight: HashMap<u64, InFlight>,
+    last_request: u64,
     /// The effects of the current message.
     pub(crate) effects: Vec<Effect>,
     /// The attachments of the prompts that are being written.
@@ -217,34 +217,34 @@ impl Model {
             escaped_at: None,
             retrying: None,
             archived: None,
-            wishes: HashMap::new(),
-            last_wish: 0,
+            in_flight: HashMap::new(),
+            last_request: 0,
             effects: Vec::new(),
             enclosing: Enclosing::default(),
         }
     }
 
     /// Sends a request to the daemon, or shows that it is not connected.
-    pub(crate) fn wish(&mut self, wish: Wish, frame: ClientFrame) -> Asked {
+    pub(crate) fn send(&mut self, request: InFlight, frame: ClientFrame) -> Asked {
         if self.link != Link::Up {
             self.refuse("Not connected to the daemon: nothing was done.");
             return Asked::No;
         }
-        self.last_wish += 1;
-        self.wishes.insert(self.last_wish, wish);
-        let request_id = Some(self.last_wish.to_string());
+        self.last_request += 1;
+        self.in_flight.insert(self.last_request, request);
+        let request_id = Some(self.last_request.to_string());
         self.effects.push(Effect::Say(Envelope { request_id, frame }));
         Asked::Yes
     }
 
     /// Takes the request of a response.
-    pub(crate) fn fulfil(&mut self, request_id: Option<&str>) -> Option<Wish> {
-        self.wishes.remove(&request_id?.parse().ok()?)
+    pub(crate) fn take_request(&mut self, request_id: Option<&str>) -> Option<InFlight> {
+        self.in_flight.remove(&request_id?.parse().ok()?)
     }
 
     /// Removes and returns the requests that will not be answered, because the connection was lost.
-    pub(crate) fn forget_wishes(&mut self) -> Vec<Wish> {
-        self.wishes.drain().map(|(_, wish)| wish).collect()
+    pub(crate) fn take_in_flight(&mut self) -> Vec<InFlight> {
+        self.in_flight.drain().map(|(_, request)| request).collect()
     }
 
     /// The open session, as lists show it.

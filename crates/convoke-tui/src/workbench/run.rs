@@ -18,14 +18,14 @@ use super::message::{Effect, Message};
 use super::model::Model;
 use super::update::update;
 use super::{view, worktrees};
-use crate::link::{self, News};
+use crate::link::{self, LinkEvent};
 use crate::picture::Way;
 use crate::terminal::{Screen, Woken};
 use crate::{Error, WorkbenchOptions};
 
 /// Frames of the daemon that may be queued; beyond that the daemon waits, and disconnects a client
 /// that never reads.
-const NEWS: usize = 256;
+const EVENTS_MAX: usize = 256;
 /// Requests queued for the daemon; beyond that they are refused with a message.
 const ORDERS: usize = 256;
 /// Frames that are handled before the screen is drawn again.
@@ -46,7 +46,7 @@ struct Run {
     arrival: crate::Arrival,
     client: Client,
     orders: mpsc::Sender<Envelope<ClientFrame>>,
-    news: mpsc::Receiver<News>,
+    events: mpsc::Receiver<LinkEvent>,
     /// The task with the connection to the daemon; it ends with the run.
     _link: JoinSet<()>,
     fetches: JoinSet<Message>,
@@ -55,7 +55,7 @@ struct Run {
 /// The event that woke the loop.
 enum Waking {
     Message(Message),
-    News(News),
+    LinkEvent(LinkEvent),
     /// Nothing that changes the screen.
     Nothing,
     /// A signal, or the terminal was closed.
@@ -79,7 +79,7 @@ impl Run {
         let screen = Screen::open().map_err(fail)?;
         model.size = screen.size().map_err(fail)?;
         let (orders, order) = mpsc::channel(ORDERS);
-        let (tell, news) = mpsc::channel(NEWS);
+        let (tell, events) = mpsc::channel(EVENTS_MAX);
         let mut link = JoinSet::new();
         link.spawn(link::hold(Some(client.clone()), reach, order, tell));
         Ok(Self {
@@ -89,7 +89,7 @@ impl Run {
             arrival,
             client,
             orders,
-            news,
+            events,
             _link: link,
             fetches: JoinSet::new(),
         })
@@ -100,7 +100,7 @@ impl Run {
         loop {
             let stay = match self.wake().await? {
                 Waking::Message(message) => self.take(message)?,
-                Waking::News(news) => self.take_news(news)?,
+                Waking::LinkEvent(event) => self.take_events(event)?,
                 Waking::Nothing => continue,
                 Waking::Leave => return Ok(()),
                 Waking::Panicked => return Err(Error::Panicked),
@@ -117,23 +117,23 @@ impl Run {
     }
 
     /// Handles all frames that have arrived, so that the screen is drawn once for them.
-    fn take_news(&mut self, first: News) -> Result<Stay, Error> {
+    fn take_events(&mut self, first: LinkEvent) -> Result<Stay, Error> {
         let mut next = Some(first);
         for _ in 0..NEWS_PER_PICTURE {
             let stay = match next {
-                Some(News::Linked(client)) => {
+                Some(LinkEvent::Linked(client)) => {
                     self.client = *client;
                     self.take(Message::Linked)?
                 }
-                Some(News::Unlinked(words)) => self.take(Message::Unlinked(words))?,
-                Some(News::Heard(envelope)) => self.take(Message::Heard(envelope))?,
-                Some(News::Failed(words)) => self.take(Message::Failed(words))?,
+                Some(LinkEvent::Unlinked(words)) => self.take(Message::Unlinked(words))?,
+                Some(LinkEvent::Frame(envelope)) => self.take(Message::Frame(envelope))?,
+                Some(LinkEvent::Failed(words)) => self.take(Message::Failed(words))?,
                 None => break,
             };
             if stay == Stay::No {
                 return Ok(stay);
             }
-            next = self.news.try_recv().ok();
+            next = self.events.try_recv().ok();
         }
         Ok(Stay::Yes)
     }
@@ -181,7 +181,7 @@ impl Run {
                 Woken::Leave => Waking::Leave,
                 Woken::Panicked => Waking::Panicked,
             },
-            Some(news) = self.news.recv() => Waking::News(news),
+            Some(event) = self.events.recv() => Waking::LinkEvent(event),
             Some(fetched) = self.fetches.join_next() => match fetched {
                 Ok(message) => Waking::Message(message),
                 Err(_) => Waking::Panicked,

@@ -11,7 +11,7 @@ use crate::editor::Editor;
 const TITLES_MAX: usize = 8;
 /// The index knows the beginnings of words from this length on.
 const PREFIX_MIN: usize = 3;
-/// Filters that only messages can fulfil.
+/// Filters that only messages can take_request.
 const OF_MESSAGES: [&str; 3] = ["role:", "since:", "until:"];
 
 /// A search in the making.

@@ -5,8 +5,8 @@ mod changes;
 mod chat;
 mod comparisons;
 mod finish;
+mod frames;
 mod fresh;
-mod heard;
 mod home;
 mod inbox;
 mod key;
@@ -59,9 +59,9 @@ fn take(model: &mut Model, message: Message) {
         }
         Message::Wheeled { way, at } => mouse::wheel(model, way, at),
         Message::Resized(size) => model.size = size,
-        Message::Linked => heard::linked(model),
-        Message::Unlinked(words) => heard::unlinked(model, &words),
-        Message::Heard(envelope) => heard::take(model, *envelope),
+        Message::Linked => frames::linked(model),
+        Message::Unlinked(words) => frames::unlinked(model, &words),
+        Message::Frame(envelope) => frames::take(model, *envelope),
         Message::Failed(words) => model.refuse(words),
         Message::Nodes(nodes) => model.take_nodes(nodes),
         Message::Teams { sessions, stats } => teams::take(model, sessions, stats),

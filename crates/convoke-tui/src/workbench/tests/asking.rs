@@ -12,8 +12,8 @@ use crate::workbench::message::Effect;
 
 fn asked() -> Stage {
     let mut stage = Stage::talking(80, 20, vec![prompt(1, "Fix it")]);
-    stage.hear(ServerFrame::InboxList { items: vec![] });
-    stage.hear(ServerFrame::InboxList { items: vec![permission(7), question(8)] });
+    stage.receive(ServerFrame::InboxList { items: vec![] });
+    stage.receive(ServerFrame::InboxList { items: vec![permission(7), question(8)] });
     stage
 }
 
@@ -99,7 +99,7 @@ fn questions_are_rejected_with_a_reason() {
 fn what_others_answered_disappears_and_the_keys_go_elsewhere() {
     let mut stage = asked();
     stage.keys("tab");
-    stage.hear(ServerFrame::InboxList { items: vec![] });
+    stage.receive(ServerFrame::InboxList { items: vec![] });
     stage.said();
     stage.types("y");
     assert_eq!(stage.said(), []);
@@ -152,8 +152,8 @@ fn p1_long_evidence_is_cut_and_v_shows_all_of_it() {
     };
     item.permission.as_mut().unwrap().evidence =
         Some(Evidence::Changes { diffs: vec![diff], omitted_bytes: 0 });
-    stage.hear(ServerFrame::InboxList { items: vec![] });
-    stage.hear(ServerFrame::InboxList { items: vec![item] });
+    stage.receive(ServerFrame::InboxList { items: vec![] });
+    stage.receive(ServerFrame::InboxList { items: vec![item] });
     stage.keys("tab");
     insta::assert_snapshot!(stage.screen());
     stage.said();
@@ -192,7 +192,7 @@ fn p8_a_call_that_waits_for_the_human_does_not_run() {
     asked.option_id = Some("yes".to_owned());
     let mut answered = entry("p3", 3, EntryBody::Permission(asked));
     answered.rev = answered.rev.next();
-    stage.hear(ServerFrame::InboxList { items: vec![] });
+    stage.receive(ServerFrame::InboxList { items: vec![] });
     stage.update(answered);
     let screen = stage.screen();
     assert!(screen.contains("◐ cargo test  execute  running"), "{screen}");

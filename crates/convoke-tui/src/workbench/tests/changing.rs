@@ -169,7 +169,7 @@ fn c3_on_a_small_screen_files_and_diff_take_turns() {
 #[test]
 fn c3_a_long_title_is_shortened_and_the_counts_stay() {
     let mut stage = changes(80, 24);
-    stage.hear(ServerFrame::SessionTitleUpdated {
+    stage.receive(ServerFrame::SessionTitleUpdated {
         session_id: "claude-code:1".to_owned(),
         uid: session_id(1),
         title:
@@ -195,7 +195,7 @@ fn c3_the_changes_of_a_turn_are_chosen_and_read_again_when_they_change() {
     let none = SessionChanges { files: Vec::new(), totals: ChangeTotals::default(), ..listed() };
     returns(&mut stage, call.clone(), Returned::Changes(none));
     assert!(stage.screen().contains("No file changed."), "{}", stage.screen());
-    stage.hear(ServerFrame::ChangesUpdated {
+    stage.receive(ServerFrame::ChangesUpdated {
         session_id: "claude-code:1".to_owned(),
         uid: session_id(1),
         turn: Some(Seq::new(5)),

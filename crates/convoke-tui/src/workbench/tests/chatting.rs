@@ -195,13 +195,13 @@ fn a_title_that_changes_is_shown() {
     let mut stage = Stage::talking(80, 16, conversation());
     let (id, uid) = ("claude-code:1".to_owned(), session_id(1));
     let title = "Prices".to_owned();
-    stage.hear(ServerFrame::SessionTitleUpdated { session_id: id, uid, title });
+    stage.receive(ServerFrame::SessionTitleUpdated { session_id: id, uid, title });
     assert!(stage.screen().contains("◐ Prices"), "{}", stage.screen());
     let session = session(1, 0, "Prices", Activity::Idle);
-    stage.hear(ServerFrame::SessionChanged { session });
+    stage.receive(ServerFrame::SessionChanged { session });
     assert!(stage.screen().contains("○ Prices"), "{}", stage.screen());
     let (session_id, rev) = ("claude-code:1".to_owned(), Rev::new(9));
-    stage.hear(ServerFrame::SessionOpened { session_id, uid, rev, generation: "1".to_owned() });
+    stage.receive(ServerFrame::SessionOpened { session_id, uid, rev, generation: "1".to_owned() });
     assert_eq!(stage.rev(), Rev::new(9));
 }
 

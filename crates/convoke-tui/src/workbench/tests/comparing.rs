@@ -190,16 +190,16 @@ fn c8_what_is_in_the_way_of_a_candidate_is_given_to_its_agent_or_deleted() {
 fn c8_comparisons_that_are_shown_are_read_again_when_they_change() {
     let mut stage = listed(80, 24);
     stage.effects();
-    stage.hear(ServerFrame::ComparisonChanged { comparison_id: "c1".to_owned() });
+    stage.receive(ServerFrame::ComparisonChanged { comparison_id: "c1".to_owned() });
     assert_eq!(stage.called(), [reading(When::Now)]);
-    stage.hear(ServerFrame::ComparisonChanged { comparison_id: "c1".to_owned() });
+    stage.receive(ServerFrame::ComparisonChanged { comparison_id: "c1".to_owned() });
     assert_eq!(stage.called(), [], "a response is on its way");
     stage.returns(reading(When::Now), WorktreeReturned::Comparisons(Vec::new()));
     assert_eq!(stage.called(), [reading(When::Now)], "and may be older than the change");
     stage.returns(reading(When::Now), WorktreeReturned::Comparisons(Vec::new()));
     stage.keys("1");
     stage.effects();
-    stage.hear(ServerFrame::ComparisonChanged { comparison_id: "c1".to_owned() });
+    stage.receive(ServerFrame::ComparisonChanged { comparison_id: "c1".to_owned() });
     assert_eq!(stage.called(), [], "it is not shown");
 }
 

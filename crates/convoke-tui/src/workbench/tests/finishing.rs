@@ -43,7 +43,7 @@ fn stage(width: u16, height: u16) -> Stage {
 fn put(stage: &mut Stage, own: OwnWorktree) {
     let title = "Fix the parser of prices so that every test of it passes again";
     let item = SessionItem { worktree: Some(own), ..session(1, 2, title, Activity::Idle) };
-    stage.hear(ServerFrame::SessionChanged { session: item });
+    stage.receive(ServerFrame::SessionChanged { session: item });
     stage.effects();
 }
 

@@ -10,13 +10,13 @@ use convoke_core::turn::{Failure, FailureKind};
 use super::stage::{Stage, permission, prompt, session, session_id, words};
 
 fn change(stage: &mut Stage, session: SessionItem) {
-    stage.hear(ServerFrame::SessionChanged { session });
+    stage.receive(ServerFrame::SessionChanged { session });
 }
 
 /// A session in every group.
 fn busy(width: u16, height: u16) -> Stage {
     let mut stage = Stage::at_home(width, height);
-    stage.hear(ServerFrame::InboxList { items: vec![permission(7)] });
+    stage.receive(ServerFrame::InboxList { items: vec![permission(7)] });
     let working = SessionItem {
         step: Some("Test the parser".to_owned()),
         cost: Some(Cost { amount: 0.42, currency: "USD".to_owned() }),
@@ -67,7 +67,7 @@ fn p3_a_failed_session_says_why_and_is_tried_again() {
     stage.keys("R");
     stage.said();
     let id = session_id(3);
-    stage.hear(ServerFrame::SessionHistory {
+    stage.receive(ServerFrame::SessionHistory {
         session_id: "claude-code:3".to_owned(),
         uid: id,
         rev: convoke_core::message::Rev::new(2),
@@ -98,7 +98,7 @@ fn p4_a_session_is_seen_when_its_end_is_shown() {
     stage.keys("2");
     assert!(stage.screen().contains("● CC Write the release notes"), "{}", stage.screen());
     assert!(stage.screen().contains("✗ CC Count the"), "{}", stage.screen());
-    stage.hear(ServerFrame::InboxList { items: vec![] });
+    stage.receive(ServerFrame::InboxList { items: vec![] });
     let long: String = (1..80).map(|number| format!("Line {number}\n\n")).collect();
     stage.keys("alt-1 G up");
     stage.said();

@@ -73,7 +73,7 @@ fn archived_sessions_have_a_shelf_of_their_own() {
     let mut old = session(9, 9000, "Put away", Activity::Idle);
     old.archived = true;
     let project_id = old.project_id;
-    stage.hear(ServerFrame::SessionList { project_id, sessions: vec![old] });
+    stage.receive(ServerFrame::SessionList { project_id, sessions: vec![old] });
     insta::assert_snapshot!(stage.screen());
 }
 
@@ -92,7 +92,7 @@ fn a_session_is_renamed() {
 fn news_of_sessions_change_the_list() {
     let mut stage = Stage::with_sessions(80, 14);
     let session = session(2, 0, "Write the release notes", Activity::Running);
-    stage.hear(ServerFrame::SessionChanged { session });
+    stage.receive(ServerFrame::SessionChanged { session });
     let screen = stage.screen();
     let first = screen.lines().find(|line| line.contains("CC")).unwrap();
     assert!(first.contains("◐ CC Write the release notes") && first.ends_with("now"), "{screen}");

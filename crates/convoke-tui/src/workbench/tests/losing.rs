@@ -66,7 +66,7 @@ fn when_it_is_back_everything_is_asked_for_that_may_have_changed() {
 #[test]
 fn an_answer_that_was_under_way_can_be_given_again() {
     let mut stage = Stage::talking(80, 16, vec![prompt(1, "Hello")]);
-    stage.hear(ServerFrame::InboxList { items: vec![permission(7)] });
+    stage.receive(ServerFrame::InboxList { items: vec![permission(7)] });
     stage.keys("tab y");
     stage.send(Message::Unlinked("Lost the connection to the daemon".to_owned()));
     stage.send(Message::Linked);

@@ -96,10 +96,10 @@ fn another_folder_becomes_a_project() {
     let path = "/home/ann/sr".to_owned();
     assert_eq!(stage.said(), [ClientFrame::FolderComplete { path: path.clone() }]);
     let folders = ["/home/ann/src", "/home/ann/srv"].map(str::to_owned).to_vec();
-    stage.hear(ServerFrame::FolderCompletions { path: path.clone(), folders });
+    stage.receive(ServerFrame::FolderCompletions { path: path.clone(), folders });
     assert!(stage.screen().contains("~/srv"), "{}", stage.screen());
     let folders = vec!["/home/ann/src".to_owned()];
-    stage.hear(ServerFrame::FolderCompletions { path, folders });
+    stage.receive(ServerFrame::FolderCompletions { path, folders });
     stage.types("tea/").keys("enter");
     let path = "/home/ann/src/tea".to_owned();
     assert_eq!(stage.said(), [ClientFrame::ProjectAdd { path, name: None }]);

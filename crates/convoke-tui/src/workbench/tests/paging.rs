@@ -42,7 +42,7 @@ fn serve_at_most(stage: &mut Stage, last: u64, most: u64) -> bool {
         if let ClientFrame::SessionPage { before, limit, .. } = frame {
             let count = u64::from(limit.unwrap()).min(most);
             let from = before.get().saturating_sub(count).max(1);
-            stage.hear(ServerFrame::SessionPage {
+            stage.receive(ServerFrame::SessionPage {
                 session_id: "claude-code:1".to_owned(),
                 uid: session_id(1),
                 entries: entries(from, before.get().min(last)),

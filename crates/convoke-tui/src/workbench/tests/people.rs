@@ -44,8 +44,8 @@ fn n4_n7_the_node_of_a_session_and_the_user_of_a_prompt_are_shown() {
     moved.node = Some(there.id);
     let mut project = shop();
     project.node = Some(there.id);
-    stage.hear(ServerFrame::ProjectAdded { project });
-    stage.hear(ServerFrame::SessionChanged { session: moved });
+    stage.receive(ServerFrame::ProjectAdded { project });
+    stage.receive(ServerFrame::SessionChanged { session: moved });
     assert!(!stage.screen().contains("workstation"), "{}", stage.screen());
     stage.send(Message::Nodes(vec![node(1, "laptop"), there]));
     let screen = stage.screen();

@@ -14,9 +14,9 @@ const FRAMES: &str = include_str!("../../../../convoke-api/fixtures/frames.json"
 fn opened() -> Stage {
     let mut stage = Stage::new(80, 24);
     stage.send(Message::Linked);
-    stage.hear(ServerFrame::ProjectList { projects: vec![shop()], editor: None });
+    stage.receive(ServerFrame::ProjectList { projects: vec![shop()], editor: None });
     let sessions = vec![session(0, 1, "Counting", Activity::Running)];
-    stage.hear(ServerFrame::SessionList { project_id: shop().id, sessions });
+    stage.receive(ServerFrame::SessionList { project_id: shop().id, sessions });
     stage.keys("enter");
     stage
 }
@@ -42,7 +42,7 @@ fn m5_recorded_frames_are_shown_in_the_recorded_order() {
         let mut stage = opened();
         for frame in case["frames"].as_array().unwrap() {
             let Envelope { frame, .. } = Envelope::read(&frame.to_string()).unwrap();
-            stage.hear(frame);
+            stage.receive(frame);
         }
         let expected: Vec<String> =
             serde_json::from_value(case["expected"]["shown"].clone()).unwrap();

@@ -50,7 +50,7 @@ fn p2_rules_are_listed_and_revoked_when_asked_twice() {
     stage.keys("d");
     let rule_id = RuleId::from_random([1; 16]).to_string();
     assert_eq!(stage.said(), [ClientFrame::RuleRemove { rule_id }]);
-    stage.hear(ServerFrame::RuleChanged {});
+    stage.receive(ServerFrame::RuleChanged {});
     assert_eq!(stage.said(), [ClientFrame::RuleList {}]);
 }
 

@@ -44,9 +44,9 @@ fn p7_a_search_finds_titles_and_messages_and_jumps_to_the_message() {
         next: None,
         incomplete: false,
     };
-    stage.hear(late);
+    stage.receive(late);
     assert!(stage.screen().contains("Searching…"), "{}", stage.screen());
-    stage.hear(ServerFrame::SearchHits {
+    stage.receive(ServerFrame::SearchHits {
         query,
         hits: vec![hit(2, 40), hit(2, 7)],
         next: None,
@@ -67,7 +67,7 @@ fn p7_a_search_finds_titles_and_messages_and_jumps_to_the_message() {
     let entries: Vec<Entry> = (20..50).map(|seq| words(seq, &format!("Message {seq}"))).collect();
     let mut found = session(2, 90, "Write the release notes", convoke_api::bodies::Activity::Idle);
     found.message_count = 400;
-    stage.hear(ServerFrame::SessionHistory {
+    stage.receive(ServerFrame::SessionHistory {
         session_id: "claude-code:2".to_owned(),
         uid: session_id(2),
         rev: convoke_core::message::Rev::new(400),
@@ -108,7 +108,7 @@ fn p7_a_word_that_is_not_complete_matches_longer_ones() {
     let asked = ClientFrame::Search { query: query.clone(), limit: Some(50), before: None };
     assert_eq!(stage.said().last(), Some(&asked));
     let (hits, next, incomplete) = (vec![hit(2, 7)], None, true);
-    stage.hear(ServerFrame::SearchHits { query, hits, next, incomplete });
+    stage.receive(ServerFrame::SearchHits { query, hits, next, incomplete });
     let screen = stage.screen();
     assert!(screen.contains("1 message; others may be missing"), "{screen}");
     stage.types(" ");

@@ -61,9 +61,9 @@ impl Stage {
     pub(super) fn at_home(width: u16, height: u16) -> Self {
         let mut stage = Self::new(width, height);
         stage.send(Message::Linked);
-        stage.hear(ServerFrame::AgentList { agents: agents() });
-        stage.hear(ServerFrame::ProjectList { projects: vec![shop(), site()], editor: None });
-        stage.hear(ServerFrame::SessionList {
+        stage.receive(ServerFrame::AgentList { agents: agents() });
+        stage.receive(ServerFrame::ProjectList { projects: vec![shop(), site()], editor: None });
+        stage.receive(ServerFrame::SessionList {
             project_id: shop().id,
             sessions: vec![
                 session(1, 2, "Fix the parser of prices", Activity::Running),
@@ -80,7 +80,7 @@ impl Stage {
             project_id: site().id,
             ..session(4, 30, "A blog about 日本", Activity::Waiting)
         };
-        stage.hear(ServerFrame::SessionList { project_id: site().id, sessions: vec![blog] });
+        stage.receive(ServerFrame::SessionList { project_id: site().id, sessions: vec![blog] });
         stage.effects.clear();
         stage
     }
@@ -97,7 +97,7 @@ impl Stage {
     /// The first session is opened with these entries.
     pub(super) fn open(&mut self, entries: Vec<Entry>, older: Older) {
         let rev = entries.iter().map(|entry| entry.rev).max().unwrap_or_default();
-        self.hear(ServerFrame::SessionHistory {
+        self.receive(ServerFrame::SessionHistory {
             session_id: "claude-code:1".to_owned(),
             uid: session_id(1),
             rev,
@@ -111,13 +111,13 @@ impl Stage {
 
     pub(super) fn update(&mut self, entry: Entry) {
         let (session_id, uid, rev) = ("claude-code:1".to_owned(), session_id(1), entry.rev);
-        self.hear(ServerFrame::SessionUpdate { session_id, uid, rev, entry });
+        self.receive(ServerFrame::SessionUpdate { session_id, uid, rev, entry });
     }
 
     /// More words of an entry, at the next revision.
     pub(super) fn chunk(&mut self, entry_id: &str, content: &str) {
         let rev = self.rev().next();
-        self.hear(ServerFrame::SessionChunk {
+        self.receive(ServerFrame::SessionChunk {
             session_id: "claude-code:1".to_owned(),
             uid: session_id(1),
             rev,
@@ -143,14 +143,14 @@ impl Stage {
     }
 
     /// The daemon pushes a frame.
-    pub(super) fn hear(&mut self, frame: ServerFrame) {
-        self.send(Message::Heard(Box::new(Envelope::push(frame))));
+    pub(super) fn receive(&mut self, frame: ServerFrame) {
+        self.send(Message::Frame(Box::new(Envelope::push(frame))));
     }
 
     /// The daemon answers what was said last.
     pub(super) fn answer(&mut self, frame: ServerFrame) {
         let request_id = self.asked.clone();
-        self.send(Message::Heard(Box::new(Envelope { request_id, frame })));
+        self.send(Message::Frame(Box::new(Envelope { request_id, frame })));
     }
 
     /// The daemon refuses what was said last.

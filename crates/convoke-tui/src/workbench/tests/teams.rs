@@ -54,7 +54,7 @@ fn the_session_of_a_pair_is_shown_and_not_listed() {
     stage.keys("3").send(Message::Teams { sessions, stats });
     stage.keys("enter");
     let before = stage.model.list.rows();
-    stage.hear(ServerFrame::SessionHistory {
+    stage.receive(ServerFrame::SessionHistory {
         session_id: "claude-code:9".to_owned(),
         uid: session_id(9),
         rev: Rev::START,

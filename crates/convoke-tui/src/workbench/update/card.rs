@@ -11,7 +11,7 @@ use crate::permission::keys as permission;
 use crate::picture::Target;
 use crate::sheet::keys::{self, Step};
 use crate::workbench::layout;
-use crate::workbench::message::Wish;
+use crate::workbench::message::InFlight;
 use crate::workbench::model::{Asked, Model};
 
 /// Handles a key for the card; returns whether it was used.
@@ -96,7 +96,7 @@ fn follow_permission(model: &mut Model, id: RequestId, step: permission::Step) -
 }
 
 fn settle(model: &mut Model, id: RequestId, frame: ClientFrame) {
-    if model.wish(Wish::Settle(id), frame) == Asked::No {
+    if model.send(InFlight::Settle(id), frame) == Asked::No {
         super::inbox::reopen(model, id);
     }
 }

@@ -10,7 +10,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 use crate::editor::Editor;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
-use crate::workbench::message::Wish;
+use crate::workbench::message::InFlight;
 use crate::workbench::model::{Model, NewSession, Overlay};
 
 /// Shows the projects to choose from.
@@ -188,7 +188,7 @@ fn press_folder(model: &mut Model, key: KeyEvent) {
     let Some(Overlay::New(NewSession::Folder { path, found })) = &mut model.overlay else { return };
     if key.code == KeyCode::Tab {
         let path = whole(path.text(), user_folder.as_deref());
-        model.wish(Wish::Complete, ClientFrame::FolderComplete { path });
+        model.send(InFlight::Complete, ClientFrame::FolderComplete { path });
         return;
     }
     match write(path, key, width) {
@@ -213,7 +213,7 @@ fn add_project(model: &mut Model, path: &str) {
         }
         None => {
             let frame = ClientFrame::ProjectAdd { path: path.to_owned(), name: None };
-            model.wish(Wish::AddProject, frame);
+            model.send(InFlight::AddProject, frame);
         }
     }
 }

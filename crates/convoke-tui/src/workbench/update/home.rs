@@ -9,7 +9,7 @@ use super::{Taken, comparisons, fresh, list, search, session};
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::home::Row;
-use crate::workbench::message::Wish;
+use crate::workbench::message::InFlight;
 use crate::workbench::model::{Asked, Focus, Model, Tab};
 use crate::workbench::{layout, view};
 
@@ -115,7 +115,7 @@ fn start(model: &mut Model) {
         files: model.files_in(&text),
         worktree: model.home.composer.worktree.clone(),
     };
-    if model.wish(Wish::Create(text), frame) == Asked::Yes {
+    if model.send(InFlight::Create(text), frame) == Asked::Yes {
         model.home.composer.text = crate::editor::Editor::default();
         model.sent_attachments(None);
         model.notify(format!("Starting {}…", agent.title));

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
-use crate::workbench::message::{Effect, Wish};
+use crate::workbench::message::{Effect, InFlight};
 use crate::workbench::model::{Focus, Model, Overlay, Tab};
 use crate::workbench::{layout, view};
 use convoke_api::frames::ClientFrame;
@@ -208,7 +208,7 @@ fn rename(model: &mut Model, key: KeyEvent) {
             let title = title.text().replace('\n', " ").trim().to_owned();
             model.overlay = None;
             let session_id = id.to_string();
-            model.wish(Wish::Rename, ClientFrame::SessionRename { session_id, title });
+            model.send(InFlight::Rename, ClientFrame::SessionRename { session_id, title });
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::{Taken, changes, finish, heard, home, queue, session};
+use super::{Taken, changes, finish, frames, home, queue, session};
 use crate::sheet::keys::is_plain;
 use crate::workbench::list::{Row, Shelf};
 use crate::workbench::model::{Focus, Model};
@@ -72,5 +72,5 @@ fn turn_shelf(model: &mut Model) {
         Shelf::Archived => Shelf::Current,
     };
     model.list.cursor = None;
-    heard::ask_for_sessions(model);
+    frames::ask_for_sessions(model);
 }

@@ -6,7 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 use super::fresh::moved;
 use crate::sheet::keys::is_plain;
 use crate::text::clean;
-use crate::workbench::message::Wish;
+use crate::workbench::message::InFlight;
 use crate::workbench::model::{Model, Overlay};
 
 /// Shows the choices, if there are any.
@@ -41,8 +41,11 @@ fn choose(model: &mut Model, cursor: usize) {
             ClientFrame::SessionSetting { session_id, setting: setting.to_owned(), choice }
         }
     };
-    let wish =
-        Wish::Choose(format!("{}: {}", clean::line(offer.name), clean::line(&offer.choice.name)));
+    let request = InFlight::Choose(format!(
+        "{}: {}",
+        clean::line(offer.name),
+        clean::line(&offer.choice.name)
+    ));
     model.overlay = None;
-    model.wish(wish, frame);
+    model.send(request, frame);
 }

@@ -10,7 +10,7 @@ use super::session;
 use crate::editor::Editor;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
-use crate::workbench::message::Wish;
+use crate::workbench::message::InFlight;
 use crate::workbench::model::{Model, Overlay};
 
 /// Shows the prompts that wait, at the last one.
@@ -120,7 +120,7 @@ fn say(model: &mut Model, at: usize, frame: impl FnOnce(String, &QueuedEntry) ->
     let Some(id) = model.chat.as_ref().map(|chat| chat.id) else { return };
     let frame = prompts(model).get(at).map(|prompt| frame(id.to_string(), prompt));
     if let Some(frame) = frame {
-        model.wish(Wish::Queue, frame);
+        model.send(InFlight::Queue, frame);
     }
 }
 

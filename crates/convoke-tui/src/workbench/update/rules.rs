@@ -7,7 +7,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{Taken, session};
 use crate::sheet::keys::is_plain;
-use crate::workbench::message::Wish;
+use crate::workbench::message::InFlight;
 use crate::workbench::model::{Focus, Link, Model, Tab};
 
 /// Shows the rules, with the cursor at one of them if given.
@@ -21,7 +21,7 @@ pub(super) fn open(model: &mut Model, rule: Option<RuleId>) {
 /// Requests the rules.
 pub(super) fn ask(model: &mut Model) {
     if model.link == Link::Up {
-        model.wish(Wish::List, ClientFrame::RuleList {});
+        model.send(InFlight::List, ClientFrame::RuleList {});
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) fn choose(model: &mut Model, at: usize) {
 /// Revokes a rule after a confirmation, since this cannot be undone.
 fn revoke(model: &mut Model, id: RuleId, revoking: Option<RuleId>) {
     if revoking == Some(id) {
-        model.wish(Wish::Revoke, ClientFrame::RuleRemove { rule_id: id.to_string() });
+        model.send(InFlight::Revoke, ClientFrame::RuleRemove { rule_id: id.to_string() });
     } else {
         model.rules.revoking = Some(id);
         model.refuse("Press d again to revoke this rule.");

@@ -11,7 +11,7 @@ use convoke_core::session::{QueueChoice, Status};
 use crate::editor::Editor;
 use crate::workbench::chat::{Chat, PAGE, Phase, Wanted};
 use crate::workbench::list::Row;
-use crate::workbench::message::Wish;
+use crate::workbench::message::InFlight;
 use crate::workbench::model::{Asked, Focus, Link, Model, Overlay, Tab};
 
 /// Brings a session before the human.
@@ -40,7 +40,7 @@ pub(super) fn open_at(model: &mut Model, id: SessionId, seq: Seq) {
         limit: Some(PAGE),
         at: Some(seq),
     };
-    model.wish(Wish::Open(id), frame);
+    model.send(InFlight::Open(id), frame);
 }
 
 /// Whether a session was open already.
@@ -67,7 +67,7 @@ pub(super) fn see(model: &mut Model) {
     let id = chat.id;
     if model.link == Link::Up && model.list.session(id).is_some_and(|session| session.unseen) {
         model.list.change(id, |session| session.unseen = false);
-        model.wish(Wish::List, ClientFrame::SessionSeen { session_id: id.to_string() });
+        model.send(InFlight::List, ClientFrame::SessionSeen { session_id: id.to_string() });
     }
 }
 
@@ -107,7 +107,7 @@ pub(super) fn send_again(model: &mut Model) {
 pub(super) fn follow(model: &mut Model) {
     let Some(chat) = &model.chat else { return };
     let (id, cursor) = (chat.id, chat.entries().cursor().cloned());
-    model.wish(Wish::Open(id), opening(id, cursor));
+    model.send(InFlight::Open(id), opening(id, cursor));
 }
 
 /// Requests entries that are not in the window.
@@ -115,12 +115,12 @@ pub(super) fn fetch(model: &mut Model, wanted: Wanted) {
     let Some(chat) = &mut model.chat else { return };
     chat.ask_for(wanted);
     let id = chat.id;
-    let (wish, frame) = match wanted {
-        Wanted::Before(before) => (Wish::Page(id), page(id, before)),
-        Wanted::Upto(last) => (Wish::Page(id), page(id, last.next())),
-        Wanted::Newest => (Wish::Open(id), opening(id, None)),
+    let (request, frame) = match wanted {
+        Wanted::Before(before) => (InFlight::Page(id), page(id, before)),
+        Wanted::Upto(last) => (InFlight::Page(id), page(id, last.next())),
+        Wanted::Newest => (InFlight::Open(id), opening(id, None)),
     };
-    model.wish(wish, frame);
+    model.send(request, frame);
 }
 
 fn opening(id: SessionId, cursor: Option<Cursor>) -> ClientFrame {
@@ -177,7 +177,7 @@ fn say(model: &mut Model, id: SessionId, text: String, review: Vec<GivenComment>
         review: review.clone(),
         message_id: None,
     };
-    let asked = model.wish(Wish::Send(id, text, review), frame);
+    let asked = model.send(InFlight::Send(id, text, review), frame);
     if asked == Asked::Yes {
         model.sent_attachments(Some(id));
         super::chat::go_to_end(model);
@@ -206,7 +206,7 @@ pub(super) fn give_back(model: &mut Model, id: SessionId, text: &str, review: Ve
 /// Stops the running turn.
 pub(super) fn stop(model: &mut Model, id: SessionId, queue: Option<QueueChoice>) {
     model.escaped_at = None;
-    model.wish(Wish::Stop, ClientFrame::SessionCancel { session_id: id.to_string(), queue });
+    model.send(InFlight::Stop, ClientFrame::SessionCancel { session_id: id.to_string(), queue });
 }
 
 /// Resumes an ended session.
@@ -218,7 +218,7 @@ pub(super) fn resume(model: &mut Model, id: SessionId) {
             model.refuse("This session was cancelled and cannot be resumed.");
         }
         Some(Status::Completed | Status::Error) | None => {
-            model.wish(Wish::Resume, ClientFrame::SessionResume { session_id: id.to_string() });
+            model.send(InFlight::Resume, ClientFrame::SessionResume { session_id: id.to_string() });
         }
     }
 }
@@ -233,10 +233,10 @@ pub(super) fn archive(model: &mut Model, id: SessionId) {
         step_away(model, id);
     }
     if archived {
-        let wish = Wish::Unarchive(id, title);
-        model.wish(wish, ClientFrame::SessionUnarchive { session_id });
+        let request = InFlight::Unarchive(id, title);
+        model.send(request, ClientFrame::SessionUnarchive { session_id });
     } else {
-        model.wish(Wish::Archive(id, title), ClientFrame::SessionArchive { session_id });
+        model.send(InFlight::Archive(id, title), ClientFrame::SessionArchive { session_id });
     }
 }
 
@@ -256,8 +256,8 @@ pub(super) fn undo(model: &mut Model) {
         return;
     };
     let title = model.list.session(id).map(|session| session.title.clone()).unwrap_or_default();
-    let wish = Wish::Unarchive(id, title);
-    model.wish(wish, ClientFrame::SessionUnarchive { session_id: id.to_string() });
+    let request = InFlight::Unarchive(id, title);
+    model.send(request, ClientFrame::SessionUnarchive { session_id: id.to_string() });
 }
 
 /// Opens the editor for another title.
@@ -274,7 +274,7 @@ pub(super) fn close(model: &mut Model) {
         && model.link == Link::Up
     {
         let frame = ClientFrame::SessionClose { session_id: chat.id.to_string() };
-        model.wish(Wish::List, frame);
+        model.send(InFlight::List, frame);
     }
     model.drafts.retain(|_, draft| !draft.is_blank());
 }

@@ -20,7 +20,7 @@ const KEYS: [Hint; 112] = [
     ("↑ ↓  k j", "move; g and G to the ends"),
     ("enter", "answer the request, or open the session"),
     ("n", "start a session: write its first prompt, enter sends it"),
-    ("alt-p a m", "while writing it: in which project, with which agent, mode and model"),
+    ("alt-p/a/m", "while writing it: in which project, with which agent, mode and model"),
     ("alt-w", "while writing it: in the project's folder, or in a work tree of its own"),
     ("alt-c", "while writing it: compare agents, which all get the prompt"),
     ("o", "open the session that asks"),

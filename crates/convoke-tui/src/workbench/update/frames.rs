@@ -8,7 +8,7 @@ use convoke_core::message::Seq;
 use super::{changes, comparisons, fresh, home, inbox, rules, search, session};
 use crate::workbench::chat::{Chat, Phase};
 use crate::workbench::list::Shelf;
-use crate::workbench::message::{Effect, Wish};
+use crate::workbench::message::{Effect, InFlight};
 use crate::workbench::model::{Link, Model, Overlay, Tab};
 use crate::workbench::refusal::{CallRefusal, RefusalReason};
 use crate::workbench::search::State;
@@ -20,9 +20,9 @@ pub(super) fn linked(model: &mut Model) {
     if was_down {
         model.notify("Reconnected to the daemon.");
     }
-    model.wish(Wish::List, ClientFrame::AgentList {});
-    model.wish(Wish::List, ClientFrame::ProjectList {});
-    model.wish(Wish::List, ClientFrame::InboxList {});
+    model.send(InFlight::List, ClientFrame::AgentList {});
+    model.send(InFlight::List, ClientFrame::ProjectList {});
+    model.send(InFlight::List, ClientFrame::InboxList {});
     model.effects.push(Effect::FetchNodes);
     session::follow(model);
     match model.tab {
@@ -35,42 +35,42 @@ pub(super) fn linked(model: &mut Model) {
 
 /// Handles a lost connection: pending requests will not be answered.
 pub(super) fn unlinked(model: &mut Model, words: &str) {
-    let wishes = model.forget_wishes();
+    let in_flight = model.take_in_flight();
     if model.link == Link::Up || model.link == Link::Opening {
         model.link = Link::Down(model.now);
         model.notify(format!("{words}; reconnecting."));
     }
-    for wish in wishes {
-        if let Wish::Send(..) = wish {
+    for request in in_flight {
+        if let InFlight::Send(..) = request {
             model.refuse("The connection was lost: check whether your last message arrived.");
         }
-        fail(model, wish);
+        fail(model, request);
     }
 }
 
 /// Handles a frame of the daemon.
 pub(super) fn take(model: &mut Model, envelope: Envelope<ServerFrame>) {
-    let wish = model.fulfil(envelope.request_id.as_deref());
+    let request = model.take_request(envelope.request_id.as_deref());
     if let ServerFrame::Error { message, hint } = envelope.frame {
         let (files, reason) = (Vec::new(), RefusalReason::Other);
-        return refused(model, wish, CallRefusal { why: message, hint, files, reason });
+        return refused(model, request, CallRefusal { why: message, hint, files, reason });
     }
-    let news = News::of(&envelope.frame);
-    hear(model, envelope.frame);
-    if let Some(wish) = wish {
-        done(model, wish, &news);
+    let created = Created::of(&envelope.frame);
+    handle(model, envelope.frame);
+    if let Some(request) = request {
+        done(model, request, &created);
     }
 }
 
 /// Handles an error response, for a pending request if there is one.
-fn refused(model: &mut Model, wish: Option<Wish>, refusal: CallRefusal) {
+fn refused(model: &mut Model, request: Option<InFlight>, refusal: CallRefusal) {
     // The search text is probably incomplete.
-    if let Some(Wish::Search(query)) = &wish {
+    if let Some(InFlight::Search(query)) = &request {
         return search::fail(model, query, &refusal.why);
     }
-    let is_creating = matches!(wish, Some(Wish::Create(_)));
-    if let Some(wish) = wish {
-        fail_with(model, wish, &refusal.why);
+    let is_creating = matches!(request, Some(InFlight::Create(_)));
+    if let Some(request) = request {
+        fail_with(model, request, &refusal.why);
     }
     if is_creating && refusal.hint.is_some() && model.overlay.is_none() {
         // Error and hint are too long for one line.
@@ -81,14 +81,14 @@ fn refused(model: &mut Model, wish: Option<Wish>, refusal: CallRefusal) {
     }
 }
 
-/// A new event to notify of.
-enum News {
+/// What a frame says that was created.
+enum Created {
     Session(SessionId),
     Project(ProjectId),
     Nothing,
 }
 
-impl News {
+impl Created {
     fn of(frame: &ServerFrame) -> Self {
         if let ServerFrame::SessionCreated { uid, .. } = frame {
             Self::Session(*uid)
@@ -101,7 +101,7 @@ impl News {
 }
 
 #[expect(clippy::too_many_lines, reason = "one arm per frame; each arm is a single call")]
-fn hear(model: &mut Model, frame: ServerFrame) {
+fn handle(model: &mut Model, frame: ServerFrame) {
     match frame {
         ServerFrame::ProjectList { projects, .. } => {
             model.list.projects = projects;
@@ -158,7 +158,7 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         }
         ServerFrame::InboxList { items } => inbox::take(model, items),
         ServerFrame::InboxChanged { .. } => {
-            model.wish(Wish::List, ClientFrame::InboxList {});
+            model.send(InFlight::List, ClientFrame::InboxList {});
         }
         ServerFrame::SearchHits { query, hits, incomplete, .. } => {
             let state = if incomplete { State::Incomplete } else { State::Answered };
@@ -211,7 +211,7 @@ pub(super) fn ask_for_sessions(model: &mut Model) {
     let archived = (model.list.shelf == Shelf::Archived).then_some(true);
     let projects: Vec<String> = model.list.projects.iter().map(|it| it.id.to_string()).collect();
     for project_id in projects {
-        model.wish(Wish::List, ClientFrame::SessionList { project_id, archived });
+        model.send(InFlight::List, ClientFrame::SessionList { project_id, archived });
     }
 }
 
@@ -222,69 +222,69 @@ fn with_chat(model: &mut Model, id: SessionId, change: impl FnOnce(&mut Chat)) {
 }
 
 /// A request succeeded.
-fn done(model: &mut Model, wish: Wish, news: &News) {
-    match wish {
-        Wish::Archive(id, title) => {
+fn done(model: &mut Model, request: InFlight, created: &Created) {
+    match request {
+        InFlight::Archive(id, title) => {
             model.archived = Some(id);
             model.notify(format!("Archived: {title}. u undoes it."));
         }
-        Wish::Unarchive(_, title) => model.notify(format!("Restored: {title}")),
-        Wish::Rename => model.notify("Renamed."),
-        Wish::Choose(what) => model.notify(what),
-        Wish::Stop => model.notify("Asked the agent to stop."),
-        Wish::Revoke => model.notify("Revoked the rule."),
-        Wish::Resume => model.notify("Resumed the session."),
-        Wish::Settle(id) => inbox::settled(model, id),
-        Wish::Create(_) => {
-            if let News::Session(id) = news {
+        InFlight::Unarchive(_, title) => model.notify(format!("Restored: {title}")),
+        InFlight::Rename => model.notify("Renamed."),
+        InFlight::Choose(what) => model.notify(what),
+        InFlight::Stop => model.notify("Asked the agent to stop."),
+        InFlight::Revoke => model.notify("Revoked the rule."),
+        InFlight::Resume => model.notify("Resumed the session."),
+        InFlight::Settle(id) => inbox::settled(model, id),
+        InFlight::Create(_) => {
+            if let Created::Session(id) = created {
                 home::begun(model, *id);
             }
         }
-        Wish::AddProject => {
-            if let News::Project(id) = news {
+        InFlight::AddProject => {
+            if let Created::Project(id) = created {
                 fresh::chosen(model, *id);
             }
         }
-        Wish::Open(_)
-        | Wish::Page(_)
-        | Wish::Send(..)
-        | Wish::Complete
-        | Wish::CompleteFile
-        | Wish::Search(_)
-        | Wish::Queue
-        | Wish::List => {}
+        InFlight::Open(_)
+        | InFlight::Page(_)
+        | InFlight::Send(..)
+        | InFlight::Complete
+        | InFlight::CompleteFile
+        | InFlight::Search(_)
+        | InFlight::Queue
+        | InFlight::List => {}
     }
 }
 
 /// A request was refused.
-fn fail_with(model: &mut Model, wish: Wish, message: &str) {
-    if let Wish::Open(id) = &wish {
+fn fail_with(model: &mut Model, request: InFlight, message: &str) {
+    if let InFlight::Open(id) = &request {
         with_chat(model, *id, |chat| chat.phase = Phase::Failed(message.to_owned()));
-    } else if !matches!(wish, Wish::Page(_)) {
+    } else if !matches!(request, InFlight::Page(_)) {
         // A refused page counts as requested, so that it is not requested in a loop.
-        fail(model, wish);
+        fail(model, request);
     }
 }
 
 /// A request failed: the model goes back to its earlier state.
-fn fail(model: &mut Model, wish: Wish) {
-    match wish {
-        Wish::Send(id, text, review) => session::give_back(model, id, &text, review),
-        Wish::Settle(id) => inbox::reopen(model, id),
-        Wish::Create(text) => home::give_back(model, &text),
-        Wish::Open(id) | Wish::Page(id) => with_chat(model, id, Chat::stop_paging),
-        Wish::AddProject
-        | Wish::Complete
-        | Wish::CompleteFile
-        | Wish::Rename
-        | Wish::Archive(..)
-        | Wish::Unarchive(..)
-        | Wish::Choose(_)
-        | Wish::Stop
-        | Wish::Resume
-        | Wish::Search(_)
-        | Wish::Revoke
-        | Wish::Queue
-        | Wish::List => {}
+fn fail(model: &mut Model, request: InFlight) {
+    match request {
+        InFlight::Send(id, text, review) => session::give_back(model, id, &text, review),
+        InFlight::Settle(id) => inbox::reopen(model, id),
+        InFlight::Create(text) => home::give_back(model, &text),
+        InFlight::Open(id) | InFlight::Page(id) => with_chat(model, id, Chat::stop_paging),
+        InFlight::AddProject
+        | InFlight::Complete
+        | InFlight::CompleteFile
+        | InFlight::Rename
+        | InFlight::Archive(..)
+        | InFlight::Unarchive(..)
+        | InFlight::Choose(_)
+        | InFlight::Stop
+        | InFlight::Resume
+        | InFlight::Search(_)
+        | InFlight::Revoke
+        | InFlight::Queue
+        | InFlight::List => {}
     }
 }
