@@ -8,7 +8,7 @@ use crate::assembly::{Assembly, Call, Outcome};
 use crate::json::{arguments, field, is_set, list, plain, word};
 
 /// Parses one message. `said` extracts the text that the user typed from a prompt.
-pub(crate) fn hear(
+pub(crate) fn add(
     assembly: &mut Assembly,
     message: &Value,
     key: &str,

@@ -163,7 +163,7 @@ fn line(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result<()> {
     assembly.cwd(head.cwd.as_str());
     match head.kind.as_str() {
         "user" | "assistant" | "system" if is_true(head.is_sidechain) && !is_subagent => {}
-        "user" => user::hear(assembly, &head)?,
+        "user" => user::add(assembly, &head)?,
         "assistant" => answer(assembly, &head)?,
         "system" if head.subtype.as_str() == "compact_boundary" => {
             assembly.compacted(head.uuid.as_str(), "", head.at());
@@ -218,7 +218,7 @@ fn answer(assembly: &mut Assembly, head: &Head<'_>) -> serde_json::Result<()> {
     }
     for (place, block) in list(&message, "content").iter().enumerate() {
         let index = index.map(|index| (index as usize).saturating_add(place));
-        hear_block(assembly, &mut notes, block, (index, head.at()));
+        add_block(assembly, &mut notes, block, (index, head.at()));
     }
     if let Some(text) = field(&message, "content").as_str() {
         assembly.answer(&format!("{id}/0"), text, head.at());
@@ -228,7 +228,7 @@ fn answer(assembly: &mut Assembly, head: &Head<'_>) -> serde_json::Result<()> {
     Ok(())
 }
 
-fn hear_block(
+fn add_block(
     assembly: &mut Assembly,
     notes: &mut Notes,
     block: &Value,

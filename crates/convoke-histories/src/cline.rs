@@ -75,7 +75,7 @@ fn element(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result<()> {
     }
     let key = text(&message, "id").unwrap_or_else(|| format!("message/{}", assembly.line));
     let at = time(field(&message, "ts"));
-    blocks::hear(assembly, &message, &key, at, prompt);
+    blocks::add(assembly, &message, &key, at, prompt);
     assembly.model(path(&message, &["modelInfo", "id"]).as_str().unwrap_or_default());
     let metrics = field(&message, "metrics");
     if !metrics.is_null() {

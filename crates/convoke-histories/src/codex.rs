@@ -117,8 +117,8 @@ fn line(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result<()> {
     assembly.seen_at(at);
     match head.kind.as_str() {
         "response_item" if payload.role.as_str() == "developer" => {}
-        "response_item" => call::hear(assembly, &parse(head.payload)?, at),
-        "event_msg" => event::hear(assembly, payload.kind.as_str(), head.payload, at)?,
+        "response_item" => call::add(assembly, &parse(head.payload)?, at),
+        "event_msg" => event::add(assembly, payload.kind.as_str(), head.payload, at)?,
         "compacted" => {
             flush(assembly);
             let compacted = parse(head.payload)?;
@@ -139,7 +139,7 @@ fn early(assembly: &mut Assembly, bytes: &[u8], at: Option<Timestamp>) -> serde_
         "" if value.get("record_type").is_some() => {}
         "" if value.get("id").is_some() => return meta(assembly, &value, at),
         "message" | "reasoning" | "function_call" | "function_call_output" | "local_shell_call" => {
-            call::hear(assembly, &value, at);
+            call::add(assembly, &value, at);
         }
         kind => assembly.unknown(kind, bytes),
     }

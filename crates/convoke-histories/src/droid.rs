@@ -65,7 +65,7 @@ fn line(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result<()> {
             let identity = &mut assembly.state.identity;
             identity.parent = text(&record, "callingSessionId").or_else(|| text(&record, "parent"));
         }
-        "message" => blocks::hear(assembly, field(&record, "message"), &key, at, said),
+        "message" => blocks::add(assembly, field(&record, "message"), &key, at, said),
         "todo_state" => assembly.plan(&key, steps(field(&record, "todos")), at),
         "compaction_state" => assembly.compacted(&key, &plain(field(&record, "summaryText")), at),
         "session_end" => {}

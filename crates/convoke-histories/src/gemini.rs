@@ -55,14 +55,14 @@ fn begin(assembly: &mut Assembly, path: &str, beside: &mut Beside<'_>) {
 fn line(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result<()> {
     let record: Value = serde_json::from_slice(bytes)?;
     if let Some(set) = record.get("$set") {
-        list(set, "messages").iter().for_each(|message| hear(assembly, message));
+        list(set, "messages").iter().for_each(|message| add(assembly, message));
         head(assembly, set);
     } else if record.get("$rewindTo").is_some() {
         assembly.rewound(None);
     } else if record.get("type").is_some() {
         let kind = word(&record, "type");
         if ["user", "gemini", "info", "warning", "error"].contains(&kind) {
-            hear(assembly, &record);
+            add(assembly, &record);
         } else {
             assembly.unknown(kind, bytes);
         }
@@ -82,7 +82,7 @@ fn head(assembly: &mut Assembly, record: &Value) {
     assembly.title(word(record, "summary"), Titled::ByAgent);
 }
 
-fn hear(assembly: &mut Assembly, message: &Value) {
+fn add(assembly: &mut Assembly, message: &Value) {
     let (id, at) = (word(message, "id"), time(field(message, "timestamp")));
     let content = field(message, "content");
     match word(message, "type") {
@@ -117,7 +117,7 @@ fn answer(assembly: &mut Assembly, message: &Value, id: &str, at: Option<Timesta
         assembly.thought(&format!("{id}/thought/{place}"), &text, at);
     }
     assembly.answer(id, &words(field(message, "content")), at);
-    list(message, "toolCalls").iter().for_each(|call| hear_call(assembly, call));
+    list(message, "toolCalls").iter().for_each(|call| add_call(assembly, call));
     assembly.model(word(message, "model"));
     let tokens = field(message, "tokens");
     if !tokens.is_null() && assembly.is_first(id) {
@@ -131,7 +131,7 @@ fn answer(assembly: &mut Assembly, message: &Value, id: &str, at: Option<Timesta
     }
 }
 
-fn hear_call(assembly: &mut Assembly, call: &Value) {
+fn add_call(assembly: &mut Assembly, call: &Value) {
     let (id, at) = (word(call, "id"), time(field(call, "timestamp")));
     let args = field(call, "args").clone();
     assembly.call(Call { id, tool: word(call, "name"), args, at, ..Call::default() });

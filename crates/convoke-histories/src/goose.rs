@@ -148,7 +148,7 @@ fn page(
         let metadata: Value =
             metadata.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         if field(&metadata, "userVisible") != &Value::Bool(false) {
-            hear(assembly, (place.at, &role), content.as_deref(), at);
+            add(assembly, (place.at, &role), content.as_deref(), at);
         }
         let model = path(&metadata, &["inference", "requestedModel"]).as_str();
         assembly.model(model.unwrap_or_default());
@@ -156,7 +156,7 @@ fn page(
     Ok(if read < PAGE { More::No } else { More::Yes })
 }
 
-fn hear(
+fn add(
     assembly: &mut Assembly,
     (row, role): (i64, &str),
     content: Option<&str>,

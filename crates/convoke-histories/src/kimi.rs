@@ -94,7 +94,7 @@ fn line(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result<()> {
     let kind = word(&record, "type");
     match kind {
         "" if record.get("message").is_some() => {
-            early::hear(assembly, field(&record, "message"), at);
+            early::add(assembly, field(&record, "message"), at);
         }
         "turn.prompt" | "turn.steer" => {
             let by = path(&record, &["origin", "kind"]).as_str().unwrap_or("user");

@@ -133,7 +133,7 @@ fn page(
         read += 1;
         let data: Option<String> = row.get(2)?;
         if let Some(message) = parsed(assembly, &place.id, data.as_deref()) {
-            hear(database, assembly, &place.id, &message)?;
+            add(database, assembly, &place.id, &message)?;
         }
     }
     Ok(if read < PAGE { More::No } else { More::Yes })
@@ -157,7 +157,7 @@ fn parsed(assembly: &mut Assembly, id: &str, data: Option<&str>) -> Option<Value
     None
 }
 
-fn hear(
+fn add(
     database: &Database,
     assembly: &mut Assembly,
     id: &str,
@@ -177,7 +177,7 @@ fn hear(
         if word(message, "role") == "user" {
             said.extend(words(&part));
         } else {
-            hear_part(assembly, &key, &part, at);
+            add_part(assembly, &key, &part, at);
         }
         if word(&part, "type") == "compaction" {
             assembly.compacted(&key, "", at);
@@ -214,12 +214,12 @@ fn words(part: &Value) -> Option<String> {
     }
 }
 
-fn hear_part(assembly: &mut Assembly, key: &str, part: &Value, at: Option<Timestamp>) {
+fn add_part(assembly: &mut Assembly, key: &str, part: &Value, at: Option<Timestamp>) {
     let began = time(path(part, &["time", "start"])).or(at);
     match word(part, "type") {
         "text" if !is_set(part, "synthetic") => assembly.answer(key, word(part, "text"), began),
         "reasoning" => assembly.thought(key, word(part, "text"), began),
-        "tool" => hear_tool(assembly, part, at),
+        "tool" => add_tool(assembly, part, at),
         "retry" => {
             let error = path(part, &["error", "data", "message"]).as_str().unwrap_or_default();
             assembly.advice(key, "error", error, began);
@@ -230,7 +230,7 @@ fn hear_part(assembly: &mut Assembly, key: &str, part: &Value, at: Option<Timest
     }
 }
 
-fn hear_tool(assembly: &mut Assembly, part: &Value, at: Option<Timestamp>) {
+fn add_tool(assembly: &mut Assembly, part: &Value, at: Option<Timestamp>) {
     let (id, state) = (word(part, "callID"), field(part, "state"));
     let times = field(state, "time");
     assembly.call(Call {

@@ -25,7 +25,7 @@ const NOT_SAID: [&str; 8] = [
 const BLOCKS: [&str; 4] =
     ["system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics"];
 
-pub(super) fn hear(assembly: &mut Assembly, head: &Head<'_>) -> serde_json::Result<()> {
+pub(super) fn add(assembly: &mut Assembly, head: &Head<'_>) -> serde_json::Result<()> {
     if is_meta(head) {
         assembly.seen_at(head.at());
         return Ok(());

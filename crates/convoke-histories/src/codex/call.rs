@@ -7,7 +7,7 @@ use super::{flush, own_words, said};
 use crate::assembly::{Assembly, Call, Outcome};
 use crate::json::{arguments, field, list, plain, text, word};
 
-pub(super) fn hear(assembly: &mut Assembly, item: &Value, at: Option<Timestamp>) {
+pub(super) fn add(assembly: &mut Assembly, item: &Value, at: Option<Timestamp>) {
     let kind = word(item, "type");
     if (kind, word(item, "role")) == ("message", "user") {
         let words = own_words(item);

@@ -12,7 +12,7 @@ use crate::item::Tokens;
 use crate::json::{count, field, list, plain, text, word};
 use crate::raw::parse;
 
-pub(super) fn hear(
+pub(super) fn add(
     assembly: &mut Assembly,
     kind: &str,
     raw: Option<&RawValue>,

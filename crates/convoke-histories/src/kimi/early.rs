@@ -8,7 +8,7 @@ use crate::assembly::{Assembly, Call};
 use crate::item::Tokens;
 use crate::json::{arguments, count, field, plain, word};
 
-pub(super) fn hear(assembly: &mut Assembly, message: &Value, at: Option<Timestamp>) {
+pub(super) fn add(assembly: &mut Assembly, message: &Value, at: Option<Timestamp>) {
     let (key, payload) = (assembly.line_key(), field(message, "payload"));
     match word(message, "type") {
         "TurnBegin" | "SteerInput" => {
