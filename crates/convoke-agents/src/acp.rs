@@ -7,6 +7,7 @@ mod auth;
 mod cline;
 mod content;
 mod dialogue;
+mod event_loop;
 mod files;
 #[cfg(fuzzing)]
 #[path = "../../../fuzz/doors/acp.rs"]
@@ -17,7 +18,6 @@ mod listing;
 mod offer;
 mod permission;
 mod question;
-mod talk;
 pub(crate) mod terminal;
 mod text;
 mod tool;
@@ -40,14 +40,14 @@ use crate::driver::{
 use crate::error::{Error, Result};
 use crate::process::{Child, Pipes, open_workspace};
 use dialogue::Dialogue;
+use event_loop::{End, EventLoop};
 use files::{Files, Outside};
 use host::Host;
-use talk::{End, Talk};
 use terminal::Terminals;
 
 /// How long the last output of an exited process is waited for; a process that left its group may
 /// hold the pipe open for ever.
-const LAST_WORDS_GRACE: Duration = Duration::from_secs(1);
+const LAST_OUTPUT_GRACE: Duration = Duration::from_secs(1);
 /// How long an agent may take to close its session before it is stopped anyway.
 const CLOSE_GRACE: Duration = Duration::from_secs(2);
 
@@ -59,13 +59,13 @@ pub(crate) async fn start(
 ) -> Result<(Driver, Started)> {
     let settings = cline::settings(&mut launch, random)?;
     let (mut child, pipes) = Child::spawn(&launch).await?;
-    let mut talk = connect(pipes, &launch, random, reports)?;
-    let started = shake(&mut talk, &mut child, &launch).await?;
+    let mut event_loop = connect(pipes, &launch, random, reports)?;
+    let started = shake(&mut event_loop, &mut child, &launch).await?;
     let (driver, requests) = mpsc::channel(ORDERS_MAX);
     let pid = child.pid();
     let close = Close { abilities: started.abilities, session: started.agent_session.clone() };
     let task = tokio::spawn(async move {
-        let exit = attend(child, talk, requests, close).await;
+        let exit = attend(child, event_loop, requests, close).await;
         // The agent may read the file again as long as it runs.
         drop(settings);
         exit
@@ -78,7 +78,7 @@ fn connect(
     launch: &Launch,
     random: Random,
     reports: mpsc::Sender<Report>,
-) -> Result<Talk> {
+) -> Result<EventLoop> {
     let hidden = match &launch.confinement {
         Confinement::Off => Vec::new(),
         Confinement::Supervised { policy, .. } => {
@@ -91,12 +91,12 @@ fn connect(
         .map_err(|source| Error::Workspace { path, source })?
         .and(Outside::new(&launch.confinement));
     let host = Host::new(files, Terminals::new(launch.clone()));
-    Ok(Talk::new(Dialogue::new(host, random), pipes, reports))
+    Ok(EventLoop::new(Dialogue::new(host, random), pipes, reports))
 }
 
 /// Does the handshake with an agent that may exit, or take too long, at any time.
-async fn shake(talk: &mut Talk, child: &mut Child, launch: &Launch) -> Result<Started> {
-    let mut shaken = pin!(handshake::shake(talk, launch));
+async fn shake(event_loop: &mut EventLoop, child: &mut Child, launch: &Launch) -> Result<Started> {
+    let mut shaken = pin!(handshake::shake(event_loop, launch));
     let exit = tokio::select! {
         biased;
         shaken = &mut shaken => match shaken {
@@ -110,7 +110,7 @@ async fn shake(talk: &mut Talk, child: &mut Child, launch: &Launch) -> Result<St
         exit = child.exited() => exit,
     };
     // Its last message is a better error than its exit status, if it can still be read.
-    match timeout(LAST_WORDS_GRACE, shaken).await {
+    match timeout(LAST_OUTPUT_GRACE, shaken).await {
         Ok(Err(error)) if !matches!(error, Error::Gone) => Err(error),
         Ok(_) | Err(_) => Err(Error::Exited(exit)),
     }
@@ -125,16 +125,16 @@ struct Close {
 /// Serves an agent until its process has ended, and returns its exit status.
 async fn attend(
     mut child: Child,
-    mut talk: Talk,
+    mut event_loop: EventLoop,
     mut requests: mpsc::Receiver<DriverRequest>,
     close: Close,
 ) -> Exit {
     let end = tokio::select! {
-        end = talk.run(&mut requests) => Ok(end),
+        end = event_loop.run(&mut requests) => Ok(end),
         exit = child.exited() => Err(exit),
     };
     let exit = match end {
-        Ok(End::Stopped) => return stop(child, talk, close).await,
+        Ok(End::Stopped) => return stop(child, event_loop, close).await,
         Ok(End::Deserted) => {
             child.kill();
             return child.exited().await;
@@ -142,10 +142,10 @@ async fn attend(
         Ok(End::Closed) => child.end().await,
         Err(exit) => exit,
     };
-    drop(talk.take_input());
+    drop(event_loop.take_input());
     let reported = async {
-        hear_last_words(&mut talk).await;
-        talk.report_last(Report::Exited(exit.clone())).await;
+        read_remaining(&mut event_loop).await;
+        event_loop.report_last(Report::Exited(exit.clone())).await;
     };
     // A session that has requested a stop no longer reads reports.
     tokio::select! {
@@ -161,30 +161,30 @@ async fn dismissed(requests: &mut mpsc::Receiver<DriverRequest>) {
 }
 
 /// Reads the last output of an exited process. A slow session is waited for, a silent pipe is not.
-async fn hear_last_words(talk: &mut Talk) {
+async fn read_remaining(event_loop: &mut EventLoop) {
     loop {
-        match timeout(LAST_WORDS_GRACE, talk.step(None)).await {
+        match timeout(LAST_OUTPUT_GRACE, event_loop.step(None)).await {
             Ok(step) if step.is_break() => return,
-            Err(_) if !talk.has_reports() => return,
+            Err(_) if !event_loop.has_reports() => return,
             Ok(_) | Err(_) => {}
         }
     }
 }
 
 /// Shuts the agent down: closes the session, if the agent supports that, and then its input.
-async fn stop(child: Child, mut talk: Talk, close: Close) -> Exit {
+async fn stop(child: Child, mut event_loop: EventLoop, close: Close) -> Exit {
     // The session no longer reads reports, and a full queue must not block the shutdown.
-    talk.mute();
+    event_loop.mute();
     if close.abilities.close {
-        let session = talk.call("session/close", json!({"sessionId": close.session}));
+        let session = event_loop.call("session/close", json!({"sessionId": close.session}));
         // The process is stopped in any case.
         timeout(CLOSE_GRACE, session).await.ok();
     }
-    let input = talk.take_input();
+    let input = event_loop.take_input();
     let mut stopped = pin!(child.stop(input));
     tokio::select! {
         exit = &mut stopped => exit,
-        () = talk.drain() => stopped.await,
+        () = event_loop.drain() => stopped.await,
     }
 }
 

@@ -6,12 +6,12 @@
 mod arguments;
 mod conversation;
 mod create;
+mod event_loop;
 #[cfg(fuzzing)]
 #[path = "../../../fuzz/doors/claude.rs"]
 pub(crate) mod fuzzing;
 mod refusal;
 mod session_file;
-mod talk;
 
 use std::pin::pin;
 use std::time::Duration;
@@ -28,7 +28,7 @@ use crate::tool_servers;
 use crate::{Error, Result};
 
 use conversation::Conversation;
-use talk::{End, Talk};
+use event_loop::{End, EventLoop};
 
 pub use create::create_session;
 pub use session_file::{session_file, session_file_in};
@@ -53,16 +53,17 @@ pub(crate) async fn start(
     let args = arguments::to_talk(&launch, servers.as_ref().map(tool_servers::File::path))?;
     let launch = Launch { args, ..launch };
     let (mut child, pipes) = Child::spawn(&launch).await?;
-    let mut talk = Talk::new(Conversation::new(session.clone(), random), pipes, reports);
-    let Ok(greeted) = timeout(launch.patience, greet(&mut talk, &mut child, &session)).await else {
+    let mut event_loop = EventLoop::new(Conversation::new(session.clone(), random), pipes, reports);
+    let Ok(greeted) = timeout(launch.patience, greet(&mut event_loop, &mut child, &session)).await
+    else {
         return Err(Error::Timeout { program: launch.program, after: launch.patience });
     };
     let name =
         greeted?.map_or("Claude Code".to_owned(), |version| format!("Claude Code {version}"));
-    let offers = talk.offers();
+    let offers = event_loop.offers();
     let (pid, (orders, requests)) = (child.pid(), mpsc::channel(ORDERS_MAX));
     let task = tokio::spawn(async move {
-        let exit = attend(child, talk, requests).await;
+        let exit = attend(child, event_loop, requests).await;
         // The agent may read the file again as long as it runs.
         drop(servers);
         exit
@@ -73,9 +74,13 @@ pub(crate) async fn start(
 }
 
 /// Does the handshake with an agent that may exit at any time, and returns its version.
-async fn greet(talk: &mut Talk, child: &mut Child, session: &str) -> Result<Option<String>> {
+async fn greet(
+    event_loop: &mut EventLoop,
+    child: &mut Child,
+    session: &str,
+) -> Result<Option<String>> {
     let greeted = tokio::select! {
-        greeted = talk.greet() => greeted,
+        greeted = event_loop.greet() => greeted,
         exit = child.exited() => return Err(refusal::sort_out(exit, session)),
     };
     match greeted {
@@ -87,39 +92,39 @@ async fn greet(talk: &mut Talk, child: &mut Child, session: &str) -> Result<Opti
 /// Serves an agent until its process has ended, and returns its exit status.
 async fn attend(
     mut child: Child,
-    mut talk: Talk,
+    mut event_loop: EventLoop,
     mut requests: mpsc::Receiver<DriverRequest>,
 ) -> Exit {
     let end = tokio::select! {
-        end = talk.run(&mut requests) => Ok(end),
+        end = event_loop.run(&mut requests) => Ok(end),
         exit = child.exited() => Err(exit),
     };
     let exit = match end {
-        Ok(End::Stopped) => return stop(child, talk).await,
+        Ok(End::Stopped) => return stop(child, event_loop).await,
         Ok(End::Deserted) => {
             child.kill();
             return child.exited().await;
         }
         Ok(End::Silent) => child.end().await,
         Err(exit) => {
-            if talk.hear_out(&mut requests).await != End::Silent {
+            if event_loop.read_remaining(&mut requests).await != End::Silent {
                 return exit;
             }
             exit
         }
     };
-    talk.report_last(Report::Exited(exit.clone()), &mut requests).await;
+    event_loop.report_last(Report::Exited(exit.clone()), &mut requests).await;
     exit
 }
 
 /// Interrupts the turn first: otherwise the agent would finish it after its input is closed.
-async fn stop(child: Child, mut talk: Talk) -> Exit {
+async fn stop(child: Child, mut event_loop: EventLoop) -> Exit {
     // The process is stopped in any case.
-    timeout(LEAVE_GRACE, talk.leave()).await.ok();
-    let mut stopped = pin!(child.stop(talk.take_input()));
+    timeout(LEAVE_GRACE, event_loop.leave()).await.ok();
+    let mut stopped = pin!(child.stop(event_loop.take_input()));
     tokio::select! {
         exit = &mut stopped => exit,
-        () = talk.drain() => stopped.await,
+        () = event_loop.drain() => stopped.await,
     }
 }
 

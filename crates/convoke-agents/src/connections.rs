@@ -3,7 +3,7 @@
 //!
 //! This is independent of the agent's protocol, because the agent is not involved: its proxy waits.
 
-mod book;
+mod decisions;
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net;
@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 
 use crate::driver::{Order, Random};
 use crate::sandbox::{ConnectionAnswer, ConnectionRequest, Ruling, Target};
-use book::Book;
+use decisions::Decisions;
 
 /// Requests of supervisors that may be queued for the relay; further ones block their supervisor.
 const REQUESTS_MAX: usize = 64;
@@ -122,7 +122,7 @@ async fn write(mut socket: OwnedWriteHalf, mut answers: mpsc::Receiver<Connectio
 /// orders into answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Broker {
-    book: Arc<Mutex<Book>>,
+    decisions: Arc<Mutex<Decisions>>,
 }
 
 impl Broker {
@@ -134,7 +134,7 @@ impl Broker {
     ) -> (Self, Gate, mpsc::Sender<Report>) {
         let (requests, wanted) = mpsc::channel(REQUESTS_MAX);
         let (inner, from_agent) = mpsc::channel(crate::driver::REPORTS_MAX);
-        let broker = Self { book: Arc::new(Mutex::new(Book::new(random))) };
+        let broker = Self { decisions: Arc::new(Mutex::new(Decisions::new(random))) };
         tokio::spawn(broker.clone().relay(from_agent, wanted, reports));
         (broker, Gate { requests }, inner)
     }
@@ -142,7 +142,7 @@ impl Broker {
     /// Intercepts orders to the agent: returns the order unless it answers a request about a connection.
     pub(crate) fn intercept(&self, order: Order) -> Option<Order> {
         match &order {
-            Order::Prompt { .. } => self.book().turn_began(),
+            Order::Prompt { .. } => self.decisions().turn_began(),
             Order::Reply { request, reply } => {
                 return if self.settle(*request, reply) { None } else { Some(order) };
             }
@@ -152,7 +152,7 @@ impl Broker {
     }
 
     fn settle(&self, request: RequestId, reply: &Reply) -> bool {
-        self.book().settle(request, reply)
+        self.decisions().settle(request, reply)
     }
 
     /// Forwards reports with the requests between them, so that no request follows the end of its
@@ -168,12 +168,12 @@ impl Broker {
                 report = from_agent.recv() => {
                     let Some(report) = report else { break };
                     if matches!(report, Report::TurnEnded { .. }) {
-                        self.book().turn_ended();
+                        self.decisions().turn_ended();
                     }
                     report
                 }
                 Some(Wanted { target, reply }) = wanted.recv() => {
-                    let Some(request) = self.book().consider(target, reply) else { continue };
+                    let Some(request) = self.decisions().consider(target, reply) else { continue };
                     Report::Asked(request)
                 }
             };
@@ -182,11 +182,11 @@ impl Broker {
             }
         }
         // Pending requests are denied.
-        self.book().turn_ended();
+        self.decisions().turn_ended();
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn decisions(&self) -> MutexGuard<'_, Decisions> {
+        self.decisions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

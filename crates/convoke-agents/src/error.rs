@@ -155,7 +155,7 @@ pub enum Error {
     #[error("the agent is gone")]
     Gone,
     /// Talking to the agent failed.
-    #[error("cannot talk to the agent")]
+    #[error("cannot event_loop to the agent")]
     Io(#[from] io::Error),
 }
 

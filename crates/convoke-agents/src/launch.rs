@@ -57,7 +57,7 @@ pub struct Surroundings {
 
 /// The parameters of one start.
 #[derive(Debug, Clone)]
-pub struct Occasion {
+pub struct LaunchParameters {
     /// The project's folder: absolute, existing, links resolved.
     pub workspace: PathBuf,
     /// The conversation that it takes part in.
@@ -68,7 +68,7 @@ pub struct Occasion {
     pub worktree: Option<WorktreeOf>,
 }
 
-impl Occasion {
+impl LaunchParameters {
     /// The project's folder, whose exceptions and caches apply.
     fn project(&self) -> &Path {
         self.worktree.as_ref().map_or(&self.workspace, |it| &it.project)
@@ -90,28 +90,28 @@ pub struct WorktreeOf {
 
 impl Launch {
     /// Builds the launch of an agent.
-    pub fn of(agent: &Agent, around: &Surroundings, occasion: Occasion) -> Result<Self> {
+    pub fn of(agent: &Agent, around: &Surroundings, parameters: LaunchParameters) -> Result<Self> {
         let path = around.environment.get(OsStr::new("PATH"));
         let program = find(&agent.command, path.map(OsString::as_os_str)).ok_or_else(|| {
             Error::NotInstalled { agent: agent.name.clone(), command: agent.command.clone() }
         })?;
-        let workspace = occasion.workspace.to_string_lossy();
-        let (confinement, missing) = confinement(agent, around, &occasion)?;
+        let workspace = parameters.workspace.to_string_lossy();
+        let (confinement, missing) = confinement(agent, around, &parameters)?;
         let own_sandbox = OwnSandbox::of(agent, &missing);
         Ok(Self {
             protocol: agent.protocol,
             program,
             args: agent.args.iter().map(|arg| arg.replace("{workspace}", &workspace)).collect(),
-            environment: environment(agent, around, own_sandbox, occasion.project()),
+            environment: environment(agent, around, own_sandbox, parameters.project()),
             confinement,
             missing,
             own_sandbox,
             temp: Some(Arc::clone(&around.temp)),
-            workspace: occasion.workspace,
-            mcp_servers: occasion.mcp_servers,
+            workspace: parameters.workspace,
+            mcp_servers: parameters.mcp_servers,
             tools: agent.tools,
             mentions: agent.mentions,
-            start: occasion.start,
+            start: parameters.start,
             patience: PATIENCE,
             leftovers: Some(around.home.join("run/agents")),
             lease: None,
@@ -201,7 +201,7 @@ fn link_cargo_settings(own: &Path, cache: &Path) {
 fn confinement(
     agent: &Agent,
     around: &Surroundings,
-    occasion: &Occasion,
+    parameters: &LaunchParameters,
 ) -> Result<(Confinement, Vec<Missing>)> {
     if !cfg!(target_os = "linux") {
         if agent.sandbox == Sandbox::Workspace {
@@ -231,9 +231,9 @@ fn confinement(
     let expanded = |paths: &[PathBuf]| -> Vec<PathBuf> {
         paths.iter().filter_map(|path| expand(path, user)).collect()
     };
-    let exceptions = around.sandbox.exceptions(occasion.project());
-    let cache = caches(around, occasion.project()).map(|(folder, _)| folder);
-    let own = occasion.worktree.clone().unwrap_or_default();
+    let exceptions = around.sandbox.exceptions(parameters.project());
+    let cache = caches(around, parameters.project()).map(|(folder, _)| folder);
+    let own = parameters.worktree.clone().unwrap_or_default();
     let cache = cache.into_iter().collect();
     let writable = [expanded(&agent.writable), exceptions.writable, own.writable, cache].concat();
     let readable = [expanded(&agent.readable), exceptions.readable, own.readable].concat();
@@ -250,7 +250,7 @@ fn confinement(
         network: around.sandbox.network,
         domains: [agent.domains.clone(), around.sandbox.domains.clone(), exceptions.domains]
             .concat(),
-        tools: tools(&occasion.mcp_servers),
+        tools: tools(&parameters.mcp_servers),
         limits: agent.limits.or_default(),
         scope: around.sandbox.systemd.clone(),
         writable,

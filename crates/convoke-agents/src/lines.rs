@@ -2,7 +2,7 @@
 //!
 //! The drivers interpret the lines.
 
-mod pen;
+mod background_writer;
 
 use std::io;
 
@@ -15,7 +15,7 @@ use tokio_util::codec::FramedRead;
 
 use crate::line_codec::{self, BUFFER_BYTES_KEPT, LineCodec, Unfinished};
 
-pub(crate) use pen::Pen;
+pub(crate) use background_writer::BackgroundWriter;
 
 /// The longest line that is read; the longest seen from a real agent had 560 KB, and a file of 10 MiB that an agent writes
 /// must fit. A longer one is skipped to its end.

@@ -17,7 +17,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use crate::driver::{Launch, Order, Random, Started};
 use crate::error::{Error, Result};
 use crate::temp::TempFolder;
-use slot::{Command, News, Slot};
+use slot::{Command, Slot, SlotEvent};
 
 /// Requests that may be queued for the pool's task, which never blocks; further senders wait.
 const REQUESTS_MAX: usize = 64;
@@ -97,10 +97,10 @@ impl Pool {
     /// Starts the pool's task.
     pub fn start(settings: Settings, random: Random) -> Self {
         let (mailbox, requests) = mpsc::channel(REQUESTS_MAX);
-        let (news_to, news) = mpsc::channel(REQUESTS_MAX);
+        let (events_to, events) = mpsc::channel(REQUESTS_MAX);
         let (slots, queue, life) = (BTreeMap::new(), VecDeque::new(), Life::Serves);
-        let task = PoolTask { settings, random, slots, queue, news_to, life };
-        tokio::spawn(task.run(requests, news));
+        let task = PoolTask { settings, random, slots, queue, events_to, life };
+        tokio::spawn(task.run(requests, events));
         Self { mailbox }
     }
 
@@ -181,7 +181,7 @@ struct PoolTask {
     random: Random,
     slots: BTreeMap<String, Slot>,
     queue: VecDeque<Wait>,
-    news_to: mpsc::Sender<News>,
+    events_to: mpsc::Sender<SlotEvent>,
     life: Life,
 }
 
@@ -196,7 +196,11 @@ enum Life {
 }
 
 impl PoolTask {
-    async fn run(mut self, mut requests: mpsc::Receiver<Request>, mut news: mpsc::Receiver<News>) {
+    async fn run(
+        mut self,
+        mut requests: mpsc::Receiver<Request>,
+        mut events: mpsc::Receiver<SlotEvent>,
+    ) {
         let mut health = tokio::time::interval(self.settings.health_interval);
         health.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -207,7 +211,7 @@ impl PoolTask {
                     Some(request) => self.carry_out(request),
                     None => break,
                 },
-                Some(news) = news.recv() => self.learn(news),
+                Some(event) = events.recv() => self.handle(event),
                 () = at(due) => self.stop_idle(),
                 _ = health.tick() => self.check_health(),
             }
@@ -229,7 +233,7 @@ impl PoolTask {
                 // A waiting caller gets its own process as soon as that is free, so this jumps no
                 // queue.
                 let slot = self.slots.get_mut(&key);
-                let seat = slot.and_then(|slot| slot.take_warm(reports, &self.news_to));
+                let seat = slot.and_then(|slot| slot.take_warm(reports, &self.events_to));
                 // A caller that has stopped waiting drops the seat, which returns it.
                 reply.send(seat).ok();
             }
@@ -276,23 +280,23 @@ impl PoolTask {
         self.serve();
     }
 
-    fn learn(&mut self, news: News) {
-        match news {
-            News::Ready { key, pid, orders, started } => {
+    fn handle(&mut self, event: SlotEvent) {
+        match event {
+            SlotEvent::Ready { key, pid, orders, started } => {
                 if let Some(slot) = self.slots.get_mut(&key) {
                     slot.ready(pid, orders, started);
                 }
             }
-            News::Failed { key, error } => {
+            SlotEvent::Failed { key, error } => {
                 self.slots.remove(&key);
                 self.refuse(&key, error);
             }
-            News::Freed { key } => {
+            SlotEvent::Freed { key } => {
                 if let Some(slot) = self.slots.get_mut(&key) {
                     slot.freed(Instant::now());
                 }
             }
-            News::Gone { key } => {
+            SlotEvent::Gone { key } => {
                 self.slots.remove(&key);
             }
         }
@@ -315,7 +319,7 @@ impl PoolTask {
                 continue;
             }
             match self.slots.get_mut(&wait.key) {
-                Some(slot) => self.queue.extend(slot.seat(wait, &self.news_to)),
+                Some(slot) => self.queue.extend(slot.seat(wait, &self.events_to)),
                 None => {
                     self.make_room_for(&wait);
                     self.queue.push_back(wait);
@@ -351,7 +355,7 @@ impl PoolTask {
     }
 
     fn start(&mut self, key: String, launch: Launch) {
-        let slot = Slot::start(key.clone(), launch, self.random, self.news_to.clone());
+        let slot = Slot::start(key.clone(), launch, self.random, self.events_to.clone());
         self.slots.insert(key, slot);
     }
 

@@ -22,7 +22,7 @@ use super::host::{Host, UnknownFile, Work};
 use super::listing;
 use super::offer::Offers;
 use super::permission::Permissions;
-use super::update::{Hearing, Translator};
+use super::update::{Translator, UpdateSource};
 use super::wire::{self, Incoming, Outcome};
 use crate::driver::{Order, Page, Random};
 use crate::error::{Error, Result};
@@ -40,9 +40,9 @@ pub(super) struct Dialogue {
     random: Random,
     /// The agent's own id of the session, once it is known.
     session: Option<String>,
-    hearing: Hearing,
+    source: UpdateSource,
     /// The number of updates so far.
-    heard: u64,
+    received: u64,
     turn: Option<Turn>,
     /// The login methods that the agent offers, for when it requires one.
     logins: Vec<String>,
@@ -99,8 +99,8 @@ impl Dialogue {
             permissions: Permissions::default(),
             random,
             session: None,
-            hearing: Hearing::Live,
-            heard: 0,
+            source: UpdateSource::Live,
+            received: 0,
             turn: None,
             logins: Vec::new(),
             offered: Vec::new(),
@@ -129,13 +129,13 @@ impl Dialogue {
     }
 
     /// Sets whether the following updates are new or a replay.
-    pub(super) const fn listen(&mut self, hearing: Hearing) {
-        self.hearing = hearing;
+    pub(super) const fn listen(&mut self, source: UpdateSource) {
+        self.source = source;
     }
 
     /// How many updates there were so far.
-    pub(super) const fn heard(&self) -> u64 {
-        self.heard
+    pub(super) const fn received(&self) -> u64 {
+        self.received
     }
 
     /// Records the modes and settings in the response that opened the session.
@@ -169,7 +169,7 @@ impl Dialogue {
     }
 
     /// Handles a line of the agent.
-    pub(super) fn hear(&mut self, line: Value) {
+    pub(super) fn handle(&mut self, line: Value) {
         match Incoming::read(line) {
             Incoming::Request { id, method, params } => self.serve(id, &method, &params),
             Incoming::Notification { method, params } => match method.as_str() {
@@ -252,9 +252,9 @@ impl Dialogue {
             return;
         }
         let Some(update) = params.get("update") else { return };
-        self.heard += 1;
+        self.received += 1;
         let terminals = &self.host.terminals;
-        let report = self.translator.hear(update, self.hearing, &|id| terminals.shown(id));
+        let report = self.translator.handle(update, self.source, &|id| terminals.shown(id));
         if let Some(report) = report {
             self.report(report);
         }

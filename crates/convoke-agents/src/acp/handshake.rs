@@ -7,8 +7,8 @@ use tokio::time::{Instant, timeout_at};
 
 use super::auth;
 use super::content::Takes;
-use super::talk::{End, Talk};
-use super::update::Hearing;
+use super::event_loop::{End, EventLoop};
+use super::update::UpdateSource;
 use super::wire::{AUTH_REQUIRED, Fault, NO_METHOD, Outcome};
 use crate::catalogue::Tools;
 use crate::driver::{Abilities, HttpServer, Launch, McpServer, Start, Started};
@@ -22,28 +22,30 @@ const SETTLE_QUIET: Duration = Duration::from_millis(300);
 const SETTLE_MAX: Duration = Duration::from_secs(2);
 
 /// Introduces Convoke and opens the session. [`Error::Gone`] means that the agent closed its pipes.
-pub(super) async fn shake(talk: &mut Talk, launch: &Launch) -> Result<Started> {
-    let hello = call(talk, "initialize", introduction()).await?;
+pub(super) async fn shake(event_loop: &mut EventLoop, launch: &Launch) -> Result<Started> {
+    let hello = call(event_loop, "initialize", introduction()).await?;
     let hello = hello.map_err(|fault| Error::Refused { detail: fault.detail() })?;
     check_version(&hello)?;
     let methods = hello.get("authMethods").unwrap_or(&Value::Null);
     let logins = auth::ways(methods, &launch.program);
-    talk.dialogue.learn_logins(logins.clone());
+    event_loop.dialogue.learn_logins(logins.clone());
     if let Some(name) = hello.pointer("/agentInfo/name").and_then(Value::as_str) {
-        talk.dialogue.adapt_to(name);
+        event_loop.dialogue.adapt_to(name);
     }
     let abilities = abilities(&hello);
-    talk.dialogue.learn_takes(Takes::of(&hello, launch.mentions));
+    event_loop.dialogue.learn_takes(Takes::of(&hello, launch.mentions));
     let opened = match &launch.start {
-        Start::New { .. } => open(talk, launch).await,
-        Start::Resume { agent_session } => resume(talk, launch, abilities, agent_session).await,
-        Start::Fork { agent_session, .. } => fork(talk, launch, &hello, agent_session).await,
+        Start::New { .. } => open(event_loop, launch).await,
+        Start::Resume { agent_session } => {
+            resume(event_loop, launch, abilities, agent_session).await
+        }
+        Start::Fork { agent_session, .. } => fork(event_loop, launch, &hello, agent_session).await,
     };
     let agent_session = opened.map_err(|refusal| match refusal {
         Refusal::Login(fault) => Error::AuthRequired { methods: logins, detail: fault.detail() },
         Refusal::Other(error) => error,
     })?;
-    let offers = talk.dialogue.offered().to_vec();
+    let offers = event_loop.dialogue.offered().to_vec();
     Ok(Started { agent_session, introduced_as: introduced_as(&hello), abilities, offers })
 }
 
@@ -70,20 +72,20 @@ impl From<Error> for Refusal {
     }
 }
 
-async fn open(talk: &mut Talk, launch: &Launch) -> std::result::Result<String, Refusal> {
-    let answer = call(talk, "session/new", place(launch)).await?;
+async fn open(event_loop: &mut EventLoop, launch: &Launch) -> std::result::Result<String, Refusal> {
+    let answer = call(event_loop, "session/new", place(launch)).await?;
     let answer = answer.map_err(|fault| Refusal::new(fault, |detail| Error::Refused { detail }))?;
     let Some(session) = session_in(&answer) else {
         let detail = "it opened a session without an id".to_owned();
         return Err(Error::Protocol { detail }.into());
     };
-    talk.dialogue.enter(session);
-    talk.dialogue.learn_offers(&answer);
+    event_loop.dialogue.enter(session);
+    event_loop.dialogue.learn_offers(&answer);
     Ok(session.to_owned())
 }
 
 async fn resume(
-    talk: &mut Talk,
+    event_loop: &mut EventLoop,
     launch: &Launch,
     abilities: Abilities,
     session: &str,
@@ -92,18 +94,18 @@ async fn resume(
     if let Value::Object(fields) = &mut params {
         fields.insert("sessionId".to_owned(), Value::String(session.to_owned()));
     }
-    talk.dialogue.enter(session);
-    talk.dialogue.listen(Hearing::Replay);
+    event_loop.dialogue.enter(session);
+    event_loop.dialogue.listen(UpdateSource::Replay);
     let mut answer = None;
     if abilities.resume {
-        let resumed = call(talk, "session/resume", params.clone()).await?;
+        let resumed = call(event_loop, "session/resume", params.clone()).await?;
         // An agent may declare a capability that it does not have.
         answer = Some(resumed).filter(|it| !is_unknown(it) || !abilities.load);
     }
     if answer.is_none() && abilities.load {
-        let loaded = call(talk, "session/load", params).await?;
+        let loaded = call(event_loop, "session/load", params).await?;
         if loaded.is_ok() {
-            settle(talk).await?;
+            settle(event_loop).await?;
         }
         answer = Some(loaded);
     }
@@ -113,17 +115,17 @@ async fn resume(
     };
     let answer =
         answer.map_err(|fault| Refusal::new(fault, |detail| Error::CannotResume { detail }))?;
-    talk.dialogue.listen(Hearing::Live);
+    event_loop.dialogue.listen(UpdateSource::Live);
     // The response may be empty, or contain another id, which then counts.
     let session = session_in(&answer).unwrap_or(session);
-    talk.dialogue.enter(session);
-    talk.dialogue.learn_offers(&answer);
+    event_loop.dialogue.enter(session);
+    event_loop.dialogue.learn_offers(&answer);
     Ok(session.to_owned())
 }
 
 /// Opens a fork of a session; few agents support it.
 async fn fork(
-    talk: &mut Talk,
+    event_loop: &mut EventLoop,
     launch: &Launch,
     hello: &Value,
     session: &str,
@@ -136,35 +138,35 @@ async fn fork(
     if let Value::Object(fields) = &mut params {
         fields.insert("sessionId".to_owned(), Value::String(session.to_owned()));
     }
-    let answer = call(talk, "session/fork", params).await?;
+    let answer = call(event_loop, "session/fork", params).await?;
     let answer = answer.map_err(|fault| Refusal::new(fault, cannot))?;
     let Some(copy) = session_in(&answer).filter(|copy| *copy != session) else {
         return Err(cannot("it copied a session without a new id".to_owned()).into());
     };
-    talk.dialogue.enter(copy);
-    talk.dialogue.learn_offers(&answer);
+    event_loop.dialogue.enter(copy);
+    event_loop.dialogue.learn_offers(&answer);
     Ok(copy.to_owned())
 }
 
 /// Waits for the end of a replay that follows the response.
-async fn settle(talk: &mut Talk) -> Result<()> {
+async fn settle(event_loop: &mut EventLoop) -> Result<()> {
     let last = Instant::now() + SETTLE_MAX;
     let mut quiet = Instant::now() + SETTLE_QUIET;
-    let mut heard = talk.dialogue.heard();
-    while let Ok(step) = timeout_at(quiet.min(last), talk.step(None)).await {
+    let mut received = event_loop.dialogue.received();
+    while let Ok(step) = timeout_at(quiet.min(last), event_loop.step(None)).await {
         if step.is_break() {
             return Err(Error::Gone);
         }
-        if talk.dialogue.heard() != heard {
-            heard = talk.dialogue.heard();
+        if event_loop.dialogue.received() != received {
+            received = event_loop.dialogue.received();
             quiet = Instant::now() + SETTLE_QUIET;
         }
     }
     Ok(())
 }
 
-async fn call(talk: &mut Talk, method: &str, params: Value) -> Result<Outcome> {
-    match talk.call(method, params).await {
+async fn call(event_loop: &mut EventLoop, method: &str, params: Value) -> Result<Outcome> {
+    match event_loop.call(method, params).await {
         Ok(outcome) => Ok(outcome),
         Err(End::Closed | End::Deserted | End::Stopped) => Err(Error::Gone),
     }

@@ -49,10 +49,10 @@ pub(super) type Screens<'a> = &'a dyn Fn(&str) -> Option<String>;
 impl Tools {
     /// The complete call after a `tool_call` or `tool_call_update`; `None` if it adds nothing, or
     /// has no id.
-    pub(super) fn hear(&mut self, update: &Value, screens: Screens<'_>) -> Option<ToolUpdate> {
+    pub(super) fn handle(&mut self, update: &Value, screens: Screens<'_>) -> Option<ToolUpdate> {
         let id = update.get("toolCallId")?.as_str()?;
         let reported = self.calls.get(id).map(|call| call.known.clone());
-        self.open(id).hear(update);
+        self.open(id).handle(update);
         self.forget_beyond(CALLS_BYTES_MAX, id);
         let call = self.open(id);
         let known = match call.known.status {
@@ -100,7 +100,7 @@ impl Tools {
 }
 
 impl Call {
-    fn hear(&mut self, update: &Value) {
+    fn handle(&mut self, update: &Value) {
         let known = &mut self.known;
         let status = update.get("status").and_then(Value::as_str).and_then(status);
         known.tool = name(update).or_else(|| known.tool.take());

@@ -33,17 +33,17 @@ pub(super) struct Translator {
 
 /// Whether updates are new, or replay what happened before the process was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hearing {
+pub(super) enum UpdateSource {
     Live,
     Replay,
 }
 
 impl Translator {
     /// The report of an update, if it has one.
-    pub(super) fn hear(
+    pub(super) fn handle(
         &mut self,
         update: &Value,
-        hearing: Hearing,
+        source: UpdateSource,
         screens: Screens<'_>,
     ) -> Option<Report> {
         let Some(kind) = update.get("sessionUpdate").and_then(Value::as_str) else {
@@ -55,20 +55,20 @@ impl Translator {
             "available_commands_update" => self.offers.commands(update),
             "current_mode_update" => self.offers.mode(update.get("currentModeId")?.as_str()?),
             "config_option_update" => self.offers.settings(update.get("configOptions")?),
-            _ if hearing == Hearing::Replay => return None,
-            _ => return self.hear_live(kind, update, screens),
+            _ if source == UpdateSource::Replay => return None,
+            _ => return self.handle_live(kind, update, screens),
         };
         offer.map(Report::State)
     }
 
-    fn hear_live(&mut self, kind: &str, update: &Value, screens: Screens<'_>) -> Option<Report> {
+    fn handle_live(&mut self, kind: &str, update: &Value, screens: Screens<'_>) -> Option<Report> {
         match kind {
             "agent_message_chunk" => chunk(update).map(Report::Said),
             "agent_thought_chunk" => chunk(update).map(Report::Thought),
             // Some agents echo the prompt, which is in the log already.
             "user_message_chunk" => None,
             "tool_call" | "tool_call_update" => {
-                self.tools.hear(update, screens).map(Report::ToolCalled)
+                self.tools.handle(update, screens).map(Report::ToolCalled)
             }
             "plan" => steps(update).map(Report::Planned),
             "usage_update" => {

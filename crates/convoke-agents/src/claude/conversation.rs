@@ -97,19 +97,19 @@ impl Conversation {
     }
 
     /// Handles a frame of the agent.
-    pub(super) fn hear(&mut self, frame: &Value) -> Vec<Step> {
+    pub(super) fn handle(&mut self, frame: &Value) -> Vec<Step> {
         match word(frame, "type") {
-            "stream_event" => self.hear_piece(frame),
-            "assistant" => self.hear_message(frame),
-            "user" => self.hear_results(frame),
-            "system" => self.hear_system(frame),
-            "result" => self.hear_ending(frame),
-            "control_request" => self.hear_request(frame),
-            "control_response" => self.hear_response(&frame["response"]),
-            "control_cancel_request" => self.hear_withdrawal(word(frame, "request_id")),
-            "command_lifecycle" => self.hear_progress_of_prompt(frame),
-            "rate_limit_event" => self.hear_limit(&frame["rate_limit_info"]),
-            kind => self.hear_unknown(kind, frame),
+            "stream_event" => self.handle_piece(frame),
+            "assistant" => self.handle_message(frame),
+            "user" => self.handle_results(frame),
+            "system" => self.handle_system(frame),
+            "result" => self.handle_ending(frame),
+            "control_request" => self.handle_request(frame),
+            "control_response" => self.handle_response(&frame["response"]),
+            "control_cancel_request" => self.handle_withdrawal(word(frame, "request_id")),
+            "command_lifecycle" => self.handle_progress_of_prompt(frame),
+            "rate_limit_event" => self.handle_limit(&frame["rate_limit_info"]),
+            kind => self.handle_unknown(kind, frame),
         }
         mem::take(&mut self.steps)
     }
@@ -161,14 +161,14 @@ impl Conversation {
 
     /// An interrupt before the prompt has begun has no effect, so it is sent again when the prompt
     /// begins.
-    fn hear_progress_of_prompt(&mut self, frame: &Value) {
+    fn handle_progress_of_prompt(&mut self, frame: &Value) {
         let is_ours = |turn: &Turn| turn.interrupted && turn.message == word(frame, "command_uuid");
         if word(frame, "state") == "started" && self.turn.as_ref().is_some_and(is_ours) {
             self.request_interrupt();
         }
     }
 
-    fn hear_unknown(&mut self, kind: &str, frame: &Value) {
+    fn handle_unknown(&mut self, kind: &str, frame: &Value) {
         if frame["message"].is_null() && frame["content"].is_null() {
             return tracing::debug!(
                 kind,

@@ -21,8 +21,8 @@ fn surroundings() -> Surroundings {
     }
 }
 
-fn occasion() -> Occasion {
-    Occasion {
+fn parameters() -> LaunchParameters {
+    LaunchParameters {
         workspace: PathBuf::from("/srv/app"),
         start: Start::New { id: "id".to_owned() },
         mcp_servers: Vec::new(),
@@ -41,7 +41,7 @@ fn shell() -> Agent {
 #[test]
 fn s6_an_agent_is_given_its_workspace_and_none_of_our_secrets() {
     let around = surroundings();
-    let launch = Launch::of(&shell(), &around, occasion()).unwrap();
+    let launch = Launch::of(&shell(), &around, parameters()).unwrap();
     assert_eq!(launch.program, Path::new("/bin/sh"));
     assert_eq!(launch.args, ["--workspace", "/srv/app"]);
     let variables: Vec<String> = launch
@@ -54,7 +54,7 @@ fn s6_an_agent_is_given_its_workspace_and_none_of_our_secrets() {
 }
 
 fn policy(agent: &Agent, around: &Surroundings) -> (Policy, Vec<Missing>) {
-    match confinement(agent, around, &occasion()).unwrap() {
+    match confinement(agent, around, &parameters()).unwrap() {
         (Confinement::Supervised { policy, .. }, missing) => (*policy, missing),
         (Confinement::Off, _) => panic!("it is not supervised"),
     }
@@ -79,12 +79,12 @@ fn s6_a_confined_agent_writes_its_own_folders_and_does_not_see_our_home() {
 fn k2_a_layer_that_is_demanded_and_missing_keeps_the_agent_from_starting() {
     let mut around = surroundings();
     around.sandbox.require = vec![Layer::Landlock];
-    let error = Launch::of(&shell(), &around, occasion()).err().unwrap();
+    let error = Launch::of(&shell(), &around, parameters()).err().unwrap();
     insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.require lists landlock, which does not work here: not here");
     around.sandbox.require = vec![Layer::Bubblewrap, Layer::Seccomp];
-    assert!(Launch::of(&shell(), &around, occasion()).is_ok());
+    assert!(Launch::of(&shell(), &around, parameters()).is_ok());
     around.sandbox.layers = vec![Layer::Bubblewrap];
-    let error = Launch::of(&shell(), &around, occasion()).err().unwrap();
+    let error = Launch::of(&shell(), &around, parameters()).err().unwrap();
     insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.require lists seccomp, which does not work here: sandbox.layers does not include it");
 }
 
@@ -100,7 +100,7 @@ fn k2_an_agent_with_its_own_sandbox_is_confined_by_bubblewrap() {
             unnested_env: BTreeMap::from([("MODE".to_owned(), "full".to_owned())]),
             ..agent.clone()
         };
-        let launch = Launch::of(&agent, around, occasion()).unwrap();
+        let launch = Launch::of(&agent, around, parameters()).unwrap();
         (launch.own_sandbox, launch.environment.contains_key(OsStr::new("MODE")))
     };
     assert_eq!(variables(&around), (OwnSandbox::Nested, false));
@@ -125,12 +125,12 @@ fn k10_a_project_opens_what_its_agents_may_read() {
 fn k9_a_closed_network_needs_bubblewrap_and_an_open_one_does_not() {
     let mut around = surroundings();
     around.sandbox.available.bubblewrap = Err("not here".to_owned());
-    assert!(Launch::of(&shell(), &around, occasion()).is_ok());
+    assert!(Launch::of(&shell(), &around, parameters()).is_ok());
     around.sandbox.network = Network::Off;
-    let error = Launch::of(&shell(), &around, occasion()).err().unwrap();
+    let error = Launch::of(&shell(), &around, parameters()).err().unwrap();
     insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.network = off needs bubblewrap, which does not work here: not here");
     let unconfined = Agent { sandbox: Sandbox::Off, ..shell() };
-    let launch = Launch::of(&unconfined, &around, occasion()).unwrap();
+    let launch = Launch::of(&unconfined, &around, parameters()).unwrap();
     assert_eq!(launch.confinement.network(), Network::Open, "it is not sandboxed at all");
 }
 
@@ -150,8 +150,8 @@ fn k9_a_proxied_agent_reaches_its_model_what_is_listed_and_the_tools() {
         env: BTreeMap::from([("CONVOKE_MCP_URL".to_owned(), url)]),
         http: None,
     };
-    let occasion = Occasion { mcp_servers: vec![server], ..occasion() };
-    let (confinement, _) = confinement(&shell(), &around, &occasion).unwrap();
+    let parameters = LaunchParameters { mcp_servers: vec![server], ..parameters() };
+    let (confinement, _) = confinement(&shell(), &around, &parameters).unwrap();
     let Confinement::Supervised { policy, .. } = confinement else { panic!("not supervised") };
     let domains: Vec<String> = policy.domains.iter().map(ToString::to_string).collect();
     let model = ["*.anthropic.com", "claude.ai", "*.claude.com"];
@@ -167,25 +167,25 @@ fn l1_package_managers_of_a_confined_agent_write_a_cache_of_its_project() {
     std::fs::write(folder.path().join(".cargo/config.toml"), "[net]").unwrap();
     around.environment.insert("HOME".into(), folder.path().into());
     around.sandbox.caches = Caches::Project;
-    let launch = Launch::of(&shell(), &around, occasion()).unwrap();
+    let launch = Launch::of(&shell(), &around, parameters()).unwrap();
     let npm = PathBuf::from(&launch.environment[OsStr::new("npm_config_cache")]);
     let cache = npm.parent().unwrap();
     assert_eq!(cache.parent(), Some(folder.path().join(".cache/convoke").as_path()));
     let cargo = PathBuf::from(&launch.environment[OsStr::new("CARGO_HOME")]);
     assert_eq!(std::fs::read_to_string(cargo.join("config.toml")).unwrap(), "[net]");
     assert!(policy(&shell(), &around).0.writable.contains(&cache.to_owned()));
-    let elsewhere = Occasion { workspace: PathBuf::from("/srv/other"), ..occasion() };
+    let elsewhere = LaunchParameters { workspace: PathBuf::from("/srv/other"), ..parameters() };
     let other = Launch::of(&shell(), &around, elsewhere).unwrap();
     assert_ne!(other.environment[OsStr::new("npm_config_cache")], npm.as_os_str());
     let unconfined = Agent { sandbox: Sandbox::Off, ..shell() };
-    let launch = Launch::of(&unconfined, &around, occasion()).unwrap();
+    let launch = Launch::of(&unconfined, &around, parameters()).unwrap();
     assert!(!launch.environment.contains_key(OsStr::new("CARGO_HOME")));
 }
 
 #[test]
 fn an_agent_that_is_not_installed_is_named() {
     let agent = built_in(Path::new("/usr/bin/convoke")).swap_remove(1);
-    let Err(error) = Launch::of(&agent, &surroundings(), occasion()) else {
+    let Err(error) = Launch::of(&agent, &surroundings(), parameters()) else {
         panic!("it was found");
     };
     assert_eq!(

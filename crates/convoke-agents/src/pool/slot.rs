@@ -28,7 +28,7 @@ pub(super) enum Command {
 
 /// An event of a slot.
 #[derive(Debug)]
-pub(super) enum News {
+pub(super) enum SlotEvent {
     Ready {
         key: String,
         pid: u32,
@@ -102,12 +102,13 @@ impl Slot {
         key: String,
         mut launch: Launch,
         random: Random,
-        news: mpsc::Sender<News>,
+        events: mpsc::Sender<SlotEvent>,
     ) -> Self {
         let (lease, temp) = (launch.lease.take(), launch.temp.clone());
         let grants = Grants::of(&launch);
         let (_wanted, unwanted) = oneshot::channel();
-        let task = tokio::spawn(attend(key.clone(), launch, random, unwanted, news)).abort_handle();
+        let task =
+            tokio::spawn(attend(key.clone(), launch, random, unwanted, events)).abort_handle();
         let (state, health) = (State::Starting { _wanted }, Health::Lives);
         Self { key, state, pid: None, health, lease, temp, grants, task, stopped_for: Vec::new() }
     }
@@ -156,8 +157,8 @@ impl Slot {
     }
 
     /// Gives the seat to a caller, or returns the caller if it is taken.
-    pub(super) fn seat(&mut self, wait: Wait, news: &mpsc::Sender<News>) -> Option<Wait> {
-        let Some(seat) = self.take_seat(wait.reports.clone(), news) else { return Some(wait) };
+    pub(super) fn seat(&mut self, wait: Wait, events: &mpsc::Sender<SlotEvent>) -> Option<Wait> {
+        let Some(seat) = self.take_seat(wait.reports.clone(), events) else { return Some(wait) };
         wait.place.send_replace(0);
         // A caller that has stopped waiting drops the seat, which returns it.
         wait.reply.send(Ok(seat)).ok();
@@ -168,10 +169,10 @@ impl Slot {
     pub(super) fn take_warm(
         &mut self,
         reports: mpsc::Sender<Report>,
-        news: &mpsc::Sender<News>,
+        events: &mpsc::Sender<SlotEvent>,
     ) -> Option<Seat> {
         let State::Idle { started: None, .. } = self.state else { return None };
-        self.take_seat(reports, news)
+        self.take_seat(reports, events)
     }
 
     /// The seat, if it is free; reports are sent to `reports` from now on. A process whose granted
@@ -179,7 +180,7 @@ impl Slot {
     fn take_seat(
         &mut self,
         reports: mpsc::Sender<Report>,
-        news: &mpsc::Sender<News>,
+        events: &mpsc::Sender<SlotEvent>,
     ) -> Option<Seat> {
         if self.idle_since().is_some() && self.grants.are_outdated() {
             tracing::info!(
@@ -195,11 +196,11 @@ impl Slot {
         let seat = Seat { orders: orders.clone(), started: started.take(), temp, _taken: taken };
         post(orders, Command::Report(reports));
         self.state = State::Taken { orders: orders.clone() };
-        let (news, key) = (news.clone(), self.key.clone());
+        let (events, key) = (events.clone(), self.key.clone());
         tokio::spawn(async move {
             // Nothing is ever sent: dropping the seat returns it.
             freed.await.ok();
-            news.send(News::Freed { key }).await.ok();
+            events.send(SlotEvent::Freed { key }).await.ok();
         });
         Some(seat)
     }
@@ -233,7 +234,7 @@ async fn attend(
     launch: Launch,
     random: Random,
     unwanted: oneshot::Receiver<()>,
-    news: mpsc::Sender<News>,
+    events: mpsc::Sender<SlotEvent>,
 ) {
     let (reports, mut from_agent) = mpsc::channel(REPORTS_MAX);
     let started = tokio::select! {
@@ -245,15 +246,15 @@ async fn attend(
         Some(Ok(started)) => started,
         // Errors of a stopped pool are ignored, here and below.
         Some(Err(error)) => {
-            return news.send(News::Failed { key, error }).await.unwrap_or_default();
+            return events.send(SlotEvent::Failed { key, error }).await.unwrap_or_default();
         }
-        None => return news.send(News::Gone { key }).await.unwrap_or_default(),
+        None => return events.send(SlotEvent::Gone { key }).await.unwrap_or_default(),
     };
     let (orders, mut commands) = mpsc::channel(COMMANDS_MAX);
     let pid = driver.pid();
-    news.send(News::Ready { key: key.clone(), pid, orders, started }).await.ok();
+    events.send(SlotEvent::Ready { key: key.clone(), pid, orders, started }).await.ok();
     serve(driver, &mut commands, &mut from_agent).await;
-    news.send(News::Gone { key }).await.ok();
+    events.send(SlotEvent::Gone { key }).await.ok();
 }
 
 async fn serve(

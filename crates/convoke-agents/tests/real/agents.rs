@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use convoke_agents::catalogue;
 use convoke_agents::driver::{Launch, McpServer, Start};
-use convoke_agents::launch::{Occasion, Surroundings};
+use convoke_agents::launch::{LaunchParameters, Surroundings};
 use convoke_agents::sandbox::{Available, Layer, Settings};
 use convoke_agents::temp::TempFolder;
 use convoke_testkit::model::Model;
@@ -152,8 +152,9 @@ impl Machine {
             sandbox: Settings::with(available),
         };
         let mcp_servers = vec![tool_server()];
-        let occasion = Occasion { workspace: self.workspace(), start, mcp_servers, worktree: None };
-        let launch = Launch::of(&agent, &around, occasion).unwrap();
+        let parameters =
+            LaunchParameters { workspace: self.workspace(), start, mcp_servers, worktree: None };
+        let launch = Launch::of(&agent, &around, parameters).unwrap();
         Launch { patience: PATIENCE, leftovers: None, ..launch }
     }
 

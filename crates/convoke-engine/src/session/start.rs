@@ -6,7 +6,7 @@ use std::sync::Arc;
 use convoke_agents::Error as AgentError;
 use convoke_agents::catalogue::{Agent, LoginState, Resume, Sandbox};
 use convoke_agents::driver::{HttpServer, Launch, Lease, McpServer, OwnSandbox, Start};
-use convoke_agents::launch::{Occasion, Surroundings, WorktreeOf};
+use convoke_agents::launch::{LaunchParameters, Surroundings, WorktreeOf};
 use convoke_agents::pool::Seat;
 use convoke_agents::resume::{Begun, Known, resume_or_begin};
 pub(crate) use convoke_core::explain;
@@ -291,8 +291,8 @@ pub(crate) async fn launch(
         Some((own, project)) => Some(worktree_of(own, project).await?),
         None => None,
     };
-    let occasion = Occasion { workspace, start, mcp_servers, worktree };
-    let mut launch = Launch::of(agent, &around, occasion)?;
+    let parameters = LaunchParameters { workspace, start, mcp_servers, worktree };
+    let mut launch = Launch::of(agent, &around, parameters)?;
     launch.lease = lease;
     if let SessionKind::Team = spec.kind {
         processes.as_configured(spec, &mut launch);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use convoke_agents::catalogue::{Agent, Sandbox};
 use convoke_agents::driver::{Enclosed, Enclosure, Launch, McpServer, Start};
-use convoke_agents::launch::{Occasion, Surroundings};
+use convoke_agents::launch::{LaunchParameters, Surroundings};
 use convoke_agents::temp::TempFolder;
 use convoke_agents::{leftovers, sandbox};
 use convoke_files::{index, mention};
@@ -95,8 +95,8 @@ impl Launcher {
     pub(super) fn launch(&self, agent: &Agent) -> anyhow::Result<Launch> {
         let (workspace, mcp_servers) = (self.workspace.clone(), self.servers(agent));
         let start = Start::New { id: String::new() };
-        let occasion = Occasion { workspace, start, mcp_servers, worktree: None };
-        let launch = Launch::of(agent, &self.around, occasion)?;
+        let parameters = LaunchParameters { workspace, start, mcp_servers, worktree: None };
+        let launch = Launch::of(agent, &self.around, parameters)?;
         let home = &self.around.home;
         let home = home.canonicalize().unwrap_or_else(|_| home.clone());
         if launch.confinement.confines() && home.starts_with(&self.workspace) {

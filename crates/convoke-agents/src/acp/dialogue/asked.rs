@@ -54,7 +54,7 @@ impl Dialogue {
         // they never announce.
         let is_more = call.as_object().is_some_and(|fields| fields.len() > 1);
         let terminals = &self.host.terminals;
-        let update = is_more.then(|| self.translator.tools.hear(call, &|id| terminals.shown(id)));
+        let update = is_more.then(|| self.translator.tools.handle(call, &|id| terminals.shown(id)));
         let known = call.get("toolCallId").and_then(Value::as_str);
         let known = known.and_then(|id| self.translator.tools.known(id));
         let request = RequestId::from_random((self.random)());
@@ -103,7 +103,7 @@ impl Dialogue {
             return self.served(id, Err(protected_denied(&change, why)));
         }
         let call = protected_call(&change, "pending");
-        let update = self.translator.tools.hear(&call, &|_| None);
+        let update = self.translator.tools.handle(&call, &|_| None);
         let request = RequestId::from_random((self.random)());
         match self.permissions.ask_to_write(&id, request, change) {
             Ok(request) => {
@@ -129,7 +129,7 @@ impl Dialogue {
     /// Reports that a change of a protected file was made or denied.
     fn end_write(&mut self, id: Value, change: &ProtectedChange, outcome: Outcome) {
         let status = if outcome.is_ok() { "completed" } else { "failed" };
-        let update = self.translator.tools.hear(&protected_call(change, status), &|_| None);
+        let update = self.translator.tools.handle(&protected_call(change, status), &|_| None);
         self.outbox.reports.extend(update.map(Report::ToolCalled));
         self.served(id, outcome);
     }

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::record::Recorded;
-use crate::acp::talk::{End, Talk};
+use crate::acp::event_loop::{End, EventLoop};
 use crate::acp::{connect, handshake};
 use crate::catalogue::Protocol;
 use crate::driver::{
@@ -42,7 +42,7 @@ pub(in crate::acp) fn request(number: u8) -> RequestId {
 
 /// One who plays the agent, with the driver on the other side.
 pub(in crate::acp) struct Scene {
-    pub(in crate::acp) talk: Talk,
+    pub(in crate::acp) event_loop: EventLoop,
     pub(in crate::acp) workspace: TempDir,
     pub(in crate::acp) to_driver: WriteHalf<DuplexStream>,
     pub(in crate::acp) from_driver: Reader,
@@ -72,7 +72,7 @@ impl Scene {
         let (to_session, reports) = mpsc::channel(REPORTS_MAX);
         let (to_talk, requests) = mpsc::channel(8);
         let scene = Self {
-            talk: connect(pipes, &launch, count, to_session).unwrap(),
+            event_loop: connect(pipes, &launch, count, to_session).unwrap(),
             workspace,
             to_driver,
             from_driver: Reader::new(from_driver),
@@ -116,7 +116,7 @@ impl Scene {
             std::future::pending::<()>().await;
         };
         let started = tokio::select! {
-            started = handshake::shake(&mut self.talk, launch) => started,
+            started = handshake::shake(&mut self.event_loop, launch) => started,
             () = agent => unreachable!(),
         };
         self.settle().await;
@@ -177,7 +177,7 @@ impl Scene {
         // The clock is paused: it only advances when all tasks are idle.
         let pause = Duration::from_millis(1);
         while self.end.is_none() {
-            match timeout(pause, self.talk.step(Some(&mut self.requests))).await {
+            match timeout(pause, self.event_loop.step(Some(&mut self.requests))).await {
                 Ok(ControlFlow::Continue(())) => {}
                 Ok(ControlFlow::Break(end)) => self.end = Some(end),
                 Err(_) => break,

@@ -49,7 +49,7 @@ async fn a_slow_session_stops_the_agent_and_loses_nothing() {
         }
     };
     tokio::select! {
-        end = scene.talk.run(&mut queue) => panic!("the conversation ended: {end:?}"),
+        end = scene.event_loop.run(&mut queue) => panic!("the conversation ended: {end:?}"),
         _ = async { tokio::join!(agent, session) } => {}
     }
 }
@@ -73,7 +73,7 @@ async fn an_agent_that_talks_before_it_reads_is_listened_to() {
         assert_eq!(line["method"], "session/prompt");
     };
     tokio::select! {
-        end = scene.talk.run(&mut queue) => panic!("the conversation ended: {end:?}"),
+        end = scene.event_loop.run(&mut queue) => panic!("the conversation ended: {end:?}"),
         () = agent => {}
     }
 }

@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use super::*;
 use crate::acp::tests::scene::reported;
 
-fn hear(updates: impl IntoIterator<Item = Value>) -> String {
+fn handle(updates: impl IntoIterator<Item = Value>) -> String {
     let mut tools = Tools::default();
     let screens = |id: &str| (id == "terminal-1").then(|| "printed\n".to_owned());
-    let heard = updates.into_iter().filter_map(|update| tools.hear(&update, &screens));
+    let heard = updates.into_iter().filter_map(|update| tools.handle(&update, &screens));
     heard.map(|update| reported(&Report::ToolCalled(update))).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
 fn claude_names_and_fills_a_call_late() {
-    insta::assert_snapshot!(hear([
+    insta::assert_snapshot!(handle([
         json!({"_meta": {"claudeCode": {"toolName": "Bash"}}, "toolCallId": "toolu_1", "sessionUpdate": "tool_call", "rawInput": {}, "status": "pending", "title": "Terminal", "kind": "execute", "content": []}),
         json!({"toolCallId": "toolu_1", "sessionUpdate": "tool_call_update", "title": "echo hi", "rawInput": {"command": "echo hi"}}),
         json!({"toolCallId": "toolu_1", "sessionUpdate": "tool_call_update", "_meta": {"claudeCode": {"toolResponse": {"stdout": "hi"}}}}),
@@ -29,7 +29,7 @@ fn claude_names_and_fills_a_call_late() {
 
 #[test]
 fn a_diff_is_kept_until_the_call_ends() {
-    insta::assert_snapshot!(hear([
+    insta::assert_snapshot!(handle([
         json!({"toolCallId": "t", "name": "Write", "title": "Write a.txt", "content": [{"type": "diff", "path": "/w/a.txt", "oldText": null, "newText": "hi"}]}),
         json!({"toolCallId": "t", "status": "completed"}),
     ]), @r#"
@@ -40,7 +40,7 @@ fn a_diff_is_kept_until_the_call_ends() {
 
 #[test]
 fn goose_says_neither_kind_nor_status_and_shows_a_terminal() {
-    insta::assert_snapshot!(hear([
+    insta::assert_snapshot!(handle([
         json!({"toolCallId": "call_1", "title": "shell · echo hi", "rawInput": {"command": "echo hi"}, "_meta": {}}),
         json!({"toolCallId": "call_1", "kind": "execute"}),
         json!({"toolCallId": "call_1", "content": [{"type": "terminal", "terminalId": "terminal-1"}]}),
@@ -54,7 +54,7 @@ fn goose_says_neither_kind_nor_status_and_shows_a_terminal() {
 
 #[test]
 fn codex_shows_its_own_terminal_and_separates_the_output() {
-    insta::assert_snapshot!(hear([
+    insta::assert_snapshot!(handle([
         json!({"toolCallId": "call_1", "kind": "execute", "title": "touch x", "status": "in_progress", "content": [{"type": "terminal", "terminalId": "call_1"}], "rawInput": {"command": "touch x"}, "_meta": {"terminal_info": {}}}),
         json!({"toolCallId": "call_1", "_meta": {"terminal_output_delta": {"data": "hello\n", "terminal_id": "call_1"}}}),
         json!({"toolCallId": "call_1", "status": "completed", "_meta": {"terminal_output_delta": {"data": "bye\n", "terminal_id": "call_1"}, "terminal_exit": {"exit_code": 0}}}),
@@ -68,7 +68,7 @@ fn codex_shows_its_own_terminal_and_separates_the_output() {
 
 #[test]
 fn a_failed_call_says_why_and_may_fail_twice() {
-    insta::assert_snapshot!(hear([
+    insta::assert_snapshot!(handle([
         json!({"toolCallId": "t", "title": "apply_patch", "kind": "other"}),
         json!({"toolCallId": "t", "status": "failed", "content": [{"type": "content", "content": {"type": "text", "text": "rejected"}}]}),
         json!({"toolCallId": "t", "status": "failed"}),
@@ -81,7 +81,7 @@ fn a_failed_call_says_why_and_may_fail_twice() {
 
 #[test]
 fn two_calls_with_one_id_are_one_call() {
-    insta::assert_snapshot!(hear([
+    insta::assert_snapshot!(handle([
         json!({"sessionUpdate": "tool_call", "toolCallId": "t", "title": "one", "status": "pending"}),
         json!({"sessionUpdate": "tool_call", "toolCallId": "t", "title": "two", "status": "in_progress"}),
     ]), @r#"
@@ -102,7 +102,7 @@ fn odd_outputs_are_reported_as_well_as_possible() {
     ];
     let updates = outputs
         .map(|output| json!({"toolCallId": "t", "status": "completed", "rawOutput": output}));
-    insta::assert_snapshot!(hear(updates), @r#"
+    insta::assert_snapshot!(handle(updates), @r#"
     ! tool t, status Complete, result {"text":"a\nb"}
     ! tool t, status Complete, result {"text":"{\"x\":1}"}
     ! tool t, status Complete, result {"text":"[1]"}
@@ -116,7 +116,7 @@ fn odd_outputs_are_reported_as_well_as_possible() {
 #[test]
 fn the_output_of_a_running_call_is_reported_when_it_ends() {
     let printed = |text: &str| json!({"toolCallId": "t", "status": "in_progress", "content": [{"type": "content", "content": {"type": "text", "text": text}}]});
-    insta::assert_snapshot!(hear([
+    insta::assert_snapshot!(handle([
         printed("a"),
         printed("ab"),
         printed("abc"),
@@ -135,7 +135,7 @@ fn results_and_diffs_are_cut() {
         {"type": "content", "content": {"type": "text", "text": long}},
         {"type": "diff", "path": "a", "oldText": long, "newText": long},
     ]});
-    let heard = tools.hear(&update, &|_| None).unwrap();
+    let heard = tools.handle(&update, &|_| None).unwrap();
     let result = heard.result.unwrap();
     let diff = result.diffs.into_iter().next().unwrap();
     for text in [result.text.unwrap(), diff.old_text.unwrap(), diff.new_text] {
@@ -154,7 +154,7 @@ fn k4_many_huge_calls_in_flight_take_a_bounded_amount_of_memory() {
             {"type": "content", "content": {"type": "text", "text": long}},
             {"type": "diff", "path": "a", "newText": long},
         ]});
-        tools.hear(&update, &|_| None).unwrap();
+        tools.handle(&update, &|_| None).unwrap();
         let bytes: usize = tools.calls.values().map(|call| call.bytes).sum();
         assert!(bytes <= CALLS_BYTES_MAX, "{bytes} bytes after call {number}");
     }
@@ -165,10 +165,10 @@ fn k4_many_huge_calls_in_flight_take_a_bounded_amount_of_memory() {
 fn no_more_calls_are_remembered_than_there_is_room_for() {
     let mut tools = Tools::default();
     for number in 0..2 * CALLS_MAX {
-        tools.hear(&json!({"toolCallId": format!("{number:04}"), "title": "x"}), &|_| None);
+        tools.handle(&json!({"toolCallId": format!("{number:04}"), "title": "x"}), &|_| None);
     }
     assert_eq!(tools.calls.len(), CALLS_MAX);
     assert_eq!(tools.known("0000"), None);
     assert_eq!(tools.known("0511").and_then(|known| known.title.as_deref()), Some("x"));
-    assert_eq!(tools.hear(&json!({"title": "of no call"}), &|_| None), None);
+    assert_eq!(tools.handle(&json!({"title": "of no call"}), &|_| None), None);
 }

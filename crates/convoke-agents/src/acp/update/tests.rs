@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use super::*;
 use crate::acp::tests::scene::reported;
 
-fn hear(hearing: Hearing, updates: impl IntoIterator<Item = Value>) -> String {
+fn handle(source: UpdateSource, updates: impl IntoIterator<Item = Value>) -> String {
     let mut translator = Translator::default();
     let reports =
-        updates.into_iter().filter_map(|update| translator.hear(&update, hearing, &|_| None));
+        updates.into_iter().filter_map(|update| translator.handle(&update, source, &|_| None));
     reports.map(|report| reported(&report)).collect::<Vec<_>>().join("\n")
 }
 
@@ -47,7 +47,7 @@ fn every_kind() -> Vec<Value> {
 
 #[test]
 fn every_kind_of_update_is_translated() {
-    insta::assert_snapshot!(hear(Hearing::Live, every_kind()), @r#"
+    insta::assert_snapshot!(handle(UpdateSource::Live, every_kind()), @r#"
     ! said "ECHO tur"
     ! thought "****\npondering"
     ! tool t, title "x"
@@ -65,7 +65,7 @@ fn every_kind_of_update_is_translated() {
 
 #[test]
 fn a_replay_reports_only_current_state() {
-    insta::assert_snapshot!(hear(Hearing::Replay, every_kind()), @r#"
+    insta::assert_snapshot!(handle(UpdateSource::Replay, every_kind()), @r#"
     ! state {"kind":"settings","settings":[{"id":"effort","name":"Effort","category":"thought_level","current":"low","choices":[]}]}
     ! state {"kind":"modes","current":"https://agentclientprotocol.com/protocol/session-modes#agent","available":[]}
     ! state {"kind":"commands","commands":[{"name":"init","description":"Begins"}]}
@@ -76,25 +76,25 @@ fn a_replay_reports_only_current_state() {
 fn an_unknown_update_is_kept_short_and_not_too_often() {
     let flood = || json!({"sessionUpdate": "smoke_signal", "data": "x".repeat(100_000)});
     let mut translator = Translator::default();
-    let mut hear = || translator.hear(&flood(), Hearing::Live, &|_| None);
+    let mut handle = || translator.handle(&flood(), UpdateSource::Live, &|_| None);
     let Some(Report::Noticed(Notice {
         event: Event::Agent(AgentEvent::Unknown { kind, payload }),
         ..
-    })) = hear()
+    })) = handle()
     else {
         panic!("nothing was reported")
     };
     assert_eq!(kind, "smoke_signal");
     assert!(payload.to_string().len() < 17_000);
-    assert_eq!((0..100).filter(|_| hear().is_some()).count(), 63);
+    assert_eq!((0..100).filter(|_| handle().is_some()).count(), 63);
     translator.begin_turn();
-    assert!(translator.hear(&flood(), Hearing::Live, &|_| None).is_some());
+    assert!(translator.handle(&flood(), UpdateSource::Live, &|_| None).is_some());
 }
 
 #[test]
 fn long_words_are_cut() {
     let update = json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x".repeat(3 << 20)}});
-    let report = Translator::default().hear(&update, Hearing::Live, &|_| None);
+    let report = Translator::default().handle(&update, UpdateSource::Live, &|_| None);
     let Some(Report::Said(text)) = report else { panic!("{report:?}") };
     assert!(text.len() <= 1 << 20 && text.ends_with("xx"));
     assert!(text.contains("\n[… 2097224 bytes left out by Convoke …]\n"));

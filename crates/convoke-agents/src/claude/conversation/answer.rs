@@ -64,7 +64,7 @@ pub(super) fn read_tokens(usage: &Value) -> u64 {
 }
 
 impl Conversation {
-    pub(super) fn hear_piece(&mut self, frame: &Value) {
+    pub(super) fn handle_piece(&mut self, frame: &Value) {
         if is_from_sub_agent(frame) {
             return;
         }
@@ -77,14 +77,14 @@ impl Conversation {
                 self.answer.count(&message["usage"]);
             }
             "message_delta" => self.answer.count(&event["usage"]),
-            "content_block_delta" => self.hear_delta(&event["delta"]),
+            "content_block_delta" => self.handle_delta(&event["delta"]),
             // Starts and ends of blocks, and frames that later versions may add.
             _ => {}
         }
     }
 
     /// The arguments of a tool are streamed too, but reported when the call is complete.
-    fn hear_delta(&mut self, delta: &Value) {
+    fn handle_delta(&mut self, delta: &Value) {
         match word(delta, "type") {
             "text_delta" => self.say(word(delta, "text")),
             "thinking_delta" => self.think(word(delta, "thinking")),
@@ -93,7 +93,7 @@ impl Conversation {
         self.answer.in_pieces.clone_from(&self.answer.current);
     }
 
-    pub(super) fn hear_message(&mut self, frame: &Value) {
+    pub(super) fn handle_message(&mut self, frame: &Value) {
         let message = &frame["message"];
         let by_sub_agent = is_from_sub_agent(frame);
         if !by_sub_agent {

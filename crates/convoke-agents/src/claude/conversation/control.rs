@@ -54,14 +54,14 @@ impl Conversation {
         self.request(ControlRequest::Model(choice), &body);
     }
 
-    pub(super) fn hear_response(&mut self, response: &Value) {
+    pub(super) fn handle_response(&mut self, response: &Value) {
         let number = word(response, "request_id").strip_prefix("convoke-").map(str::parse);
         let Some(request) = number.and_then(|number| self.control.open.remove(&number.ok()?))
         else {
             return tracing::debug!(%response, "claude answered an unknown request");
         };
         if word(response, "subtype") != "success" {
-            return self.hear_refusal(&request, word(response, "error"));
+            return self.handle_refusal(&request, word(response, "error"));
         }
         match request {
             ControlRequest::Initialize => self.welcome(&response["response"]),
@@ -72,7 +72,7 @@ impl Conversation {
         }
     }
 
-    fn hear_refusal(&mut self, request: &ControlRequest, error: &str) {
+    fn handle_refusal(&mut self, request: &ControlRequest, error: &str) {
         match request {
             ControlRequest::Initialize => self.offer.refuse(error),
             ControlRequest::Interrupt => {

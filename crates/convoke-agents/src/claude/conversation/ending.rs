@@ -10,9 +10,9 @@ use super::answer::read_tokens;
 use super::{Conversation, Turn, list, word};
 
 impl Conversation {
-    pub(super) fn hear_ending(&mut self, frame: &Value) {
+    pub(super) fn handle_ending(&mut self, frame: &Value) {
         let Some(turn) = self.turn.take_if(|turn| ends(turn, frame)) else {
-            return self.hear_ending_of_own_turn(frame);
+            return self.handle_ending_of_own_turn(frame);
         };
         let stop = stop(&turn, frame);
         // Older versions report the output of a local command nowhere else.
@@ -24,7 +24,7 @@ impl Conversation {
     }
 
     /// Handles the result of a turn without a prompt, which a background task began.
-    fn hear_ending_of_own_turn(&mut self, frame: &Value) {
+    fn handle_ending_of_own_turn(&mut self, frame: &Value) {
         if frame["is_error"] == true && !was_aborted(frame) {
             self.advise("error", detail(frame));
         }

@@ -42,7 +42,7 @@ enum Subject {
 }
 
 impl Conversation {
-    pub(super) fn hear_request(&mut self, frame: &Value) {
+    pub(super) fn handle_request(&mut self, frame: &Value) {
         let (wire_id, request) = (word(frame, "request_id"), &frame["request"]);
         let subtype = word(request, "subtype");
         if subtype != "can_use_tool" {
@@ -93,7 +93,7 @@ impl Conversation {
         self.report(Report::Asked(record));
     }
 
-    pub(super) fn hear_withdrawal(&mut self, wire_id: &str) {
+    pub(super) fn handle_withdrawal(&mut self, wire_id: &str) {
         let found = self.asked.iter().find(|(_, ask)| ask.wire_id == wire_id).map(|(id, _)| *id);
         if let Some(id) = found {
             self.asked.remove(&id);

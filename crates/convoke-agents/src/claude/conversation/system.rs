@@ -10,19 +10,19 @@ use super::{Conversation, word};
 const RETRIES_REPORTED_MAX: u32 = 8;
 
 impl Conversation {
-    pub(super) fn hear_system(&mut self, frame: &Value) {
+    pub(super) fn handle_system(&mut self, frame: &Value) {
         match word(frame, "subtype") {
-            "init" => self.hear_start_of_turn(frame),
+            "init" => self.handle_start_of_turn(frame),
             "status" => self.enter_mode(word(frame, "permissionMode")),
-            "api_retry" => self.hear_retry(frame),
-            "compact_boundary" => self.hear_compaction(&frame["compact_metadata"]),
-            "informational" => self.hear_information(frame),
+            "api_retry" => self.handle_retry(frame),
+            "compact_boundary" => self.handle_compaction(&frame["compact_metadata"]),
+            "informational" => self.handle_information(frame),
             subtype => tracing::trace!(subtype, "claude says something about itself"),
         }
     }
 
     /// Handles the frame before every turn, which is also sent when something has changed.
-    fn hear_start_of_turn(&mut self, frame: &Value) {
+    fn handle_start_of_turn(&mut self, frame: &Value) {
         self.meet_model(word(frame, "model"));
         self.enter_mode(word(frame, "permissionMode"));
         let session = word(frame, "session_id");
@@ -38,7 +38,7 @@ impl Conversation {
 
     /// Each retry waits twice as long as the one before, so only the first, second, fourth and
     /// eighth are reported.
-    fn hear_retry(&mut self, frame: &Value) {
+    fn handle_retry(&mut self, frame: &Value) {
         let attempt = frame["attempt"].as_u64().unwrap_or(1);
         let reported = self.turn.as_ref().map_or(0, |turn| turn.retries_reported);
         if !attempt.is_power_of_two() || reported >= RETRIES_REPORTED_MAX {
@@ -56,14 +56,14 @@ impl Conversation {
         self.advise("warning", text);
     }
 
-    fn hear_compaction(&mut self, numbers: &Value) {
+    fn handle_compaction(&mut self, numbers: &Value) {
         if let Some(tokens) = numbers["post_tokens"].as_u64() {
             self.answer.shorten(tokens);
         }
         self.notice(AgentEvent::Compacted);
     }
 
-    fn hear_information(&mut self, frame: &Value) {
+    fn handle_information(&mut self, frame: &Value) {
         let content = word(frame, "content");
         if !content.is_empty() {
             let level = frame["level"].as_str().unwrap_or("info");
@@ -73,7 +73,7 @@ impl Conversation {
 
     /// Handles the usage limit, which comes with every response of the model; only changes are
     /// reported.
-    pub(super) fn hear_limit(&mut self, limit: &Value) {
+    pub(super) fn handle_limit(&mut self, limit: &Value) {
         let which = limit["rateLimitType"].as_str().unwrap_or("usage");
         let status = word(limit, "status");
         if self.limit == status {

@@ -77,7 +77,7 @@ impl Conversation {
 
     /// Handles the results of tools. Any other text in the user's role is the agent's own:
     /// summaries, replays, marks.
-    pub(super) fn hear_results(&mut self, frame: &Value) {
+    pub(super) fn handle_results(&mut self, frame: &Value) {
         for block in list(&frame["message"], "content") {
             if word(block, "type") == "tool_result" {
                 self.settle(block, &frame["tool_use_result"]);

@@ -27,8 +27,8 @@ fn open(pipe_bytes: usize, reports_max: usize) -> Line {
     let (sender, reports) = mpsc::channel(reports_max);
     let (requests, mut orders) = mpsc::channel(ORDERS_MAX);
     let conversation = Conversation::new("ses".to_owned(), || [7; 16]);
-    let mut talk = Talk::new(conversation, pipes, sender);
-    let task = tokio::spawn(async move { talk.run(&mut orders).await });
+    let mut event_loop = EventLoop::new(conversation, pipes, sender);
+    let task = tokio::spawn(async move { event_loop.run(&mut orders).await });
     Line { agent, requests, reports, task }
 }
 

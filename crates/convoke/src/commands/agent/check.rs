@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::Context;
 use convoke_agents::catalogue::Agent;
 use convoke_agents::driver::{self, Abilities, Launch, REPORTS_MAX, Start};
-use convoke_agents::launch::{Occasion, Surroundings};
+use convoke_agents::launch::{LaunchParameters, Surroundings};
 use convoke_agents::temp::TempFolder;
 use convoke_agents::{leftovers, sandbox};
 use serde::Serialize;
@@ -88,7 +88,7 @@ pub(super) fn run(
     let launch = Launch::of(
         agent,
         &around,
-        Occasion { workspace, start, mcp_servers: Vec::new(), worktree: None },
+        LaunchParameters { workspace, start, mcp_servers: Vec::new(), worktree: None },
     )?;
     aside_on_terminal(&format!("Starting {}…", launch.program.display()));
     let checked = signals::block_on(shake_hands(agent, launch))?;

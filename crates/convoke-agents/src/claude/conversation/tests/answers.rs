@@ -158,7 +158,8 @@ fn a_huge_result_is_cut_and_says_so() {
     let mut scene = Scene::new();
     let content = "ä".repeat(2_500_000);
     let block = json!({"type": "tool_result", "tool_use_id": "t", "content": content});
-    let steps = scene.conversation.hear(&json!({"type": "user", "message": {"content": [block]}}));
+    let steps =
+        scene.conversation.handle(&json!({"type": "user", "message": {"content": [block]}}));
     let [Step::Report(Report::ToolCalled(update))] = steps.as_slice() else { panic!("{steps:?}") };
     let text = update.result.clone().unwrap().text.unwrap();
     assert!(text.len() <= 1 << 20 && text.starts_with("ää") && text.ends_with("ää"));

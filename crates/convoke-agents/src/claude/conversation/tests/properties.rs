@@ -107,10 +107,10 @@ proptest! {
         let mut scene = Scene::new();
         scene.play("greet\nprompt one");
         let heard: Vec<Step> =
-            frames.iter().flat_map(|frame| scene.conversation.hear(frame)).collect();
+            frames.iter().flat_map(|frame| scene.conversation.handle(frame)).collect();
         prop_assert!(endings(&heard) <= 1);
         let result = json!({"type": "result", "subtype": "success"});
-        let last = scene.conversation.hear(&result);
+        let last = scene.conversation.handle(&result);
         prop_assert_eq!(endings(&heard) + endings(&last), 1);
         prop_assert!(scene.play("prompt two").contains("\"content\":\"two\""));
     }

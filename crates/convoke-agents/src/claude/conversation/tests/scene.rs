@@ -45,7 +45,7 @@ impl Scene {
         });
         if line.starts_with('{') {
             let frame = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"));
-            return self.conversation.hear(&frame);
+            return self.conversation.handle(&frame);
         }
         let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
         match word {

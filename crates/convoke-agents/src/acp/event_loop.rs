@@ -18,7 +18,7 @@ use super::dialogue::Dialogue;
 use super::host::Worked;
 use super::wire::Outcome;
 use crate::driver::{DriverRequest, reserve};
-use crate::lines::{Line, Pen, Reader, Writer, skipped};
+use crate::lines::{BackgroundWriter, Line, Reader, Writer, skipped};
 use crate::process::Pipes;
 
 /// Lines that may be queued for the agent; with more, its output is not read.
@@ -30,10 +30,10 @@ const SOON_MAX: usize = 16;
 const LATER_MAX: usize = 64;
 
 /// A conversation with its pipes.
-pub(super) struct Talk {
+pub(super) struct EventLoop {
     pub(super) dialogue: Dialogue,
     lines: Reader,
-    pen: Pen,
+    writer: BackgroundWriter,
     /// The channel to the session, while it is open.
     reports: Option<mpsc::Sender<Report>>,
     /// Work for requests of the agent.
@@ -55,11 +55,11 @@ pub(super) enum End {
     Stopped,
 }
 
-impl Talk {
+impl EventLoop {
     pub(super) fn new(dialogue: Dialogue, pipes: Pipes, reports: mpsc::Sender<Report>) -> Self {
-        let pen = Pen::Idle(pipes.input);
+        let writer = BackgroundWriter::Idle(pipes.input);
         let (soon, later) = (JoinSet::new(), JoinSet::new());
-        Self { dialogue, lines: pipes.lines, pen, reports: Some(reports), soon, later }
+        Self { dialogue, lines: pipes.lines, writer, reports: Some(reports), soon, later }
     }
 
     /// Carries out orders until the conversation ends. Cancel-safe.
@@ -98,7 +98,7 @@ impl Talk {
         // Output first, so that nothing accumulates; the agent's messages last.
         tokio::select! {
             biased;
-            written = self.pen.written() => if written.is_err() {
+            written = self.writer.written() => if written.is_err() {
                 return ControlFlow::Break(End::Closed);
             },
             delivered = deliver(self.reports.as_ref(), &mut self.dialogue.outbox.reports),
@@ -107,7 +107,7 @@ impl Talk {
             Some(served) = self.soon.join_next() => self.served(served),
             Some(served) = self.later.join_next() => self.served(served),
             () = reached(deadline) => self.dialogue.give_up(Instant::now()),
-            line = self.lines.next(), if listens => return self.hear(line),
+            line = self.lines.next(), if listens => return self.handle(line),
         }
         ControlFlow::Continue(())
     }
@@ -135,7 +135,7 @@ impl Talk {
 
     /// The agent's input. A write in progress is abandoned.
     pub(super) fn take_input(&mut self) -> Writer {
-        self.pen.take_writer()
+        self.writer.take_writer()
     }
 
     /// Reads and discards the agent's remaining output, so that it does not block on a full pipe.
@@ -159,7 +159,7 @@ impl Talk {
                 self.dialogue.refuse(id);
             }
         }
-        self.pen.write_next(&mut self.dialogue.outbox.lines);
+        self.writer.write_next(&mut self.dialogue.outbox.lines);
     }
 
     fn follow(&mut self, request: Option<DriverRequest>) -> ControlFlow<End> {
@@ -179,9 +179,9 @@ impl Talk {
         }
     }
 
-    fn hear(&mut self, line: io::Result<Option<Line>>) -> ControlFlow<End> {
+    fn handle(&mut self, line: io::Result<Option<Line>>) -> ControlFlow<End> {
         match line {
-            Ok(Some(Line::Json(line))) => self.dialogue.hear(line),
+            Ok(Some(Line::Json(line))) => self.dialogue.handle(line),
             Ok(Some(Line::Junk(line))) => {
                 tracing::debug!(line, "the agent printed a line that is not JSON");
             }

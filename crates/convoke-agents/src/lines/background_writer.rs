@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::Writer;
 
 /// Writes queued lines to an agent, in order, without blocking its caller.
-pub(crate) enum Pen {
+pub(crate) enum BackgroundWriter {
     /// Nothing is being written.
     Idle(Writer),
     /// A line is being written.
@@ -19,7 +19,7 @@ pub(crate) enum Pen {
     Gone,
 }
 
-impl Pen {
+impl BackgroundWriter {
     /// Starts to write the next line, unless the last one is unfinished.
     pub(crate) fn write_next(&mut self, lines: &mut VecDeque<Value>) {
         if lines.is_empty() {

@@ -29,7 +29,7 @@ const DENY: &str = "deny";
 
 /// The decisions of one agent's process.
 #[derive(Debug)]
-pub(super) struct Book {
+pub(super) struct Decisions {
     random: Random,
     turn: Turn,
     /// Allowed as long as the process runs.
@@ -55,7 +55,7 @@ fn deny(why: &str) -> Ruling {
     Ruling::Deny { why: why.to_owned() }
 }
 
-impl Book {
+impl Decisions {
     pub(super) const fn new(random: Random) -> Self {
         Self { random, turn: Turn::None, allowed: BTreeSet::new(), open: BTreeMap::new() }
     }

@@ -14,22 +14,22 @@ use tokio::time::timeout;
 
 use super::conversation::{Conversation, Greeting, Step};
 use crate::driver::{DriverRequest, reserve};
-use crate::lines::{Line, Pen, Reader, Writer, skipped};
+use crate::lines::{BackgroundWriter, Line, Reader, Writer, skipped};
 use crate::process::Pipes;
 use crate::{Error, Result};
 
 /// How long the last output of an exited process is waited for; a process that left its group may
 /// hold the pipe open for ever.
-const LAST_WORDS_GRACE: Duration = Duration::from_secs(1);
+const LAST_OUTPUT_GRACE: Duration = Duration::from_secs(1);
 
 /// Frames that may be queued for the agent; with more, its output is not read.
 const UNSENT_MAX: usize = 64;
 
 /// A conversation with its pipes.
-pub(super) struct Talk {
+pub(super) struct EventLoop {
     conversation: Conversation,
     lines: Reader,
-    pen: Pen,
+    writer: BackgroundWriter,
     /// Lines queued for the agent.
     unsent: VecDeque<Value>,
     /// Reports queued for the session.
@@ -48,16 +48,16 @@ pub(super) enum End {
     Stopped,
 }
 
-impl Talk {
+impl EventLoop {
     /// The modes and settings that the agent offers now.
     pub(super) fn offers(&self) -> Vec<SessionState> {
         self.conversation.offers()
     }
 
     pub(super) fn new(conversation: Conversation, pipes: Pipes, reports: Sender<Report>) -> Self {
-        let (lines, pen) = (pipes.lines, Pen::Idle(pipes.input));
+        let (lines, writer) = (pipes.lines, BackgroundWriter::Idle(pipes.input));
         let (unsent, unreported) = (VecDeque::new(), VecDeque::new());
-        Self { conversation, lines, pen, unsent, unreported, reports }
+        Self { conversation, lines, writer, unsent, unreported, reports }
     }
 
     /// Sends the handshake and waits until the agent is ready; returns its version. [`Error::Gone`]
@@ -75,11 +75,11 @@ impl Talk {
                 }
                 None => {}
             }
-            self.pen.write_next(&mut self.unsent);
+            self.writer.write_next(&mut self.unsent);
             tokio::select! {
                 // An agent that has closed its input is about to exit.
-                _ = self.pen.written() => {}
-                line = self.lines.next() => if self.hear(line).is_break() {
+                _ = self.writer.written() => {}
+                line = self.lines.next() => if self.handle(line).is_break() {
                     return Err(Error::Gone);
                 },
             }
@@ -97,9 +97,9 @@ impl Talk {
 
     /// Reads the last output of an exited process. A slow session is waited for, a silent pipe is
     /// not.
-    pub(super) async fn hear_out(&mut self, requests: &mut Receiver<DriverRequest>) -> End {
+    pub(super) async fn read_remaining(&mut self, requests: &mut Receiver<DriverRequest>) -> End {
         loop {
-            match timeout(LAST_WORDS_GRACE, self.step(requests)).await {
+            match timeout(LAST_OUTPUT_GRACE, self.step(requests)).await {
                 Ok(ControlFlow::Break(end)) => return end,
                 Err(_) if self.unreported.is_empty() => return End::Silent,
                 Ok(ControlFlow::Continue(())) | Err(_) => {}
@@ -133,12 +133,12 @@ impl Talk {
     pub(super) async fn leave(&mut self) {
         let steps = self.conversation.leave();
         self.take(steps);
-        self.pen.write_all(&mut self.unsent).await;
+        self.writer.write_all(&mut self.unsent).await;
     }
 
     /// The agent's input, to be closed.
     pub(super) fn take_input(&mut self) -> Writer {
-        self.pen.take_writer()
+        self.writer.take_writer()
     }
 
     /// Reads and discards the agent's remaining output, so that it does not block on a full pipe.
@@ -153,15 +153,15 @@ impl Talk {
     ) -> ControlFlow<End> {
         let has_news = !self.unreported.is_empty();
         let listens = !has_news && self.unsent.len() < UNSENT_MAX;
-        self.pen.write_next(&mut self.unsent);
+        self.writer.write_next(&mut self.unsent);
         // Output first, so that nothing accumulates; the agent's messages last.
         tokio::select! {
             biased;
             // The exit of an agent that has closed its input is about to be reported.
-            _ = self.pen.written() => ControlFlow::Continue(()),
+            _ = self.writer.written() => ControlFlow::Continue(()),
             sent = send_next(&mut self.unreported, &self.reports), if has_news => sent,
             request = requests.recv() => self.follow(request),
-            line = self.lines.next(), if listens => self.hear(line),
+            line = self.lines.next(), if listens => self.handle(line),
         }
     }
 
@@ -182,10 +182,10 @@ impl Talk {
         ControlFlow::Continue(())
     }
 
-    fn hear(&mut self, line: io::Result<Option<Line>>) -> ControlFlow<End> {
+    fn handle(&mut self, line: io::Result<Option<Line>>) -> ControlFlow<End> {
         match line {
             Ok(Some(Line::Json(frame))) => {
-                let steps = self.conversation.hear(&frame);
+                let steps = self.conversation.handle(&frame);
                 self.take(steps);
             }
             Ok(Some(Line::Junk(line))) => {
