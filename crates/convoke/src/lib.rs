@@ -27,7 +27,7 @@ mod pager;
 mod random;
 mod repl;
 mod signals;
-mod spoken;
+mod turn_builder;
 mod written;
 
 use std::ffi::OsString;

@@ -36,7 +36,7 @@ use crate::output::{Output, aside};
 use agent::Agent;
 use command::{COMMANDS, Input as Typed};
 use conversation::{Console, Conversation};
-use input::{Heard, Input};
+use input::{Input, InputEvent};
 use launcher::Launcher;
 use live::Live;
 use screen::Screen;
@@ -163,13 +163,13 @@ async fn talk(conversation: &mut Conversation) -> anyhow::Result<Ending> {
             return Ok(Ending::InOrder);
         }
         let line = match listen(conversation).await? {
-            Some(Heard::Line(line)) => line,
-            Some(Heard::Interrupted) => {
+            Some(InputEvent::Line(line)) => line,
+            Some(InputEvent::Interrupted) => {
                 conversation.console.screen.say("Nothing is running; Ctrl-D leaves.");
                 continue;
             }
-            Some(Heard::End) => return Ok(Ending::InOrder),
-            Some(Heard::Failed(why)) => {
+            Some(InputEvent::End) => return Ok(Ending::InOrder),
+            Some(InputEvent::Failed(why)) => {
                 conversation.console.screen.complain(&format!("cannot read standard input: {why}"));
                 return Ok(Ending::CutOff);
             }
@@ -198,7 +198,7 @@ async fn talk(conversation: &mut Conversation) -> anyhow::Result<Ending> {
 
 /// Waits for a line, and handles reports of the agent meanwhile; `None` if a signal ends the
 /// program.
-async fn listen(conversation: &mut Conversation) -> anyhow::Result<Option<Heard>> {
+async fn listen(conversation: &mut Conversation) -> anyhow::Result<Option<InputEvent>> {
     let ours = COMMANDS.iter().map(|(name, ..)| format!("/{name}"));
     let theirs = conversation.live.offers().iter().map(|command| format!("/{}", command.name));
     let mut commands: Vec<String> = ours.chain(theirs).collect();
@@ -209,8 +209,8 @@ async fn listen(conversation: &mut Conversation) -> anyhow::Result<Option<Heard>
     loop {
         let console = &mut conversation.console;
         tokio::select! {
-            heard = console.input.line() => return Ok(Some(heard)),
-            report = conversation.agent.report() => conversation.hear(report).await,
+            event = console.input.line() => return Ok(Some(event)),
+            report = conversation.agent.report() => conversation.handle(report).await,
             // The line editor reads Ctrl-C as a key, so this signal comes from another process or is for a pipe.
             _ = interrupt.recv() => return Ok(None),
             () = console.signals.ended() => return Ok(None),

@@ -39,14 +39,14 @@ enum DbCommand {
     Copy(CopyArgs),
 }
 
-/// Show which migrations are applied; changes nothing
+/// Show which migrations are applied; does not change the database
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke db status
   convoke db status --json")]
 struct StatusArgs {}
 
-/// Read the whole database and report damage; changes nothing
+/// Read the whole database and report damage; does not change it
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke db check

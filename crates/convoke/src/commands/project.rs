@@ -12,7 +12,7 @@ use crate::clock;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, plain, table};
 
-pub(crate) use find::{ProjectError, Wanted, absolute, around, find, short};
+pub(crate) use find::{Here, ProjectError, Wanted, absolute, around, find, short};
 
 /// Add, list and remove projects: folders in which agents may work
 #[derive(Debug, clap::Args)]
@@ -114,7 +114,8 @@ async fn list(client: &Client, output: &Output) -> anyhow::Result<()> {
 
 async fn remove(client: &Client, args: &RemoveArgs, output: &Output) -> anyhow::Result<()> {
     let Repos { repos } = client.repos().await?;
-    let Wanted::Project(repo) = find(&args.project, &repos)? else {
+    let here = Here::of(client, &repos).await?;
+    let Wanted::Project(repo) = find(&args.project, &repos, &here)? else {
         return Err(ProjectError::Unknown { text: args.project.clone() }.into());
     };
     client.remove_repo(&repo.id.to_string()).await?;
@@ -128,10 +129,11 @@ fn told(done: &str, repo: &Repo) -> String {
 /// The id of the project that is meant; the one around this folder without a text.
 pub(super) async fn id_of(client: &Client, text: Option<&str>) -> anyhow::Result<String> {
     let Repos { repos } = client.repos().await?;
+    let here = Here::of(client, &repos).await?;
     let Some(text) = text else {
-        return Ok(around(&std::env::current_dir()?, repos)?.id.to_string());
+        return Ok(around(&std::env::current_dir()?, repos, &here)?.id.to_string());
     };
-    match find(text, &repos)? {
+    match find(text, &repos, &here)? {
         Wanted::Project(repo) => Ok(repo.id.to_string()),
         Wanted::Folder(_) => Err(ProjectError::Unknown { text: text.to_owned() }.into()),
     }

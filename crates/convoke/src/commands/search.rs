@@ -6,7 +6,7 @@ use convoke_core::message::Role;
 use convoke_core::time::relative;
 
 use super::World;
-use super::project::{ProjectError, Wanted, find, short};
+use super::project::{self, short};
 use crate::args::GlobalArgs;
 use crate::clock;
 use crate::colour::Colour;
@@ -63,12 +63,7 @@ pub(crate) fn run(
 ) -> anyhow::Result<()> {
     daemon::with(world, global, &args.daemon, output, async |client, _| {
         let repo_id = match &args.project {
-            Some(text) => match find(text, &client.repos().await?.repos)? {
-                Wanted::Project(repo) => Some(repo.id.to_string()),
-                Wanted::Folder(_) => {
-                    return Err(ProjectError::Unknown { text: text.clone() }.into());
-                }
-            },
+            Some(text) => Some(project::id_of(client, Some(text)).await?),
             None => None,
         };
         let query = SearchQuery {

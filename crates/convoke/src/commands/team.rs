@@ -2,10 +2,10 @@
 
 mod ask;
 mod list;
-mod moment;
 mod report;
 mod sessions;
 mod stats;
+mod time;
 mod upkeep;
 
 use super::World;
@@ -87,7 +87,7 @@ pub(crate) enum TeamError {
     },
     /// A text that is not a time.
     #[error("not a date or time: {text}")]
-    NotAMoment {
+    NotATime {
         /// The text.
         text: String,
     },

@@ -89,7 +89,7 @@ impl Asking {
     }
 
     /// Handles a typed line.
-    pub(super) fn hear(&mut self, line: &str, now: Timestamp) -> Next {
+    pub(super) fn take_line(&mut self, line: &str, now: Timestamp) -> Next {
         let line = line.trim();
         match &self.request {
             Request::Permission(record) => permission(&record.options, line),
@@ -290,7 +290,7 @@ mod tests {
           3. Reject it
         ");
         assert_eq!(permission_asked().prompt(), "1 to 3, or no and why: ");
-        let choose = |line: &str| match permission_asked().hear(line, now()) {
+        let choose = |line: &str| match permission_asked().take_line(line, now()) {
             Next::Done(Verdict::Choose(Choice { option_id })) => option_id,
             next @ (Next::Again(_) | Next::More | Next::Done(_)) => format!("{next:?}"),
         };
@@ -327,7 +327,10 @@ mod tests {
         let coloured = asking.text(Colour::On);
         assert!(coloured.contains("\x1b[31m    -one\x1b[0m"), "{coloured}");
         let reason = Some("use main.rs".to_owned());
-        assert_eq!(asking.hear("no, use main.rs", now()), Next::Done(Verdict::Reject { reason }));
+        assert_eq!(
+            asking.take_line("no, use main.rs", now()),
+            Next::Done(Verdict::Reject { reason })
+        );
     }
 
     #[test]
@@ -338,12 +341,12 @@ mod tests {
           1. A — first
           2. B
         ");
-        assert_eq!(asking.hear("3", now()), Next::Again("choose from 1 to 2".to_owned()));
-        assert_eq!(asking.hear("1,2", now()), Next::Again("choose one".to_owned()));
-        assert!(matches!(asking.hear("", now()), Next::Again(_)));
-        assert_eq!(asking.hear("neither of 2", now()), Next::More);
+        assert_eq!(asking.take_line("3", now()), Next::Again("choose from 1 to 2".to_owned()));
+        assert_eq!(asking.take_line("1,2", now()), Next::Again("choose one".to_owned()));
+        assert!(matches!(asking.take_line("", now()), Next::Again(_)));
+        assert_eq!(asking.take_line("neither of 2", now()), Next::More);
         assert_eq!(asking.prompt(), "numbers up to 2 (1,2), or your own words: ");
-        let next = asking.hear("2, 1", now());
+        let next = asking.take_line("2, 1", now());
         let Next::Done(Verdict::Answer(Answers { answers })) = next else { panic!() };
         assert_eq!(answers[0].custom_text.as_deref(), Some("neither of 2"));
         assert_eq!(answers[1].selected_options, Some(vec!["Y".to_owned(), "X".to_owned()]));

@@ -125,16 +125,16 @@ impl Conversation {
         self.agent = agent;
         // The commands of the process before are not the ones of this one.
         let none = SessionState::Commands { commands: Vec::new() };
-        self.hear(Some(Report::State(none))).await;
+        self.handle(Some(Report::State(none))).await;
         let is_unconfined = self.launcher.lacks_confinement(&self.agent.profile.agent);
         let unconfined = is_unconfined.then(|| Notice::new(ProcessEvent::Unconfined));
         for notice in unconfined.into_iter().chain(notice) {
-            self.hear(Some(Report::Noticed(notice))).await;
+            self.handle(Some(Report::Noticed(notice))).await;
         }
         self.record_agent_session();
     }
 
-    /// Records the agent's own session, once that has heard every turn.
+    /// Records the agent's own session, once that has every turn.
     pub(super) fn record_agent_session(&mut self) {
         let Agent { profile, process: Some(process), preamble: None } = &self.agent else { return };
         let recorded = self.journal.record_agent_session(&profile.name, &process.agent_session);
@@ -144,7 +144,7 @@ impl Conversation {
     }
 
     /// Handles a report of the agent; `None` if the driver failed.
-    pub(super) async fn hear(&mut self, report: Option<Report>) {
+    pub(super) async fn handle(&mut self, report: Option<Report>) {
         let report = report.unwrap_or_else(|| Report::Exited(Exit::default()));
         if let Report::Exited(exit) = &report {
             tracing::info!("the agent's process ended: {exit}");
@@ -255,7 +255,7 @@ impl Conversation {
             && self.agent.process.is_some()
             && let Ok(report) = tokio::time::timeout_at(deadline, self.agent.report()).await
         {
-            self.hear(report).await;
+            self.handle(report).await;
         }
     }
 

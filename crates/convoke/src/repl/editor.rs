@@ -18,7 +18,7 @@ use rustyline::{
     EventContext, EventHandler, Helper, KeyEvent, RepeatCount,
 };
 
-use super::input::Heard;
+use super::input::InputEvent;
 use crate::colour::Colour;
 
 /// Prompts that the history keeps; the oldest are dropped.
@@ -64,12 +64,16 @@ impl Editor {
     }
 
     /// Reads a prompt, and adds it to the history.
-    pub(super) fn prompt(&mut self, prompt: &(String, String), commands: Vec<String>) -> Heard {
+    pub(super) fn prompt(
+        &mut self,
+        prompt: &(String, String),
+        commands: Vec<String>,
+    ) -> InputEvent {
         if let Some(aids) = self.inner.helper_mut() {
             aids.commands = commands;
         }
-        let heard = self.read(prompt);
-        if let Heard::Line(line) = &heard
+        let event = self.read(prompt);
+        if let InputEvent::Line(line) = &event
             && !line.trim().is_empty()
         {
             let kept = self.inner.add_history_entry(line.as_str());
@@ -77,11 +81,11 @@ impl Editor {
                 tracing::warn!("the prompt is not added to the history: {error}");
             }
         }
-        heard
+        event
     }
 
     /// Reads an answer, which is not added to the history. Keys that were typed before are dropped.
-    pub(super) fn answer(&mut self, prompt: &(String, String)) -> Heard {
+    pub(super) fn answer(&mut self, prompt: &(String, String)) -> InputEvent {
         if let Some(aids) = self.inner.helper_mut() {
             aids.commands.clear();
         }
@@ -90,12 +94,12 @@ impl Editor {
         self.read(prompt)
     }
 
-    fn read(&mut self, prompt: &(String, String)) -> Heard {
+    fn read(&mut self, prompt: &(String, String)) -> InputEvent {
         match self.inner.readline(prompt) {
-            Ok(line) => Heard::Line(line),
-            Err(ReadlineError::Eof) => Heard::End,
-            Err(ReadlineError::Interrupted) => Heard::Interrupted,
-            Err(error) => Heard::Failed(error.to_string()),
+            Ok(line) => InputEvent::Line(line),
+            Err(ReadlineError::Eof) => InputEvent::End,
+            Err(ReadlineError::Interrupted) => InputEvent::Interrupted,
+            Err(error) => InputEvent::Failed(error.to_string()),
         }
     }
 }

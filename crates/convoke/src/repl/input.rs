@@ -13,7 +13,7 @@ use crate::colour::Colour;
 
 /// The outcome of reading a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum InputEvent {
     /// A line, without its end.
     Line(String),
     /// Ctrl-C.
@@ -39,7 +39,7 @@ pub(super) struct Input {
     is_keyboard: bool,
     colour: Colour,
     wanted: blocking::SyncSender<Wanted>,
-    heard: mpsc::Receiver<Heard>,
+    events: mpsc::Receiver<InputEvent>,
     is_waiting: bool,
     /// What to read after a line that was requested and is no longer needed.
     next: Option<Wanted>,
@@ -53,7 +53,7 @@ impl Input {
     pub(super) fn open(history: &Path, colour: Colour) -> Self {
         let is_keyboard = io::stdin().is_terminal();
         let (wanted, requests) = blocking::sync_channel(WANTED_MAX);
-        let (answers, heard) = mpsc::channel(WANTED_MAX);
+        let (answers, events) = mpsc::channel(WANTED_MAX);
         let history = history.to_owned();
         std::thread::spawn(move || {
             if is_keyboard {
@@ -62,7 +62,7 @@ impl Input {
                 read_pipe(&requests, &answers);
             }
         });
-        Self { is_keyboard, colour, wanted, heard, is_waiting: false, next: None }
+        Self { is_keyboard, colour, wanted, events, is_waiting: false, next: None }
     }
 
     /// Whether a user types at a terminal.
@@ -101,13 +101,13 @@ impl Input {
     }
 
     /// The line that was requested last. Cancel-safe.
-    pub(super) async fn line(&mut self) -> Heard {
+    pub(super) async fn line(&mut self) -> InputEvent {
         loop {
-            let heard = self.heard.recv().await.unwrap_or(Heard::End);
+            let event = self.events.recv().await.unwrap_or(InputEvent::End);
             self.is_waiting = false;
-            match (&heard, self.next.take()) {
-                (Heard::Line(_) | Heard::Interrupted, Some(next)) => self.want(next),
-                (Heard::End | Heard::Failed(_), _) | (_, None) => return heard,
+            match (&event, self.next.take()) {
+                (InputEvent::Line(_) | InputEvent::Interrupted, Some(next)) => self.want(next),
+                (InputEvent::End | InputEvent::Failed(_), _) | (_, None) => return event,
             }
         }
     }
@@ -117,39 +117,39 @@ fn read_keyboard(
     history: &Path,
     colour: Colour,
     requests: &blocking::Receiver<Wanted>,
-    answers: &mpsc::Sender<Heard>,
+    answers: &mpsc::Sender<InputEvent>,
 ) {
     let mut editor = match Editor::open(history, colour) {
         Ok(editor) => editor,
         Err(error) => {
-            answers.blocking_send(Heard::Failed(error.to_string())).ok();
+            answers.blocking_send(InputEvent::Failed(error.to_string())).ok();
             return;
         }
     };
     while let Ok(wanted) = requests.recv() {
-        let heard = match wanted {
+        let event = match wanted {
             Wanted::Prompt { prompt, commands } => editor.prompt(&prompt, commands),
             Wanted::Answer { prompt } => editor.answer(&prompt),
         };
-        if answers.blocking_send(heard).is_err() {
+        if answers.blocking_send(event).is_err() {
             return;
         }
     }
 }
 
-fn read_pipe(requests: &blocking::Receiver<Wanted>, answers: &mpsc::Sender<Heard>) {
+fn read_pipe(requests: &blocking::Receiver<Wanted>, answers: &mpsc::Sender<InputEvent>) {
     let mut input = io::stdin().lock();
     while requests.recv().is_ok() {
         let mut line = Vec::new();
-        let heard = match input.read_until(b'\n', &mut line) {
-            Ok(0) => Heard::End,
+        let event = match input.read_until(b'\n', &mut line) {
+            Ok(0) => InputEvent::End,
             Ok(_) => {
                 let text = String::from_utf8_lossy(&line);
-                Heard::Line(text.trim_end_matches(['\n', '\r']).to_owned())
+                InputEvent::Line(text.trim_end_matches(['\n', '\r']).to_owned())
             }
-            Err(error) => Heard::Failed(error.to_string()),
+            Err(error) => InputEvent::Failed(error.to_string()),
         };
-        if answers.blocking_send(heard).is_err() {
+        if answers.blocking_send(event).is_err() {
             return;
         }
     }
@@ -160,17 +160,17 @@ mod tests {
     use super::*;
 
     /// An input whose lines come from the test.
-    fn input() -> (Input, blocking::Receiver<Wanted>, mpsc::Sender<Heard>) {
+    fn input() -> (Input, blocking::Receiver<Wanted>, mpsc::Sender<InputEvent>) {
         let (wanted, requests) = blocking::sync_channel(WANTED_MAX);
-        let (answers, heard) = mpsc::channel(WANTED_MAX);
+        let (answers, events) = mpsc::channel(WANTED_MAX);
         let colour = Colour::Off;
         let input =
-            Input { is_keyboard: true, colour, wanted, heard, is_waiting: false, next: None };
+            Input { is_keyboard: true, colour, wanted, events, is_waiting: false, next: None };
         (input, requests, answers)
     }
 
-    fn line(text: &str) -> Heard {
-        Heard::Line(text.to_owned())
+    fn line(text: &str) -> InputEvent {
+        InputEvent::Line(text.to_owned())
     }
 
     #[tokio::test]
@@ -182,12 +182,12 @@ mod tests {
         input.want_prompt("demo", Vec::new());
         assert!(requests.try_recv().is_err(), "the keyboard is still asked for the answer");
         answers.send(line("1")).await.unwrap();
-        let heard = tokio::spawn(async move { (input.line().await, input.is_waiting()) });
+        let event = tokio::spawn(async move { (input.line().await, input.is_waiting()) });
         while requests.try_recv().is_err() {
             tokio::task::yield_now().await;
         }
         answers.send(line("hello")).await.unwrap();
-        assert_eq!(heard.await.unwrap(), (line("hello"), false));
+        assert_eq!(event.await.unwrap(), (line("hello"), false));
     }
 
     #[tokio::test]
@@ -195,9 +195,9 @@ mod tests {
         let (mut input, _requests, answers) = input();
         input.want_answer("1 to 2: ");
         input.want_prompt("demo", Vec::new());
-        answers.send(Heard::End).await.unwrap();
-        assert_eq!(input.line().await, Heard::End);
+        answers.send(InputEvent::End).await.unwrap();
+        assert_eq!(input.line().await, InputEvent::End);
         drop(answers);
-        assert_eq!(input.line().await, Heard::End);
+        assert_eq!(input.line().await, InputEvent::End);
     }
 }

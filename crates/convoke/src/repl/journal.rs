@@ -17,7 +17,7 @@ pub(crate) struct Journal {
     tokens_max: u64,
     /// How many turns are saved.
     pub(super) turn_count: u64,
-    /// The agent's own session that has heard every turn, if there is one.
+    /// The agent's own session that has every turn, if there is one.
     agent_session: Option<AgentSession>,
     /// The turns for an agent that knows none, as they were read when the transcript was opened.
     window: Option<Window>,
@@ -55,13 +55,13 @@ impl Journal {
         self.writer.append(&Record::Status { status, timestamp: clock::now() })
     }
 
-    /// The id of the agent's own session, if it has heard every turn.
+    /// The id of the agent's own session, if it has every turn.
     pub(super) fn agent_session(&self, agent: &str) -> Option<String> {
         let known = self.agent_session.as_ref().filter(|known| known.agent == agent)?;
         Some(known.agent_session_id.clone())
     }
 
-    /// Records that the agent's own session has heard every turn.
+    /// Records that the agent's own session has every turn.
     pub(super) fn record_agent_session(&mut self, agent: &str, id: &str) -> Result<()> {
         if self.agent_session(agent).as_deref() == Some(id) {
             return Ok(());
@@ -132,7 +132,7 @@ impl Journal {
         transcripts.delete(&id)
     }
 
-    /// Appends a record after which no session of the agent's own has heard every turn.
+    /// Appends a record after which no session of the agent's own has every turn.
     fn append_unheard(&mut self, record: &Record) -> Result<()> {
         self.writer.append(record)?;
         self.agent_session = None;

@@ -11,7 +11,7 @@ use convoke_core::update::{OpenMessages, Update, UpdateStamp};
 use convoke_files::transcripts::{Role, Turn};
 
 use crate::random;
-use crate::spoken::Spoken;
+use crate::turn_builder::TurnBuilder;
 
 /// The longest answer that is saved; the rest is only shown. A line of a transcript must stay
 /// readable.
@@ -23,7 +23,7 @@ pub(super) struct Live {
     id: SessionId,
     pub(super) session: Session,
     open: OpenMessages,
-    spoken: Spoken,
+    builder: TurnBuilder,
     /// Tokens of the running turn's answer, as the agent counts them.
     tokens: Option<u64>,
     /// The agent's usage, as far as it is reported.
@@ -47,7 +47,7 @@ impl Live {
             id: SessionId::from_random(random::bytes()),
             session: Session::new(now),
             open: OpenMessages::default(),
-            spoken: Spoken::default(),
+            builder: TurnBuilder::default(),
             tokens: None,
             usage: Usage::default(),
         }
@@ -93,7 +93,7 @@ impl Live {
 
     /// Ends an answer without a prompt.
     pub(super) fn end_answer(&mut self) -> Option<Turn> {
-        self.spoken.end().filter(says_something)
+        self.builder.end().filter(says_something)
     }
 
     /// Merges a usage report; fields that it omits are unchanged.
@@ -137,15 +137,15 @@ impl Live {
         match &message.turn {
             Some(TurnState::Running) => {
                 self.tokens = None;
-                step.turns.extend(self.spoken.hear(message).into_iter().filter(says_something));
+                step.turns.extend(self.builder.push(message).into_iter().filter(says_something));
             }
             Some(TurnState::Cancelling) => {}
             Some(TurnState::Ended(stop)) => step.turns.extend(self.end_turn(stop, message)),
-            None if *partial && self.spoken.is_paragraph(message.seq, text) => {
+            None if *partial && self.builder.is_paragraph(message.seq, text) => {
                 step.paragraphs.push(message.seq);
             }
-            None if !*partial && self.spoken.bytes() < ANSWER_BYTES_MAX => {
-                self.spoken.hear(message);
+            None if !*partial && self.builder.bytes() < ANSWER_BYTES_MAX => {
+                self.builder.push(message);
             }
             None => {}
         }
@@ -154,8 +154,8 @@ impl Live {
     /// The answer of a turn that ended. One that ended well has an answer, even if that is empty.
     fn end_turn(&mut self, stop: &Stop, prompt: &Message) -> Option<Turn> {
         let is_whole = *stop == Stop::EndTurn;
-        let is_cut = self.spoken.bytes() >= ANSWER_BYTES_MAX;
-        let answer = self.spoken.end().or_else(|| {
+        let is_cut = self.builder.bytes() >= ANSWER_BYTES_MAX;
+        let answer = self.builder.end().or_else(|| {
             let (content, timestamp) = (String::new(), prompt.updated_at);
             is_whole.then_some(Turn { role: Role::Assistant, content, timestamp, tokens: 0 })
         });

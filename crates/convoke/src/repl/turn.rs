@@ -13,7 +13,7 @@ use super::Ending;
 use super::agent::Agent;
 use super::asking::{Asking, Next, subject};
 use super::conversation::Conversation;
-use super::input::Heard;
+use super::input::InputEvent;
 use super::signal::Signals;
 use crate::clock;
 
@@ -109,8 +109,8 @@ impl Conversation {
             // The keyboard may still be at a request that the agent has withdrawn.
             let is_listening = console.asking.is_some() || console.input.is_waiting();
             tokio::select! {
-                report = self.agent.report() => self.hear(report).await,
-                heard = console.input.line(), if is_listening => self.answer(heard).await,
+                report = self.agent.report() => self.handle(report).await,
+                event = console.input.line(), if is_listening => self.answer(event).await,
                 _ = interrupt.recv() => self.interrupt().await,
                 () = tokio::time::sleep(WORD_PAUSE), if console.screen.is_holding() => {
                     console.screen.pause();
@@ -133,7 +133,7 @@ impl Conversation {
         let Some(turn) = self.live.session.running() else { return };
         if std::mem::replace(&mut self.progress.is_interrupted, true) {
             self.agent.process = None;
-            self.hear(Some(Report::TurnEnded { turn, stop: Stop::Cancelled })).await;
+            self.handle(Some(Report::TurnEnded { turn, stop: Stop::Cancelled })).await;
             let said = "The agent was ended; it is started again with the next prompt.";
             return self.console.screen.say(said);
         }
@@ -173,15 +173,15 @@ impl Conversation {
     }
 
     /// Handles a typed line: an answer to the request, or Ctrl-C.
-    async fn answer(&mut self, heard: Heard) {
-        if heard == Heard::Interrupted {
+    async fn answer(&mut self, event: InputEvent) {
+        if event == InputEvent::Interrupted {
             return self.interrupt().await;
         }
         let console = &mut self.console;
         let Some(mut asking) = console.asking.take() else { return };
-        let next = match heard {
-            Heard::Line(line) => asking.hear(&line, clock::now()),
-            Heard::Interrupted | Heard::End | Heard::Failed(_) => {
+        let next = match event {
+            InputEvent::Line(line) => asking.take_line(&line, clock::now()),
+            InputEvent::Interrupted | InputEvent::End | InputEvent::Failed(_) => {
                 Next::Done(Verdict::Reject { reason: None })
             }
         };

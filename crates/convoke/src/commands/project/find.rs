@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use convoke_api::Client;
 use convoke_api::bodies::Repo;
+use convoke_core::id::NodeId;
 
 /// The shortest prefix of an id.
 const PREFIX_MIN: usize = 4;
@@ -55,10 +57,29 @@ pub(crate) fn absolute(path: &str) -> anyhow::Result<String> {
     Ok(here.join(path).display().to_string())
 }
 
+/// The machine whose folders a path means: that of the daemon.
+#[derive(Debug)]
+pub(crate) struct Here(Option<NodeId>);
+
+impl Here {
+    /// Asks the daemon for its node if these projects are on nodes.
+    pub(crate) async fn of(client: &Client, repos: &[Repo]) -> anyhow::Result<Self> {
+        if repos.iter().all(|repo| repo.node.is_none()) {
+            return Ok(Self(None));
+        }
+        let nodes = client.nodes().await?.nodes;
+        Ok(Self(nodes.into_iter().find(|node| node.own).map(|node| node.id)))
+    }
+
+    fn has(&self, repo: &Repo) -> bool {
+        repo.node == self.0
+    }
+}
+
 /// The project that is meant: by its name, by an unambiguous start of its id, or by its path.
-pub(crate) fn find(text: &str, repos: &[Repo]) -> Result<Wanted, ProjectError> {
+pub(crate) fn find(text: &str, repos: &[Repo], here: &Here) -> Result<Wanted, ProjectError> {
     let resolved = std::fs::canonicalize(text).ok().filter(|path| path.is_dir());
-    match choose(text, resolved.as_deref(), repos)? {
+    match choose(text, resolved.as_deref(), repos, here)? {
         Some(repo) => Ok(Wanted::Project(Box::new(repo.clone()))),
         None => match resolved {
             Some(path) => Ok(Wanted::Folder(path.display().to_string())),
@@ -68,8 +89,8 @@ pub(crate) fn find(text: &str, repos: &[Repo]) -> Result<Wanted, ProjectError> {
 }
 
 /// The project that the current folder lies in; the innermost, if there are several.
-pub(crate) fn around(folder: &Path, repos: Vec<Repo>) -> Result<Repo, ProjectError> {
-    let holds = |repo: &Repo| folder.starts_with(&repo.path);
+pub(crate) fn around(folder: &Path, repos: Vec<Repo>, here: &Here) -> Result<Repo, ProjectError> {
+    let holds = |repo: &Repo| here.has(repo) && folder.starts_with(&repo.path);
     let innermost = repos.into_iter().filter(holds).max_by_key(|repo| repo.path.len());
     innermost.ok_or_else(|| ProjectError::Nowhere { folder: folder.to_owned() })
 }
@@ -78,6 +99,7 @@ fn choose<'a>(
     text: &str,
     path: Option<&Path>,
     repos: &'a [Repo],
+    here: &Here,
 ) -> Result<Option<&'a Repo>, ProjectError> {
     // A text that looks like a path is one, even if a project has that name.
     let is_path = text.contains('/') || text == "." || text == "..";
@@ -85,7 +107,7 @@ fn choose<'a>(
     let named = |repo: &&Repo| !is_path && repo.name == text;
     let begins =
         |repo: &&Repo| text.len() >= PREFIX_MIN && repo.id.to_string().starts_with(&prefix);
-    let lies = |repo: &&Repo| path == Some(Path::new(&repo.path));
+    let lies = |repo: &&Repo| here.has(repo) && path == Some(Path::new(&repo.path));
     let kinds: [&dyn Fn(&&Repo) -> bool; 3] = [&named, &begins, &lies];
     for fits in kinds {
         let found: Vec<&Repo> = repos.iter().filter(fits).collect();
@@ -128,7 +150,7 @@ mod tests {
 
     fn chosen(text: &str, path: Option<&str>) -> String {
         let repos = repos();
-        match choose(text, path.map(Path::new), &repos) {
+        match choose(text, path.map(Path::new), &repos, &Here(None)) {
             Ok(Some(repo)) => short(repo.id),
             Ok(None) => "none".to_owned(),
             Err(error) => error.to_string(),
@@ -158,12 +180,29 @@ mod tests {
 
     #[test]
     fn the_innermost_project_around_a_folder_is_meant() {
-        let around = |folder: &str| around(Path::new(folder), repos()).map(|repo| repo.path);
+        let around =
+            |folder: &str| around(Path::new(folder), repos(), &Here(None)).map(|repo| repo.path);
         assert_eq!(around("/home/me/web/src").unwrap(), "/home/me/web");
         assert_eq!(around("/home/me/web/inner").unwrap(), "/home/me/web/inner");
         assert_eq!(
             around("/home/me/website").unwrap_err().to_string(),
             "/home/me/website is not in a project"
         );
+    }
+
+    #[test]
+    fn a_path_is_one_of_this_machine() {
+        let (own, other) = (NodeId::from_random([1; 16]), NodeId::from_random([2; 16]));
+        let mut repos = repos();
+        for (repo, node) in repos.iter_mut().zip([other, own, other, own]) {
+            repo.node = Some(node);
+        }
+        repos[1].path = repos[0].path.clone();
+        let here = Here(Some(own));
+        let found = choose("./web", Some(Path::new("/home/me/web")), &repos, &here).unwrap();
+        assert_eq!(found.map(|repo| repo.id), Some(repos[1].id));
+        assert_eq!(choose("web", None, &repos, &here).unwrap().unwrap().id, repos[0].id);
+        let (id, folder) = (repos[1].id, Path::new("/home/me/web/src"));
+        assert_eq!(around(folder, repos, &here).unwrap().id, id);
     }
 }

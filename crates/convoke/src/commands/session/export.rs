@@ -7,7 +7,7 @@ use convoke_core::session::Status;
 use convoke_files::transcripts::{self, Metadata, Record};
 
 use crate::output::{Format, Output, Reader, plain};
-use crate::spoken::Spoken;
+use crate::turn_builder::TurnBuilder;
 use crate::written::Form;
 
 /// Print a session as a transcript for `convoke import spawn`, as a JSON array or as Markdown
@@ -35,17 +35,17 @@ pub(super) async fn run(client: &Client, args: &ExportArgs, output: &Output) -> 
     if output.piece(&head(form, &session, &name)?)? == Reader::Gone {
         return Ok(());
     }
-    let (mut spoken, mut count) = (Spoken::default(), 0);
+    let (mut builder, mut count) = (TurnBuilder::default(), 0);
     // No more than the turn that is open is held.
     while let Some(message) = messages.next().await? {
-        for turn in spoken.hear(&message) {
+        for turn in builder.push(&message) {
             if output.piece(&form.turn(turn, count)?)? == Reader::Gone {
                 return Ok(());
             }
             count += 1;
         }
     }
-    if let Some(turn) = spoken.end() {
+    if let Some(turn) = builder.end() {
         output.piece(&form.turn(turn, count)?)?;
         count += 1;
     }

@@ -7,7 +7,7 @@ use convoke_api::Client;
 use convoke_api::bodies::{CreatedSession, NewRepo, NewSession, NewWorktree, Repo, Repos};
 
 use super::enclosed::{mentioned, read, store};
-use crate::commands::project::{Wanted, around, find, short};
+use crate::commands::project::{Here, Wanted, around, find, short};
 use crate::output::{Output, aside, plain};
 
 /// Create a session and start its agent
@@ -87,14 +87,15 @@ struct PromptRefused {
 /// The project that is meant; a folder that is none becomes one.
 pub(crate) async fn project(client: &Client, wanted: Option<&str>) -> anyhow::Result<Repo> {
     let Repos { repos } = client.repos().await?;
+    let on_node = Here::of(client, &repos).await?;
     let path = match wanted {
-        Some(text) => match find(text, &repos)? {
+        Some(text) => match find(text, &repos, &on_node)? {
             Wanted::Project(repo) => return Ok(*repo),
             Wanted::Folder(path) => path,
         },
         None => {
             let here = std::env::current_dir().context("cannot determine the current folder")?;
-            match (around(&here, repos), repository(&here)) {
+            match (around(&here, repos, &on_node), repository(&here)) {
                 (Ok(repo), _) => return Ok(repo),
                 (Err(_), Some(folder)) => folder.display().to_string(),
                 // Not any folder: it might be the user's home.

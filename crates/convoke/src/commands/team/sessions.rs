@@ -5,7 +5,7 @@ use convoke_api::{Client, TeamSessionQuery};
 use convoke_core::team::PairStatus;
 use convoke_core::time::relative;
 
-use super::moment;
+use super::time;
 use crate::args::one_of;
 use crate::clock;
 use crate::commands::node::{self, NodeNames};
@@ -49,7 +49,7 @@ pub(super) async fn run(
 ) -> anyhow::Result<()> {
     let now = clock::now();
     let read =
-        |text: &Option<String>| text.as_deref().map(|text| moment::read(text, now)).transpose();
+        |text: &Option<String>| text.as_deref().map(|text| time::read(text, now)).transpose();
     let query = TeamSessionQuery {
         from: args.from.clone(),
         external: args.external.then_some(true),

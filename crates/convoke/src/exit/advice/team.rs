@@ -16,7 +16,7 @@ pub(super) fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<(Code,
         TeamError::NotYet { .. } => Some((Code::TimedOut, Some("try again later".to_owned()))),
         TeamError::Failed { .. } => Some((Code::CouldNot, None)),
         TeamError::Unasked { way_out, .. } => Some((Code::CouldNot, Some(way_out.clone()))),
-        TeamError::NotAMoment { .. } => Some((
+        TeamError::NotATime { .. } => Some((
             Code::AskedWrongly,
             Some("write it as 2026-11-15, 2026-11-15T10:00:00Z, or 12h, 7d, 2w ago".to_owned()),
         )),

@@ -136,24 +136,27 @@ mod tests {
     #[test]
     fn a_call_is_shown_when_its_title_is_known_and_once_more_when_it_ends() {
         let mut tools = Tools::default();
-        let mut hear = |tool: &Tool| tools.update(tool, 20);
-        assert_eq!(hear(&call("a", "", ToolStatus::Running)), []);
-        assert_eq!(hear(&call("a", "Read\nx", ToolStatus::Running)), [begun("a", "● Read x")]);
-        assert_eq!(hear(&call("a", "Read x", ToolStatus::Running)), []);
-        assert_eq!(hear(&call("a", "Read x", ToolStatus::Complete)), [ended("a", "✓", "✓ Read x")]);
-        assert_eq!(hear(&call("a", "late", ToolStatus::Error)), []);
+        let mut update = |tool: &Tool| tools.update(tool, 20);
+        assert_eq!(update(&call("a", "", ToolStatus::Running)), []);
+        assert_eq!(update(&call("a", "Read\nx", ToolStatus::Running)), [begun("a", "● Read x")]);
+        assert_eq!(update(&call("a", "Read x", ToolStatus::Running)), []);
+        assert_eq!(
+            update(&call("a", "Read x", ToolStatus::Complete)),
+            [ended("a", "✓", "✓ Read x")]
+        );
+        assert_eq!(update(&call("a", "late", ToolStatus::Error)), []);
         let mut failed = call("b", "", ToolStatus::Error);
         failed.result = Some(ToolResult {
             error: Some("\nno such file\nat all".to_owned()),
             ..ToolResult::default()
         });
         assert_eq!(
-            hear(&failed),
+            update(&failed),
             [begun("b", "● a tool"), ended("b", "✗ no such file", "✗ no such file a tool")]
         );
         let long = "a title that has no end to it";
         assert_eq!(
-            hear(&call("c", long, ToolStatus::Running)),
+            update(&call("c", long, ToolStatus::Running)),
             [begun("c", "● a title that has no…")]
         );
     }

@@ -10,9 +10,9 @@ const DAY: i64 = 24 * HOUR;
 
 /// Parses a time.
 pub(super) fn read(text: &str, now: Timestamp) -> Result<Timestamp, TeamError> {
-    let moment = text.parse().ok().or_else(|| format!("{text}T00:00:00Z").parse().ok());
-    let not_a_moment = || TeamError::NotAMoment { text: text.to_owned() };
-    moment.or_else(|| ago(text, now)).ok_or_else(not_a_moment)
+    let time = text.parse().ok().or_else(|| format!("{text}T00:00:00Z").parse().ok());
+    let not_a_time = || TeamError::NotATime { text: text.to_owned() };
+    time.or_else(|| ago(text, now)).ok_or_else(not_a_time)
 }
 
 /// `90m`, `12h`, `7d` or `2w` ago.

@@ -16,7 +16,7 @@ use convoke_files::transcripts::{Role, Turn, estimate};
 
 /// The turn that is not whole yet.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Spoken {
+pub(crate) struct TurnBuilder {
     /// Turns that were imported, by the places of their messages.
     imported: BTreeMap<Seq, ImportedTurn>,
     answer: Option<Answer>,
@@ -31,9 +31,9 @@ struct Answer {
     at: Timestamp,
 }
 
-impl Spoken {
+impl TurnBuilder {
     /// Adds the next message, which must be complete; returns the turns that are complete by now.
-    pub(crate) fn hear(&mut self, message: &Message) -> Vec<Turn> {
+    pub(crate) fn push(&mut self, message: &Message) -> Vec<Turn> {
         match &message.content {
             Content::Text { text, review, .. } => self.said(&review::words(text, review), message),
             Content::Notice(Notice {

@@ -6,7 +6,7 @@ use super::*;
 
 /// The turns of messages, a line each.
 fn turns(contents: &[(&str, Value)]) -> Vec<String> {
-    let mut spoken = Spoken::default();
+    let mut builder = TurnBuilder::default();
     let mut turns = Vec::new();
     for (index, (role, content)) in contents.iter().enumerate() {
         let seq = index + 1;
@@ -21,9 +21,9 @@ fn turns(contents: &[(&str, Value)]) -> Vec<String> {
             "timestamp": at,
             "updatedAt": at,
         });
-        turns.extend(spoken.hear(&serde_json::from_value(message).unwrap()));
+        turns.extend(builder.push(&serde_json::from_value(message).unwrap()));
     }
-    turns.extend(spoken.end());
+    turns.extend(builder.end());
     turns.iter().map(|turn| serde_json::to_string(turn).unwrap()).collect()
 }
 
