@@ -263,7 +263,7 @@ type Recall = {
   forward(text: string): string | null;
 };
 
-type Wish = { action: string; number?: number };
+type Shortcut = { action: string; number?: number };
 
 // The parts of the page.
 
@@ -355,7 +355,7 @@ type Surroundings = {
   open(uid: string): void;
 };
 /** What can be done with a message. */
-type MessageWishes = {
+type MessageHandlers = {
   /** The source of a message. */
   source(entryId: string): string;
   canSend(): boolean;
@@ -422,7 +422,7 @@ type Log = HTMLElement & {
   toEnd(): void;
   tick(): void;
 };
-type LogOptions = Surroundings & MessageWishes & {
+type LogOptions = Surroundings & MessageHandlers & {
   /** The reader comes near the beginning of what is loaded. */
   onolder(): void;
   /** The reader is back at the end. */
@@ -500,14 +500,14 @@ type ComposerOptions = {
   onstop(): void;
   onpick(kind: PickerKind, id: string, choice: string): void;
 };
-type StopWishes = {
+type StopHandlers = {
   isRunning(): boolean;
   /** How many prompts wait. */
   waiting(): number;
   cancel(queue?: Api.QueueChoice): void;
   hint(words: string): void;
 };
-type StripWishes = { onresume(): void; onunarchive(): void; onask(): void; /** Restores the work tree. */ onrestore(): void; queue: HTMLElement };
+type StripHandlers = { onresume(): void; onunarchive(): void; onask(): void; /** Restores the work tree. */ onrestore(): void; queue: HTMLElement };
 type Strip = {
   element: HTMLElement;
   /** What the agent does, since when, and whether it waits for the human; nothing when `doing` is empty. */
@@ -517,7 +517,7 @@ type Strip = {
   showSession(session: Session, canAct: boolean): void;
   tick(): void;
 };
-type QueueWishes = {
+type QueueHandlers = {
   edit(id: string, text: string): void;
   /** To a place counted without it. */
   move(id: string, to: number): void;
@@ -527,7 +527,7 @@ type QueueWishes = {
   lost(text: string): void;
 };
 type QueueView = { element: HTMLElement; show(prompts: Api.QueuedEntry[], held: boolean, canAct: boolean): void };
-type SessionMenuWishes = {
+type SessionMenuHandlers = {
   isEmbedded: boolean;
   hasTree: boolean;
   ask(type: "session:erase" | "session:archive" | "session:unarchive"): void;
@@ -536,7 +536,7 @@ type SessionMenuWishes = {
   isRunning(): boolean;
   tellShell(convoke: string, fields?: object): void;
 };
-type HeaderWishes = { rename(title: string): void; items(): MenuItem[]; /** Asks how the work tree ends. */ finish(): void };
+type HeaderHandlers = { rename(title: string): void; items(): MenuItem[]; /** Asks how the work tree ends. */ finish(): void };
 type Header = { element: HTMLElement; rename(): void; show(session: Session, project: Project | undefined, agent: { badge: string; title: string }, node: Api.Node | undefined, canAct: boolean): void };
 
 // The changes of a session.
@@ -633,7 +633,7 @@ type LinesOptions = {
   width: number;
   comments(): ShownComment[];
   isReverted(hunk: number): boolean;
-  wishes: { may(): boolean; revert(hunk: number): void };
+  handlers: { may(): boolean; revert(hunk: number): void };
 };
 /** The lines of a file's diff; a row is named by its place among all of them. */
 type Lines = {
@@ -663,7 +663,7 @@ type FileOptions = {
   isSplit(): boolean;
   load(path: string): Promise<Api.FileDiff>;
   comments(path: string): ShownComment[];
-  wishes: { may(): boolean; viewed(path: string, wants: boolean): void; /** It was opened or closed by hand. */ toggled(path: string, isOpen: boolean): void; loaded(path: string): void; revert(path: string, hunk?: number, digest?: string): void; isReverted(path: string, digest: string): boolean };
+  handlers: { may(): boolean; viewed(path: string, wants: boolean): void; /** It was opened or closed by hand. */ toggled(path: string, isOpen: boolean): void; loaded(path: string): void; revert(path: string, hunk?: number, digest?: string): void; isReverted(path: string, digest: string): boolean };
 };
 type FileView = {
   element: HTMLElement;
@@ -720,7 +720,7 @@ type Row = HTMLElement & {
   link: HTMLElement;
   show(session: Session, agent: { badge: string; title: string }, isActive: boolean, node: Api.Node | undefined, /** Whether its project is on another machine. */ isElsewhere: boolean): void;
 };
-type RowWishes = { may(role: Api.UserRole): boolean; open(): void; archive(): void; erase(): void; rename(title: string): void };
+type RowHandlers = { may(role: Api.UserRole): boolean; open(): void; archive(): void; erase(): void; rename(title: string): void };
 /** The inside of the sidebar. */
 type SidebarInside = {
   paint(): void;
@@ -733,7 +733,7 @@ type SidebarInside = {
   /** One of the many can be reached by Tab: the one with the focus, else the active one, else the first. */
   rove(): void;
 };
-type SidebarWishes = {
+type SidebarHandlers = {
   may: Myself["may"];
   open(session: Session): void;
   archive(session: Session): void;
@@ -747,7 +747,7 @@ type Sidebar = HTMLElement & {
   show(active: string | null): void;
 };
 type TabStrip = HTMLElement & { show(state: TabsState, sessionOf: (uid: string) => Session | undefined): void };
-type TabStripWishes = {
+type TabStripHandlers = {
   activate(uid: string | null, how: "press" | "walk"): void;
   close(uid: string): void;
   move(uid: string, to: number): void;
@@ -778,14 +778,14 @@ type Panels = {
 type Mark = Session["attention"] | "finished";
 type Groups = { needsYou: Api.InboxItem[]; working: Session[]; finished: Session[]; failed: Session[]; recent: Session[] };
 type Opened = { uid: string; title: string; projectId: string };
-type BoardWishes = {
+type BoardHandlers = {
   open(session: Session): void;
   openById(uid: string): void;
   seen(session: Session): void;
   /** Sends the last prompt of a failed turn again. */
   retry(session: Session): void;
 };
-type BoardOptions = { store: Store; drafts: Drafts; send: Send; wishes: BoardWishes; recent?: boolean };
+type BoardOptions = { store: Store; drafts: Drafts; send: Send; handlers: BoardHandlers; recent?: boolean };
 type Board = HTMLElement & {
   paint(): void;
   /** Puts the focus on the first thing that can be answered or opened; returns whether there is one. */
@@ -826,7 +826,7 @@ type News = {
 type PlaceOptions = {
   store: Store;
   line: Line;
-  wishes: { open(session: Opened): void; openById(uid: string): void; /** Opens a session with its changes beside it. */ openChanges(uid: string): void; erase(session: Session): void; setTheme(theme: string): void };
+  handlers: { open(session: Opened): void; openById(uid: string): void; /** Opens a session with its changes beside it. */ openChanges(uid: string): void; erase(session: Session): void; setTheme(theme: string): void };
 };
 /** The inside of a tab that is not a session. */
 type PlaceView = HTMLElement & { receive(frame: Frame): void; focusFirst(): void };
@@ -881,7 +881,7 @@ type Shell = {
   go(uid: string | null | undefined): void;
   palette(): void;
   commands(): PaletteCommand[];
-  act(wish: Wish): void;
+  act(shortcut: Shortcut): void;
   nextTheme(): void;
   setTheme(theme: string): void;
   paintTheme(): void;

@@ -92,6 +92,44 @@ declare namespace Api {
   /** What a session wants of its human. */
   type Attention = "needs_you" | "working" | "failed" | "idle" | "ended";
 
+  /** The audit trail: `GET /api/audit`. */
+  type Audit = {
+    /** The newest first. */
+    entries: AuditEntry[];
+    /** `before` for older ones, if there are any. */
+    next?: number;
+  };
+
+  /** Something that a human did. */
+  type AuditEntry = {
+    /** When. */
+    at: string;
+    /** The device and the address. */
+    from: string;
+    /** What was done, such as `prompt` or `answer request`. */
+    action: string;
+    /** What it was about, such as the title of a permission and the option that was chosen. */
+    subject: string;
+    /** The daemon, if several share the database. */
+    node?: string;
+    /** The project that it concerned. */
+    repoId?: string;
+    /** The request that it decided. */
+    requestId?: string;
+    /** The session that it concerned. */
+    sessionId?: string;
+    /** The user; absent for the owner of the daemon. */
+    user?: string;
+  };
+
+  /** A file that a restore left alone. */
+  type BlockedFile = {
+    /** Its path in the project. */
+    path: string;
+    /** What is in the way. */
+    why: string;
+  };
+
   /** How much a session has changed, from its first checkpoint to its last. */
   type ChangeTotals = {
     /** How many files. */
@@ -102,12 +140,38 @@ declare namespace Api {
     removed: number;
   };
 
+  /** A file that changed. */
+  type ChangedFile = {
+    /** Its path in the project, now or before it was deleted. */
+    path: string;
+    /** What happened to it. */
+    status: FileStatus;
+    /** Whether it has no lines to show. */
+    binary: boolean;
+    /** Lines that were added; absent for binary files. */
+    added?: number;
+    /** Where it was, or what it is a copy of. */
+    from?: string;
+    /** What it is; absent when it is gone. */
+    newMode?: FileMode;
+    /** What it was; absent when it is new. */
+    oldMode?: FileMode;
+    /** Lines that were removed; absent for binary files. */
+    removed?: number;
+  };
+
   /** How a rendered entry changes. */
   type ChunkHtml = {
     /** The entry's top-level elements from this one on are dropped. */
     from: number;
     /** What is appended in their place. */
     html: string;
+  };
+
+  /** What else is known of a session. */
+  type Circumstances = {
+    /** Why it ended: `user`, `idle_timeout`, `made_room`, … */
+    reason?: string;
   };
 
   /** A frame from a client, tagged by `type`. A session is named by its canonical id or its own. */
@@ -415,6 +479,53 @@ declare namespace Api {
     /** Is still there. */
     | { type: "ping" };
 
+  /** A comparison as it is now. */
+  type Comparison = {
+    /** Its id. */
+    id: string;
+    /** The project. */
+    repoId: string;
+    /** What the agents were told. */
+    prompt: string;
+    /** When it began. */
+    createdAt: string;
+    /** Whether every entry is done, with its test. */
+    done: boolean;
+    /** The agents, in the order in which they were given. */
+    entries: ComparisonEntry[];
+    /** The session that was kept. */
+    kept?: string;
+    /** The line of shell that tests their work. */
+    test?: string;
+  };
+
+  /** What one agent made of the prompt. */
+  type ComparisonEntry = {
+    /** What it does. */
+    state: ComparisonState;
+    /** The agent. */
+    agent?: string;
+    /** How long the turn took, in milliseconds. */
+    durationMs?: number;
+    /** Why it could not be begun, or not be discarded. */
+    error?: string;
+    /** The model that was asked for. */
+    model?: string;
+    /** Its session, with `changes`, `cost` and `worktree`. */
+    session?: Session;
+    /** The result of the test. */
+    test?: TestResult;
+  };
+
+  /** What an entry of a comparison does. */
+  type ComparisonState = "working" | "waiting" | "testing" | "ended" | "failed";
+
+  /** Comparisons: `GET /api/comparisons`. */
+  type Comparisons = {
+    /** Those, newest first. */
+    comparisons: Comparison[];
+  };
+
   /** All settings: `GET /api/config`. */
   type Config = {
     /** The file. */
@@ -443,6 +554,9 @@ declare namespace Api {
     choices?: string[];
   };
 
+  /** What one side did to a file. */
+  type ConflictSide = "changed" | "deleted";
+
   /** An amount of money. */
   type Cost = {
     /** How much. */
@@ -450,6 +564,23 @@ declare namespace Api {
     /** ISO 4217, such as `USD`. */
     currency: string;
   };
+
+  /** Something that a user is signed in with. */
+  type Device = {
+    /** Its id, which is no secret. */
+    id: string;
+    /** What it is. */
+    kind: DeviceKind;
+    /** What a browser calls itself; what a token is for. */
+    label: string;
+    /** When it signed in or was made. */
+    createdAt: string;
+    /** When it was last used. */
+    lastUsedAt?: string;
+  };
+
+  /** What a device is. */
+  type DeviceKind = "browser" | "token";
 
   /** A change to one file. */
   type Diff = {
@@ -460,6 +591,41 @@ declare namespace Api {
     /** The text before; absent for a new file. */
     oldText?: string;
   };
+
+  /** One place that differs, with the lines around it. */
+  type DiffHunk = {
+    /** Its first line in the old version, from 1. */
+    oldStart: number;
+    /** How many lines of the old version. */
+    oldLines: number;
+    /** Its first line in the new version, from 1. */
+    newStart: number;
+    /** How many lines of the new version. */
+    newLines: number;
+    /** The function or section that it is in. */
+    heading: string;
+    /** Its lines. */
+    lines: DiffLine[];
+  };
+
+  /** A line of a hunk. */
+  type DiffLine = {
+    /** In which version it is. */
+    kind: DiffLineKind;
+    /** Its text without the newline; bytes that are no text are replaced. */
+    text: string;
+    /** The words that differ from the line that it replaces: begin and end, in UTF-16 code units of `text`. */
+    marks?: any[][];
+    /** Its number in the new version. */
+    new?: number;
+    /** Whether no newline follows it. */
+    noNewline?: boolean;
+    /** Its number in the old version. */
+    old?: number;
+  };
+
+  /** In which version a line is. */
+  type DiffLineKind = "context" | "added" | "removed";
 
   /** One of the two versions that a diff compares. */
   type DiffSide = "old" | "new";
@@ -601,6 +767,36 @@ declare namespace Api {
   /** What sort of failure ended a turn. */
   type FailureKind = "interrupted" | "process_exited" | "agent_error" | "not_started" | "internal";
 
+  /** The diff of one file: `GET /api/sessions/:id/changes/file`. */
+  type FileDiff = {
+    /** Its path in the project, now or before it was deleted. */
+    path: string;
+    /** What happened to it. */
+    status: FileStatus;
+    /** Whether it has no lines to show. */
+    binary: boolean;
+    /** The places that differ, from top to bottom. */
+    hunks: DiffHunk[];
+    /** Whether these are all; a longer diff is cut off after about 2 MiB. */
+    complete: boolean;
+    /** Lines that were added; absent for binary files. */
+    added?: number;
+    /** Where it was, or what it is a copy of. */
+    from?: string;
+    /** What it is; absent when it is gone. */
+    newMode?: FileMode;
+    /** What it was; absent when it is new. */
+    oldMode?: FileMode;
+    /** Lines that were removed; absent for binary files. */
+    removed?: number;
+  };
+
+  /** What a path holds. */
+  type FileMode = "regular" | "executable" | "link" | "submodule";
+
+  /** What happened to a file. */
+  type FileStatus = "added" | "deleted" | "modified" | "type_changed" | "renamed" | "copied";
+
   /** What happened to the files of the project, by Convoke. */
   type FilesEvent =
     /** No checkpoint could be made, so the turn's changes cannot be shown or undone. Told once. */
@@ -680,6 +876,70 @@ declare namespace Api {
       what: string;
     };
 
+  /** Whether a work tree is finished. */
+  type FinishOutcome = "finished" | "pull_request" | "conflicts";
+
+  /** How a work tree ends. */
+  type FinishWay = "merge" | "squash" | "rebase" | "pr" | "keep" | "discard";
+
+  /** What is to become of a work tree: `POST /api/sessions/:id/finish`. */
+  type FinishWorktree = {
+    /** How it ends. */
+    how: FinishWay;
+    /** Whether files are deleted that no snapshot holds. */
+    force?: boolean;
+    /** The message of commits, and the title and body of a pull request; by default the session's title. */
+    message?: string;
+    /** Whether the agent is prompted to resolve conflicts. */
+    resolve?: boolean;
+  };
+
+  /** What became of a work tree. */
+  type FinishedWorktree = {
+    /** Whether it is finished. */
+    outcome: FinishOutcome;
+    /** The session after it. */
+    session: Session;
+    /** Files that base and branch changed differently; nothing was done then. */
+    conflicts: WorktreeConflict[];
+    /** The branch that has its commits now, that the pull request goes to, or that is in conflict; absent when the branch was kept or discarded. */
+    base?: string;
+    /** The last commit of its branch, which the base has now. */
+    commit?: string;
+    /** The prompt to resolve conflicts, if that was asked for. */
+    prompt?: Prompted;
+    /** The address of the pull request. */
+    pullRequest?: string;
+  };
+
+  /** The conversations of an agent. */
+  type FoundAgent = {
+    /** The source, as `POST /api/histories/import` names it: `claude`, `codex`, …. */
+    source: string;
+    /** What people call the agent. */
+    name: string;
+    /** How many conversations there are, those of subagents included. */
+    found: number;
+    /** Of how many something is stored here. */
+    imported: number;
+    /** Whether new ones are imported as they come. */
+    followed: boolean;
+    /** When the newest last changed. */
+    newest?: string;
+  };
+
+  /** A folder that only imported sessions name. */
+  type FoundRepo = {
+    /** The id of its sessions' project, which it keeps when it is added. */
+    id: string;
+    /** The last part of its path. */
+    name: string;
+    /** The folder, which may be gone. */
+    path: string;
+    /** How many sessions it has. */
+    sessions: number;
+  };
+
   /** A part of an excerpt. */
   type Fragment = {
     /** The words. */
@@ -718,6 +978,18 @@ declare namespace Api {
     comment: string;
   };
 
+  /** What there is to import: `GET /api/histories`. Nothing of what was said is read for it. */
+  type Histories = {
+    /** The setting `history.import`. */
+    import: HistoryImportMode;
+    /** The agents with at least one conversation, in the order of lists. */
+    agents: FoundAgent[];
+    /** Folders of imported sessions that are no projects; `POST /api/repos` with its path adds one. At most 1000. */
+    projects: FoundRepo[];
+    /** The import that runs, or the last one since the daemon started. */
+    run?: HistoryImport;
+  };
+
   /** An import that runs, or the last one: `GET /api/histories/import`, and the frame `history:import`. */
   type HistoryImport = {
     /** Its number since the daemon started; 0 if there was none. */
@@ -731,6 +1003,9 @@ declare namespace Api {
     /** Why it ended early, if it did; what was imported before stays, and the next import continues there. */
     error?: string;
   };
+
+  /** The setting `history.import`. */
+  type HistoryImportMode = "ask" | "always" | "never";
 
   /** A message in which the words are. */
   type Hit = {
@@ -813,6 +1088,19 @@ declare namespace Api {
   /** What is asked of a human. */
   type InboxKind = "permission" | "questions";
 
+  /** A file that checkpoints do not hold. */
+  type LeftOutFile = {
+    /** Its path in the project. */
+    path: string;
+    /** Why. */
+    reason: LeftOutReason;
+    /** Its size, if it is too large. */
+    bytes?: number;
+  };
+
+  /** Why checkpoints do not hold a file. */
+  type LeftOutReason = "too_large" | "unreadable" | "name" | "worktree";
+
   /** What happened to the session as a whole. These events, and no others, change what lists show of it. */
   type LifecycleEvent =
     /** The session ended well. */
@@ -882,6 +1170,62 @@ declare namespace Api {
     /** The session is on another machine now. */
     | SessionMove & { event: "moved" };
 
+  /** A session's work tree in a list. */
+  type ListedWorktree = {
+    /** The session. */
+    sessionId: string;
+    /** Its title. */
+    title: string;
+    /** Where the session is in its life. */
+    status: SessionStatus;
+    /** The project. */
+    repoId: string;
+    /** The project's name. */
+    repo: string;
+    /** Its folder. */
+    path: string;
+    /** Its branch. */
+    branch: string;
+    /** Whether it is there. */
+    state: WorktreeState;
+    /** The branch that gets its commits in the end. */
+    base?: string;
+    /** How it was removed. */
+    removed?: RemovedWorktree;
+  };
+
+  /** Who asks: `GET /api/me`. */
+  type Me = {
+    /** What they may do, unless a project says otherwise. */
+    role: UserRole;
+    /** Their roles in single projects. */
+    projects: ProjectRole[];
+    /** The user; absent for the owner of the daemon. */
+    name?: string;
+  };
+
+  /** A node to which a session may move, or why it may not. */
+  type MoveTarget = {
+    /** The node. */
+    node: string;
+    /** What people call it. */
+    name: string;
+    /** Whether it is away. */
+    away: boolean;
+    /** The projects there with the same git remote. */
+    repos: Repo[];
+    /** The other projects there, which must be named. */
+    others: Repo[];
+    /** Why it cannot move there without naming a project, or at all. */
+    reason?: string;
+  };
+
+  /** The nodes to which a session may move: `GET /api/sessions/:id/move`. */
+  type MoveTargets = {
+    /** All nodes but the session's own, by name. */
+    targets: MoveTarget[];
+  };
+
   /** What became of the files of a session that moved. */
   type MovedFiles =
     /** They were written into the project's folder, after a checkpoint of what was there. */
@@ -922,6 +1266,30 @@ declare namespace Api {
   type NewWorktree = {
     /** A branch that exists and is checked out nowhere, or the name of a new one; by default Convoke names a new one. */
     branch?: string;
+  };
+
+  /** A daemon that shares a database with others. */
+  type Node = {
+    /** Its id. */
+    id: string;
+    /** What people call it. */
+    name: string;
+    /** The version of its program. */
+    version: string;
+    /** When it was started. */
+    startedAt: string;
+    /** When it was last known to run. */
+    seenAt: string;
+    /** Whether it does not run, or cannot reach the database. */
+    away: boolean;
+    /** Whether it is the one that answers. */
+    own: boolean;
+  };
+
+  /** All nodes: `GET /api/nodes`. */
+  type Nodes = {
+    /** By name; none if the database is a file. */
+    nodes: Node[];
   };
 
   /** A fact about the session, with a sentence for people. */
@@ -1052,8 +1420,34 @@ declare namespace Api {
     /** The kernel cannot confine the agent. */
     | { event: "unconfined" };
 
+  /** A role in one project, in place of the general one. */
+  type ProjectRole = {
+    /** The project. */
+    repoId: string;
+    /** Its name. */
+    project: string;
+    /** What they may do there. */
+    role: UserRole;
+  };
+
   /** How far the agent is with a prompt. */
   type PromptState = "running" | "done";
+
+  /** A prompt that was taken. */
+  type Prompted = {
+    /** Always true; what is not taken is a problem. */
+    accepted: boolean;
+    /** The message that the prompt became. */
+    messageId: string;
+    /** Its place in the conversation; `null` as long as it waits. */
+    seq: number | null;
+    /** Whether it waits behind a running turn. */
+    queued: boolean;
+    /** The session's revision when it was accepted: all that comes of it is newer. */
+    rev: number;
+    /** The node that it waits for, which is away. */
+    waitsFor?: string;
+  };
 
   /** What the human said, and how far the agent is with it. */
   type PromptedEntry = {
@@ -1165,6 +1559,18 @@ declare namespace Api {
 
   /** The state of a request without what was said. */
   type RequestStatus = "pending" | "answered" | "rejected" | "timed_out" | "abandoned";
+
+  /** What was restored. */
+  type Restored = {
+    /** Files that were written. */
+    written: string[];
+    /** Files that were removed. */
+    removed: string[];
+    /** Files that differ and were left alone. */
+    blocked: BlockedFile[];
+    /** The session with the conversation up to there, if that was restored. */
+    session?: Session;
+  };
 
   /** With how much of the conversation in mind a process resumed it. */
   type Resumed = "native" | "replay" | "summary" | "afresh" | "forked" | "forked_replay";
@@ -1672,6 +2078,74 @@ declare namespace Api {
       hint?: string;
     };
 
+  /** A session: a durable conversation of one agent in one project. */
+  type Session = {
+    /** Its id, which never changes. */
+    id: string;
+    /** The project in which its agent works. */
+    repoId: string;
+    /** The agent's name in the catalogue. */
+    agent: string;
+    /** What the agent itself calls the session now; `null` until it was started. */
+    agentSessionId: string | null;
+    /** “New Session” until something was said in it or it was named. */
+    title: string;
+    /** Where it is in its life. */
+    status: SessionStatus;
+    /** Whether a prompt is accepted: by an active session, and by one that was completed because it was idle, which the prompt resumes. Another session must be resumed first. */
+    acceptsPrompts: boolean;
+    /** Whether lists hide it. */
+    archived: boolean;
+    /** When it was created. */
+    createdAt: string;
+    /** When anything last happened in it. */
+    updatedAt: string;
+    /** When a prompt last came or a turn last ended. */
+    lastActiveAt: string;
+    /** How many messages it has; also the seq of the newest. */
+    messageCount: number;
+    /** What else is known of it. */
+    metadata: Circumstances;
+    /** What it does now. */
+    activity: Activity;
+    /** What it wants of its human. */
+    attention: Attention;
+    /** Whether a turn ended that no human has looked at. */
+    unseen: boolean;
+    /** What it changed in its project, from its first checkpoint to its last. */
+    changes?: ChangeTotals;
+    /** Money spent on it. */
+    cost?: Cost;
+    /** Why the last turn failed, if it did. */
+    failure?: Failure;
+    /** The last line of the newest answer, as plain text. */
+    lastLine?: string;
+    /** The node that it belongs to, as `GET /api/nodes` lists it; absent if the database is a file. */
+    node?: string;
+    /** When the running turn began. */
+    runningSince?: string;
+    /** The step of the plan that is in progress. */
+    step?: string;
+    /** The work tree that it has for itself. */
+    worktree?: OwnWorktree;
+  };
+
+  /** What a session, or one of its turns, changed: `GET /api/sessions/:id/changes`. */
+  type SessionChanges = {
+    /** The turns that have checkpoints, by the seqs of their prompts. */
+    turns: number[];
+    /** The files, in order of their paths. */
+    files: ChangedFile[];
+    /** All of them together. */
+    totals: ChangeTotals;
+    /** Whether `files` has all of them; if not, their lines are not counted. */
+    complete: boolean;
+    /** Files that the checkpoints do not hold: too large, or not readable. */
+    leftOut: LeftOutFile[];
+    /** The turn that the files are of; absent for the whole session. */
+    turn?: number;
+  };
+
   /** A session in a list. */
   type SessionItem = {
     /** Its canonical id; its own id as long as there is none. */
@@ -1906,6 +2380,16 @@ declare namespace Api {
     teams: Team[];
   };
 
+  /** The result of a test. */
+  type TestResult = {
+    /** The end of what it printed. */
+    output: string;
+    /** How long it took, in milliseconds. */
+    durationMs: number;
+    /** Its exit code; absent when it did not end by itself, or could not be started. */
+    exitCode?: number;
+  };
+
   /** A tool call as it stands. */
   type ToolCall = {
     /** The agent's id of the call. */
@@ -1996,6 +2480,29 @@ declare namespace Api {
     outputTokens?: number;
   };
 
+  /** A user. */
+  type User = {
+    /** Their name. */
+    name: string;
+    /** What they may do, unless a project says otherwise. */
+    role: UserRole;
+    /** Their roles in single projects. */
+    projects: ProjectRole[];
+    /** Their tokens, and their browsers that are signed in at this daemon. */
+    devices: Device[];
+    /** When they were added. */
+    createdAt: string;
+  };
+
+  /** What a user may do. Each role includes those before it. */
+  type UserRole = "viewer" | "member" | "owner";
+
+  /** All users: `GET /api/users`. */
+  type Users = {
+    /** By name. The owner of the daemon is not among them. */
+    users: User[];
+  };
+
   /** Words of the agent's. */
   type Words = {
     /** The words so far. */
@@ -2004,5 +2511,24 @@ declare namespace Api {
     partial: boolean;
     /** The words as sanitised HTML, for clients that opened the session with `render`. */
     html?: string;
+  };
+
+  /** A file that two branches changed differently. */
+  type WorktreeConflict = {
+    /** The file, relative to the work tree. */
+    path: string;
+    /** What the base did to it. */
+    base: ConflictSide;
+    /** What the branch did to it. */
+    branch: ConflictSide;
+  };
+
+  /** Whether a work tree is there. */
+  type WorktreeState = "ready" | "missing" | "removed";
+
+  /** The work trees of all sessions: `GET /api/worktrees`. */
+  type Worktrees = {
+    /** Those, of the newest session first. */
+    worktrees: ListedWorktree[];
   };
 }

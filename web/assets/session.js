@@ -480,14 +480,14 @@ addEventListener("message", ({ origin, source, data }) => {
 });
 addEventListener("keydown", (event) => {
 	const isText = isTyping(event.target);
-	const wish = shellAction(event, isText);
+	const shortcut = shellAction(event, isText);
 	if ((event.ctrlKey || event.metaKey) && event.key === ".") stopping.stop();
 	else if (event.key === "Escape" && !event.repeat && !document.querySelector("dialog[open], :popover-open")) beside.escape() || (composer.focus(), stopping.escape());
-	else if (wish?.action === "changes") beside.toggle();
-	else if (wish?.action === "finish") finish();
-	else if (wish?.action === "request" && pendingRequest(log)) focusRequest();
-	else if (wish && isEmbedded) tellShell("key", wish);
-	else if (wish?.action === "help") dialogs.help();
+	else if (shortcut?.action === "changes") beside.toggle();
+	else if (shortcut?.action === "finish") finish();
+	else if (shortcut?.action === "request" && pendingRequest(log)) focusRequest();
+	else if (shortcut && isEmbedded) tellShell("key", shortcut);
+	else if (shortcut?.action === "help") dialogs.help();
 	else if (dialogs.isOpen() || !choose(log, event)) return;
 	event.preventDefault();
 });

@@ -277,7 +277,7 @@ const erase = (session) => ask.erase(line, session);
 const boardOptions = {
 	store,
 	drafts,
-	wishes: {
+	handlers: {
 		open: shell.open,
 		openById: shell.openById,
 		seen: ({ uid: sessionId }) => shell.ask("session:seen", { sessionId }),
@@ -292,7 +292,7 @@ const boardOptions = {
 };
 const layout = makeLayout(() => (find("toggle-main").hidden = find("bar-inbox").hidden = !find("side").hidden));
 const news = makeNews(store, (uid) => (uid ? shell.openById(uid) : shell.go(null)));
-const panels = makePanels(find("panels"), (uid) => makePlace(uid, { store, line, wishes: { open: shell.open, openById: shell.openById, openChanges: shell.openChanges, erase, setTheme: shell.setTheme } }));
+const panels = makePanels(find("panels"), (uid) => makePlace(uid, { store, line, handlers: { open: shell.open, openById: shell.openById, openChanges: shell.openChanges, erase, setTheme: shell.setTheme } }));
 const home = makeHome(boardOptions, { store, line, drafts, oncreated: shell.open, onadd: shell.addProject, oncompare: () => shell.openById("@comparisons") }, shell.palette, shell.openById);
 const inbox = makeInbox(boardOptions, () => shell.act({ action: "inbox" }));
 const sidebar = makeSidebar(store, {
@@ -348,10 +348,10 @@ shell.setTabs(state);
 
 addEventListener("storage", shell.paintTheme);
 addEventListener("keydown", (event) => {
-	const wish = shellAction(event, isTyping(event.target));
-	if (!wish) return;
+	const shortcut = shellAction(event, isTyping(event.target));
+	if (!shortcut) return;
 	event.preventDefault();
-	shell.act(wish);
+	shell.act(shortcut);
 });
 addEventListener("message", ({ origin, source, data }) => {
 	const uid = origin === location.origin ? (panels.sessionOf(source) ?? "") : "";

@@ -123,10 +123,10 @@ nodes.onchange(refresh);
 on(find("stretch"), "change", refresh);
 on(find("stop"), "click", () => dialogs.confirm("Stop all agents?", "All running turns in all sessions and teams are cancelled, and the agents are stopped. Sessions are kept, and continue with the next prompt.", "Stop all", stop));
 addEventListener("keydown", (event) => {
-	const wish = shellAction(event, isTyping(event.target));
-	if (!wish) return;
-	if (isEmbedded) parent.postMessage({ convoke: "key", ...wish }, location.origin);
-	else if (wish.action === "help") dialogs.help();
+	const shortcut = shellAction(event, isTyping(event.target));
+	if (!shortcut) return;
+	if (isEmbedded) parent.postMessage({ convoke: "key", ...shortcut }, location.origin);
+	else if (shortcut.action === "help") dialogs.help();
 	else return;
 	event.preventDefault();
 });

@@ -20,21 +20,21 @@ function follow(href = "") {
 }
 
 /** @param {FileOptions} options @returns {FileView} */
-export function makeFile({ path, watcher, width, isSplit, load, comments, wishes, place }) {
+export function makeFile({ path, watcher, width, isSplit, load, comments, handlers, place }) {
 	const [folder, name] = [path.slice(0, path.lastIndexOf("/") + 1), path.slice(path.lastIndexOf("/") + 1)];
 	const letter = h("span.status", { ariaHidden: "true" });
 	const word = h("span.away");
 	const notes = h("span.notes");
 	const many = h("span.sums");
 	const fold = h("button.file-fold", { onclick: () => toggle(!isOpen) }, icon("chevron"), letter, h("bdi.path", { title: path }, h("span.muted", folder), h("b", name)), word, notes);
-	const box = h("input", { type: "checkbox", onchange: () => wishes.viewed(path, box.checked) });
+	const box = h("input", { type: "checkbox", onchange: () => handlers.viewed(path, box.checked) });
 	const viewed = h("label.viewed", { title: "Mark this file as viewed (V)" }, box, h("span", "Viewed"));
 	const menu = menuButton(`Menu of ${path}`, () => {
 		const address = fileLink(place.editor, place.root, path);
 		/** @type {MenuItem[]} */
 		const items = [["Copy the path", "copy", () => copy(path).then(() => toast("Copied."))]];
 		if (address && file.status !== "deleted") items.push(["Open in the editor", "open", () => follow(address)]);
-		if (wishes.may()) items.push(["Revert this file…", "undo", () => wishes.revert(path)]);
+		if (handlers.may()) items.push(["Revert this file…", "undo", () => handlers.revert(path)]);
 		return items;
 	});
 	const body = h("div.file-body", { tabIndex: 0, role: "group", label: `Changes to ${path}`, hidden: true });
@@ -49,7 +49,7 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, wishes
 
 	function toggle(wanted = true) {
 		view.open(wanted);
-		wishes.toggled(path, wanted);
+		handlers.toggled(path, wanted);
 	}
 
 	async function read() {
@@ -68,7 +68,7 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, wishes
 		const isSame = found && lines && JSON.stringify(found) === JSON.stringify(next);
 		found = next;
 		if (!isSame) paint();
-		wishes.loaded(path);
+		handlers.loaded(path);
 	}
 
 	function paint() {
@@ -76,7 +76,7 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, wishes
 		lines = null;
 		if (!found) return;
 		const { hunks, complete, binary, status } = found;
-		if (hunks.length) lines = makeLines({ path, hunks, split: isSplit(), watcher, width: width(), comments: () => comments(path), isReverted: (hunk) => wishes.isReverted(path, digest(JSON.stringify(hunks[hunk]))), wishes: { may: wishes.may, revert: (hunk) => wishes.revert(path, hunk, digest(JSON.stringify(hunks[hunk]))) } });
+		if (hunks.length) lines = makeLines({ path, hunks, split: isSplit(), watcher, width: width(), comments: () => comments(path), isReverted: (hunk) => handlers.isReverted(path, digest(JSON.stringify(hunks[hunk]))), handlers: { may: handlers.may, revert: (hunk) => handlers.revert(path, hunk, digest(JSON.stringify(hunks[hunk]))) } });
 		const empty = binary ? "A binary file: its content cannot be shown here." : status === "renamed" || status === "copied" ? "Its content is the same." : status === "added" ? "The file is empty." : "No line of it changed.";
 		fill(body, lines ? lines.element : h("p.file-note.muted", empty), !complete && h("p.file-note", icon("warning"), "This diff is too long to be shown whole: it is cut off here."), ...outdated());
 	}

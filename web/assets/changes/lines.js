@@ -10,7 +10,7 @@ const LINE = 20;
 const CHARACTER = 7.6;
 
 /** @param {LinesOptions} options @returns {Lines} */
-export function makeLines({ path, hunks, split, watcher, width, comments, wishes, isReverted }) {
+export function makeLines({ path, hunks, split, watcher, width, comments, handlers, isReverted }) {
 	const rows = rowsOf(hunks, split);
 	const coloursOf = colouring(rows, (text) => colours(path, text));
 	/** The elements below a row: comments, and the one that is being written. @type {Map<number, HTMLElement[]>} */
@@ -25,7 +25,7 @@ export function makeLines({ path, hunks, split, watcher, width, comments, wishes
 
 	/** @param {DiffRow} row */
 	function headRow({ head = "", hunk }) {
-		return h("div.hunk", { "data-hunk": hunk }, h("span.title", { title: head }, head), isReverted(hunk) ? h("span.tag", "reverted") : wishes.may() && iconButton("undo", "Revert this change", () => wishes.revert(hunk), { title: "Revert this change in the file" }));
+		return h("div.hunk", { "data-hunk": hunk }, h("span.title", { title: head }, head), isReverted(hunk) ? h("span.tag", "reverted") : handlers.may() && iconButton("undo", "Revert this change", () => handlers.revert(hunk), { title: "Revert this change in the file" }));
 	}
 
 	/** @param {ShownLine | undefined} line */

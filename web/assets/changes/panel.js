@@ -162,7 +162,7 @@ export const makePanel = component("convoke-changes", (element, options) => {
 			isSplit: () => isSplit,
 			load: (file) => rest(`${base}/file?path=${encodeURIComponent(file)}${turn ? `&turn=${turn}` : ""}`),
 			comments: review.on,
-			wishes: {
+			handlers: {
 				may: options.may,
 				viewed: setViewed,
 				toggled: (file, isOpen) => chosen.set(file, isOpen),

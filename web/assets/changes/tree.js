@@ -4,7 +4,7 @@ import { STATUS, treeOf } from "../lib/changes.js";
 import { h, icon, keyed, on } from "../ui/dom.js";
 import { sums } from "./file.js";
 
-/** @param {{ go(path: string): void, isViewed(path: string): boolean, commentsOn(path: string): number }} wishes @returns {FileTree} */
+/** @param {{ go(path: string): void, isViewed(path: string): boolean, commentsOn(path: string): number }} handlers @returns {FileTree} */
 export function makeTree({ go, isViewed, commentsOn }) {
 	const element = h("ul.tree", { role: "tree", label: "Changed files" });
 	const closed = /** @type {Set<string>} */ (new Set());

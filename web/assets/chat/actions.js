@@ -3,8 +3,8 @@
 import { copy, fill, h, iconButton } from "../ui/dom.js";
 import { toast } from "../ui/parts.js";
 
-/** @param {MessageWishes} wishes */
-export function makeActions(wishes) {
+/** @param {MessageHandlers} handlers */
+export function makeActions(handlers) {
 	const element = h("div.actions", { role: "toolbar", label: "Message" });
 
 	async function put(text = "", what = "Copied.") {
@@ -18,15 +18,15 @@ export function makeActions(wishes) {
 			const isUser = entry.type === "user";
 			// Read when the button is pressed, since the message may still grow.
 			const words = () => /** @type {HTMLElement} */ (at.querySelector(".md")).innerText;
-			const source = () => wishes.source(entry.entryId);
+			const source = () => handlers.source(entry.entryId);
 			fill(element,
 				iconButton("copy", "Copy", () => put(isUser ? source() : words())),
 				!isUser && iconButton("markdown", "Copy as Markdown", () => put(source(), "Copied as Markdown.")),
-				isUser && wishes.canSend() && iconButton("edit", "Edit and resend", () => wishes.edit(source(), entry)),
-				isUser && wishes.canSend() && iconButton("retry", "Send again", () => wishes.resend(source(), entry)),
-				isUser && wishes.canRestore() && iconButton("undo", "Restore to before this…", () => wishes.restore(entry.seq)),
-				wishes.canFork(entry.seq) && iconButton("branch", "Fork from here", () => wishes.fork(entry.seq)),
-				iconButton("link", "Copy link", () => put(wishes.link(entry.seq), "Link copied.")));
+				isUser && handlers.canSend() && iconButton("edit", "Edit and resend", () => handlers.edit(source(), entry)),
+				isUser && handlers.canSend() && iconButton("retry", "Send again", () => handlers.resend(source(), entry)),
+				isUser && handlers.canRestore() && iconButton("undo", "Restore to before this…", () => handlers.restore(entry.seq)),
+				handlers.canFork(entry.seq) && iconButton("branch", "Fork from here", () => handlers.fork(entry.seq)),
+				iconButton("link", "Copy link", () => put(handlers.link(entry.seq), "Link copied.")));
 			at.append(element);
 		},
 	};

@@ -6,9 +6,9 @@ import { fill, h, icon, setText } from "../ui/dom.js";
 import { menuButton, toastError } from "../ui/parts.js";
 import { styles } from "../ui/styles.js";
 
-/** @param {HeaderWishes} wishes @param {HTMLElement} changes @returns {Header} */
-export function makeHeader(wishes, changes) {
-	const rename = () => import("../ui/edit-title.js").then(({ editTitle }) => editTitle(title, title.textContent ?? "", wishes.rename), toastError);
+/** @param {HeaderHandlers} handlers @param {HTMLElement} changes @returns {Header} */
+export function makeHeader(handlers, changes) {
+	const rename = () => import("../ui/edit-title.js").then(({ editTitle }) => editTitle(title, title.textContent ?? "", handlers.rename), toastError);
 	const title = h("button.title-button", { title: "Rename", onclick: rename });
 	const badge = h("span.badge");
 	const place = h("span.muted.place");
@@ -16,9 +16,9 @@ export function makeHeader(wishes, changes) {
 	const where = h("span.muted.node", { hidden: true }, icon("system"), machine);
 	const branch = h("span.title");
 	const tree = h("span.muted.branch", { hidden: true }, icon("branch"), h("span.away", "Branch "), branch);
-	const finish = h("button.button.small.finish-button", { hidden: true, title: "Finish the work tree (Alt+M)", onclick: wishes.finish }, "Finish…");
+	const finish = h("button.button.small.finish-button", { hidden: true, title: "Finish the work tree (Alt+M)", onclick: handlers.finish }, "Finish…");
 	return {
-		element: h("header.chat-head", h("a.icon-button.home", { href: "/", label: "All sessions", title: "All sessions" }, icon("back")), badge, h("h1", title), place, where, tree, finish, changes, menuButton("Session menu", wishes.items)),
+		element: h("header.chat-head", h("a.icon-button.home", { href: "/", label: "All sessions", title: "All sessions" }, icon("back")), badge, h("h1", title), place, where, tree, finish, changes, menuButton("Session menu", handlers.items)),
 		rename: () => title.disabled || rename(),
 		show(session, project, agent, node, canAct) {
 			const { worktree } = session;
@@ -42,8 +42,8 @@ export function makeHeader(wishes, changes) {
 	};
 }
 
-/** The queued prompts. Most conversations have none, so the module that lists them is loaded with the first. @param {QueueWishes} wishes @returns {QueueView} */
-export function makeWaiting(wishes) {
+/** The queued prompts. Most conversations have none, so the module that lists them is loaded with the first. @param {QueueHandlers} handlers @returns {QueueView} */
+export function makeWaiting(handlers) {
 	const element = h("div");
 	let view = /** @type {QueueView | null} */ (null);
 	let loading = /** @type {Promise<void> | null} */ (null);
@@ -54,7 +54,7 @@ export function makeWaiting(wishes) {
 			last = [prompts, held, canAct];
 			if (view) view.show(prompts, held, canAct);
 			else if (prompts.length) loading ??= Promise.all([import("./queue-view.js"), styles("queue")]).then(([{ makeQueue }]) => {
-				view = makeQueue(wishes);
+				view = makeQueue(handlers);
 				element.append(view.element);
 				view.show(...last);
 			}, () => void (loading = null));
@@ -65,7 +65,7 @@ export function makeWaiting(wishes) {
 /** That a session has ended, and why if it ended by itself. @type {Record<string, string>} */
 const ENDS = { idle_timeout: "This session ended after a time without activity.", made_room: "This session ended to make room for another one.", imported: "Imported: the original lives with its agent." };
 
-/** @param {StripWishes} wishes @returns {Strip} */
+/** @param {StripHandlers} handlers @returns {Strip} */
 export function makeStrip({ onresume, onunarchive, onask, onrestore, queue }) {
 	const text = h("span.strip-text");
 	const show = h("button.link", { hidden: true, title: "Go to the request (Alt+A)", onclick: onask }, "Show");

@@ -5,7 +5,7 @@ import { me } from "../ui/me.js";
 import { nodes } from "../ui/nodes.js";
 import { dialogs, toast, toastError } from "../ui/parts.js";
 
-/** @param {Session} session @param {SessionMenuWishes} wishes @returns {MenuItem[]} */
+/** @param {Session} session @param {SessionMenuHandlers} handlers @returns {MenuItem[]} */
 export function menuOf({ id, uid, projectId, archived, title, node }, { isEmbedded, hasTree, ask, rename, finish, isRunning, tellShell }) {
 	const may = me.may("member", projectId);
 	const link = `${location.origin}/?open=${encodeURIComponent(uid)}`;

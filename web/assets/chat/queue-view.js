@@ -5,10 +5,10 @@ import { namesOf, plural } from "../lib/words.js";
 import { h, icon, iconButton, keyed, on, part, setText } from "../ui/dom.js";
 import { me } from "../ui/me.js";
 
-/** @param {QueueWishes} wishes @returns {QueueView} */
-export function makeQueue(wishes) {
+/** @param {QueueHandlers} handlers @returns {QueueView} */
+export function makeQueue(handlers) {
 	const count = h("span");
-	const next = h("button.button.small", { hidden: true, onclick: () => wishes.send(prompts[0].id) }, "Send next");
+	const next = h("button.button.small", { hidden: true, onclick: () => handlers.send(prompts[0].id) }, "Send next");
 	const list = h("ol", { label: "Waiting prompts" });
 	const element = h("section.queue", { label: "Waiting prompts", hidden: true }, h("div.queue-head", icon("clock"), count, next), list);
 	let prompts = /** @type {Api.QueuedEntry[]} */ ([]);
@@ -23,7 +23,7 @@ export function makeQueue(wishes) {
 	const focusOn = (/** @type {HTMLElement | null | undefined} */ line) => line?.focus();
 
 	function move(id = "", to = 0) {
-		if (to >= 0 && to < prompts.length && to !== placeOf(id) && !isAway(id)) wishes.move(id, to);
+		if (to >= 0 && to < prompts.length && to !== placeOf(id) && !isAway(id)) handlers.move(id, to);
 	}
 
 	/** @param {HTMLElement} line */
@@ -41,7 +41,7 @@ export function makeQueue(wishes) {
 			line.draggable = true;
 			if (hadFocus) line.focus();
 			const written = box.value.trim();
-			if (keeps && written && written !== before) wishes.edit(id, written);
+			if (keeps && written && written !== before) handlers.edit(id, written);
 		};
 		box.onblur = () => end();
 		on(box, "keydown", (event) => {
@@ -63,19 +63,19 @@ export function makeQueue(wishes) {
 		const line = h("li", { tabIndex: -1, draggable: true },
 			h("span.grip", icon("grip")), h("span.queue-who.muted"), h("span.queue-text", { ondblclick: () => edit(line, id) }), h("span.queue-files", icon("attach"), h("span")),
 			h("span.queue-actions",
-				iconButton("send", "Send now", () => wishes.send(id), { title: "Send now: stops the running turn (Ctrl+Enter)" }),
+				iconButton("send", "Send now", () => handlers.send(id), { title: "Send now: stops the running turn (Ctrl+Enter)" }),
 				iconButton("edit", "Edit", () => edit(line, id), { title: "Edit (Enter)" }),
 				iconButton("up", "Move up", () => move(id, placeOf(id) - 1), { title: "Move up (Alt+↑)", className: "icon-button up" }),
 				iconButton("lower", "Move down", () => move(id, placeOf(id) + 1), { title: "Move down (Alt+↓)", className: "icon-button down" }),
-				iconButton("close", "Remove", () => wishes.remove(id), { title: "Remove (Delete)" })));
+				iconButton("close", "Remove", () => handlers.remove(id), { title: "Remove (Delete)" })));
 		on(line, "keydown", (event) => {
 			if (isTyping(event.target) || event.target !== line) return;
 			const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
 			if (step && event.altKey) canAct && move(id, placeOf(id) + step);
 			else if (step) focusOn(/** @type {HTMLElement} */ (list.children[placeOf(id) + step]));
 			else if (!canAct) return;
-			else if (event.key === "Delete" || event.key === "Backspace") wishes.remove(id);
-			else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) isAway(id) || wishes.send(id);
+			else if (event.key === "Delete" || event.key === "Backspace") handlers.remove(id);
+			else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) isAway(id) || handlers.send(id);
 			else if (event.key === "Enter") edit(line, id);
 			else return;
 			event.preventDefault();
@@ -117,7 +117,7 @@ export function makeQueue(wishes) {
 				const { box } = edited;
 				box.onblur = null;
 				edited = null;
-				wishes.lost(box.value);
+				handlers.lost(box.value);
 			}
 			keyed(list, prompts, ({ id }) => id, make, (line, { content, attachments, by, waitsFor }) => {
 				line.draggable = canAct && !waitsFor && !line.querySelector("textarea");

@@ -5,7 +5,7 @@ import { dialogs, toastError } from "../ui/parts.js";
 /** A second Escape within this time stops the agent. */
 const ESCAPE_MS = 1000;
 
-/** @param {StopWishes} wishes */
+/** @param {StopHandlers} handlers */
 export function makeStop({ isRunning, waiting, cancel, hint }) {
 	let [escapedAt, timer] = [0, 0];
 

@@ -29,7 +29,7 @@ export function isTyping(target) {
 	return !!field && !["checkbox", "radio"].includes(field.type);
 }
 
-/** The action of a key press. @param {KeyboardEvent} press @returns {Wish | null} */
+/** The action of a key press. @param {KeyboardEvent} press @returns {Shortcut | null} */
 export function shellAction({ key, code, altKey, ctrlKey, metaKey, shiftKey }, typing = false) {
 	const mod = ctrlKey || metaKey;
 	let keys = key;

@@ -7,7 +7,7 @@ import { me } from "../ui/me.js";
 import { toastError } from "../ui/parts.js";
 
 /** @type {(place: PlaceOptions) => PlaceView} */
-export const makeArchive = component("convoke-archive", (element, { store, line, wishes }) => {
+export const makeArchive = component("convoke-archive", (element, { store, line, handlers }) => {
 	const field = h("input.field", { type: "search", placeholder: "Search the archive by title or project", label: "Search the archive" });
 	const list = h("ul.archive-list");
 	const told = h("p.muted", { role: "status" }, "Loading…");
@@ -18,9 +18,9 @@ export const makeArchive = component("convoke-archive", (element, { store, line,
 	/** @param {Session} session */
 	function make(session) {
 		const { uid: sessionId, title } = session;
-		return h("li", h("button.link.name", { onclick: () => wishes.open(session) }, title), h("span.badge", store.agent(session.cliType).badge), h("span.muted.place"), h("time.muted"),
+		return h("li", h("button.link.name", { onclick: () => handlers.open(session) }, title), h("span.badge", store.agent(session.cliType).badge), h("span.muted.place"), h("time.muted"),
 			me.may("member", session.projectId) && h("button.button.small", { label: `Restore ${title}`, onclick: () => line.request("session:unarchive", { sessionId }).catch(toastError) }, "Restore"),
-			me.may("owner", session.projectId) && h("button.button.small", { label: `Delete ${title}`, onclick: () => wishes.erase(session) }, "Delete…"));
+			me.may("owner", session.projectId) && h("button.button.small", { label: `Delete ${title}`, onclick: () => handlers.erase(session) }, "Delete…"));
 	}
 
 	function paint() {

@@ -15,7 +15,7 @@ const GROUPS = [["working", "Working"], ["finished", "Finished, not seen yet"], 
 
 /** @type {(options: BoardOptions) => Board} */
 export const makeBoard = component("convoke-board", (element, options) => {
-	const { store, wishes } = options;
+	const { store, handlers } = options;
 	const section = (name = "", title = "") => h("section.group", { "data-group": name, hidden: true, label: title }, h("h2", h("span", title), h("span.muted.many")), h("div.items"));
 	const asked = section("needsYou", "Needs you");
 	const heading = part(asked, "h2 > span");
@@ -25,7 +25,7 @@ export const makeBoard = component("convoke-board", (element, options) => {
 	/** @param {Api.InboxItem} item */
 	function makeAsked(item) {
 		const uid = store.uidOf(item);
-		const name = uid ? h("button.link.name", { title: "Open the session", onclick: () => wishes.openById(uid) }) : h("span.name");
+		const name = uid ? h("button.link.name", { title: "Open the session", onclick: () => handlers.openById(uid) }) : h("span.name");
 		const place = item.project ?? item.workingDirectory ?? "";
 		const root = store.projects.find(({ id }) => id === item.projectId)?.path ?? item.workingDirectory;
 		const around = { ...options, may: () => me.may("member", item.projectId) };
@@ -52,11 +52,11 @@ export const makeBoard = component("convoke-board", (element, options) => {
 		const open = (/** @type {MouseEvent} */ event) => {
 			if (event.ctrlKey || event.metaKey || event.shiftKey) return;
 			event.preventDefault();
-			wishes.open(session());
+			handlers.open(session());
 		};
 		const actions = h("div.item-actions",
-			h("button.button.small.retry", { onclick: () => wishes.retry(session()) }, icon("retry"), "Retry"),
-			iconButton("check", "Mark as seen", () => wishes.seen(session()), { className: "icon-button see" }));
+			h("button.button.small.retry", { onclick: () => handlers.retry(session()) }, icon("retry"), "Retry"),
+			iconButton("check", "Mark as seen", () => handlers.seen(session()), { className: "icon-button see" }));
 		return h("article.item", makeMark(),
 			h("div.item-body", h("div.from", h("a.name", { href: `/s/${encodeURIComponent(uid)}`, onclick: open }), h("span.badge"), h("span.muted.place"), h("span.sums"), h("span.muted.sum"), h("time.muted")), h("p.item-text"), h("pre.item-detail", { tabIndex: 0, label: "Last output of the agent" })),
 			actions);

@@ -13,7 +13,7 @@ import { makeMark, paintMark, paintSums } from "./marks.js";
 const COLUMNS = [["agent", "Agent"], ["state", "State"], ["changes", "Changes"], ["cost", "Cost"], ["time", "Time"], ["test", "Test"]];
 
 /** @param {PlaceOptions & { changed(comparison: Api.Comparison): void }} options */
-export function makeComparison({ store, wishes, changed }) {
+export function makeComparison({ store, handlers, changed }) {
 	const prompt = h("h3");
 	const about = h("p.muted");
 	const test = h("p.muted.tested");
@@ -21,7 +21,7 @@ export function makeComparison({ store, wishes, changed }) {
 	const element = h("section.comparison", prompt, about, test, h("div.table-scroller", h("table", h("thead", h("tr", ...COLUMNS.map(([, title]) => h("th", { scope: "col" }, title)), h("th", h("span.away", "Actions")))), body)));
 	let shown = "";
 
-	/** @param {Api.Comparison} comparison @param {Api.FoundSession} session */
+	/** @param {Api.Comparison} comparison @param {Api.Session} session */
 	async function keepOne(comparison, session) {
 		const others = comparison.entries.filter((entry) => entry.session && entry.session.id !== session.id).length;
 		const { branch = "", base } = session.worktree ?? {};
@@ -37,7 +37,7 @@ export function makeComparison({ store, wishes, changed }) {
 		if (found) tellFinished(...found);
 	}
 
-	/** Discards a candidate that remained when another one was kept. @param {Api.FoundSession} session @param {() => void} again */
+	/** Discards a candidate that remained when another one was kept. @param {Api.Session} session @param {() => void} again */
 	async function discard(session, again) {
 		const { branch = "", base } = session.worktree ?? {};
 		const found = await askFinish({ heading: "Discard this one", intro: [], title: session.title, branch, base, restore: () => trees.restore(session.id), ways: ["discard"], send: (body) => finishTree(session.id, body) });
@@ -53,8 +53,8 @@ export function makeComparison({ store, wishes, changed }) {
 		const button = (words = "", onclick = () => {}) => h("button.button.small", { label: `${words} (${name})`, onclick }, words);
 		const again = () => rest(`/api/comparisons/${comparison.id}`).then(changed, () => {});
 		return [
-			button("Open", () => wishes.openById(id)),
-			button("Changes", () => wishes.openChanges(id)),
+			button("Open", () => handlers.openById(id)),
+			button("Changes", () => handlers.openChanges(id)),
 			...(!me.may("member", comparison.repoId) ? [] : [worktree?.removed && comparison.kept !== id && button("Restore", () => trees.restore(id).then(again)),
 			comparison.kept && comparison.kept !== id && worktree && !worktree.removed && button("Discard…", () => discard(session, again)),
 			canKeep(comparison) && worktree && !worktree.removed && button("Keep this one…", () => keepOne(comparison, session))]),

@@ -7,8 +7,8 @@ import { editTitle } from "../ui/edit-title.js";
 import { menuButton } from "../ui/parts.js";
 import { makeMark, paintMarkOf, paintSums } from "./marks.js";
 
-/** @param {RowWishes} wishes @returns {Row} */
-export function makeRow(uid = "", wishes) {
+/** @param {RowHandlers} handlers @returns {Row} */
+export function makeRow(uid = "", handlers) {
 	const title = h("span.title");
 	const dot = makeMark();
 	const badge = h("span.badge");
@@ -24,15 +24,15 @@ export function makeRow(uid = "", wishes) {
 			// With a modifier the browser opens the session as a separate page.
 			if (event.ctrlKey || event.metaKey || event.shiftKey) return;
 			event.preventDefault();
-			wishes.open();
+			handlers.open();
 		},
-		onkeydown: ({ key }) => wishes.may("member") && (key === "F2" ? rename() : key === "Delete" && wishes.archive()),
+		onkeydown: ({ key }) => handlers.may("member") && (key === "F2" ? rename() : key === "Delete" && handlers.archive()),
 	}, dot, title, h("span.meta", where, sums, badge, time));
-	const rename = () => editTitle(link, title.textContent ?? "", wishes.rename);
+	const rename = () => editTitle(link, title.textContent ?? "", handlers.rename);
 	const menu = menuButton("", () => [
 		["Rename (F2)", "edit", rename],
-		["Archive (Delete)", "archive", wishes.archive],
-		...(wishes.may("owner") ? [/** @type {MenuItem} */ (["Delete…", "trash", wishes.erase])] : []),
+		["Archive (Delete)", "archive", handlers.archive],
+		...(handlers.may("owner") ? [/** @type {MenuItem} */ (["Delete…", "trash", handlers.erase])] : []),
 	]);
 	// Only the menu of the focused row is in the tab order, not those of all rows.
 	menu.tabIndex = -1;
@@ -41,7 +41,7 @@ export function makeRow(uid = "", wishes) {
 		/** @type {Row["show"]} */
 		show(session, agent, isActive, node, isElsewhere) {
 			link.title = node ? `${session.title}\n${nodeText(node, Date.now())}` : session.title;
-			menu.hidden = !wishes.may("member");
+			menu.hidden = !handlers.may("member");
 			// Its project names the machine, as a rule.
 			where.hidden = !node || !isElsewhere;
 			where.classList.toggle("gone", node?.away === true);

@@ -28,7 +28,7 @@ export const makeSettings = component("convoke-settings", (element, options) => 
 		["agents", "Agents", "Programs that sessions can be started with.", agents.element],
 		["histories", "Histories", "Conversations that other programs keep on this machine. They are counted here; nothing of them is read before you import it.", histories.element, config.fields((key) => key.startsWith(HISTORY))],
 		["notifications", "Notifications", "In this browser while the page is in the background, and by a command of yours at any time.", makeNotify(), noNotify() && h("p.muted", noNotify()), config.fields((key) => key.startsWith(NOTIFY))],
-		["appearance", "Appearance", "How the page looks in this browser, and which editor opens files.", makeAppearance(options.wishes.setTheme), config.fields((key) => key.startsWith(EDITOR))],
+		["appearance", "Appearance", "How the page looks in this browser, and which editor opens files.", makeAppearance(options.handlers.setTheme), config.fields((key) => key.startsWith(EDITOR))],
 		["browsers", "Signed-in browsers", "Browsers that may use this page. Sign another one in with “convoke open”.", makeBrowsers()],
 		["people", "People", "Others who may use this daemon, and with what. Viewers read, members prompt and answer, owners manage.", makePeople(options.store)],
 		["about", "About", "", makeAbout(config)],

@@ -17,8 +17,8 @@ const FEW = 3;
 /** Sessions of a project that are shown initially. */
 const SHOWN = 50;
 
-/** @type {(store: Store, wishes: SidebarWishes) => Sidebar} */
-export const makeSidebar = component("convoke-sidebar", (element, store, wishes) => {
+/** @type {(store: Store, handlers: SidebarHandlers) => Sidebar} */
+export const makeSidebar = component("convoke-sidebar", (element, store, handlers) => {
 	const list = h("div");
 	const empty = h("p.none.muted", "No projects yet.");
 	const folded = new Set((kept("folded") ?? "").split(" "));
@@ -35,7 +35,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 		},
 		makeProject(project) {
 			const { id, name, path } = project;
-			const create = () => wishes.create(project);
+			const create = () => handlers.create(project);
 			const toggle = () => {
 				if (!folded.delete(id)) folded.add(id);
 				keep("folded", [...folded].join(" "));
@@ -43,7 +43,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 			};
 			const menu = menuButton(`Menu of ${name}`, () => [
 				["New session", "add", create],
-				...(wishes.may("owner", id) ? [/** @type {MenuItem} */ (["Remove project…", "trash", () => wishes.remove(project)])] : []),
+				...(handlers.may("owner", id) ? [/** @type {MenuItem} */ (["Remove project…", "trash", () => handlers.remove(project)])] : []),
 			]);
 			return h("section.project",
 				h("div.project-head", h("button.fold.roving", { title: path, onclick: toggle }, icon("chevron"), h("span.title", name), h("span.node.muted", { hidden: true }), makeMark()), menu, iconButton("add", `New session in ${name}`, create)),
@@ -58,7 +58,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 				})));
 		},
 		paintProject(section, { id, path, node: nodeId }) {
-			const canCreate = wishes.may("member", id);
+			const canCreate = handlers.may("member", id);
 			for (const button of /** @type {HTMLElement[]} */ ([...section.querySelectorAll(".project-head > .icon-button")])) button.hidden = !canCreate;
 			const node = nodes.of(nodeId);
 			const where = part(section, ".project-head .node");
@@ -86,17 +86,17 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 		makeRow({ uid }) {
 			const session = () => /** @type {Session} */ (store.sessions.get(uid));
 			const row = makeRow(uid, {
-				may: (role) => wishes.may(role, session()?.projectId),
-				open: () => wishes.open(session()),
+				may: (role) => handlers.may(role, session()?.projectId),
+				open: () => handlers.open(session()),
 				archive: () => {
 					// Move the focus off a row that is about to be removed.
 					const all = inside.stops();
 					const at = all.indexOf(row.link);
 					if (row.contains(document.activeElement)) (all[at + 1] ?? all[at - 1])?.focus();
-					wishes.archive(session());
+					handlers.archive(session());
 				},
-				erase: () => wishes.erase(session()),
-				rename: (title) => wishes.rename(session(), title),
+				erase: () => handlers.erase(session()),
+				rename: (title) => handlers.rename(session(), title),
 			});
 			return row;
 		},

@@ -9,18 +9,18 @@ const DRAG_FROM = 5;
 /** Home in the list of tabs; it is neither closed nor moved. */
 const HOME = { uid: "", title: "Home", projectId: "" };
 
-/** @type {(wishes: TabStripWishes) => TabStrip} */
-export const makeTabStrip = component("convoke-tabs", (element, wishes) => {
+/** @type {(handlers: TabStripHandlers) => TabStrip} */
+export const makeTabStrip = component("convoke-tabs", (element, handlers) => {
 	const list = h("div.tabs", { role: "tablist", label: "Open tabs" });
 	let state = /** @type {TabsState | null} */ (null);
 
 	/** @param {Tab} tab */
 	function make({ uid, title }) {
-		if (!uid) return h("div.tab.home", { role: "tab", id: "tab-home", "aria-controls": "home", title: "Home (Alt+0)", onclick: () => wishes.activate(null, "press") }, icon("home"), h("span.title", title));
+		if (!uid) return h("div.tab.home", { role: "tab", id: "tab-home", "aria-controls": "home", title: "Home (Alt+0)", onclick: () => handlers.activate(null, "press") }, icon("home"), h("span.title", title));
 		// The cross is for pointers only: with the keyboard Delete closes, and inside a tab there may be no button.
 		const tab = h("div.tab", { role: "tab", id: `tab-${uid}`, "aria-controls": `panel-${uid}` }, makeMark(), h("span.title"), h("span.tab-close", { ariaHidden: "true", title: "Close (Delete)" }, icon("close")));
-		on(tab, "click", ({ target }) => (target.closest(".tab-close") ? wishes.close(uid) : wishes.activate(uid, "press")));
-		on(tab, "auxclick", ({ button }) => button === 1 && wishes.close(uid));
+		on(tab, "click", ({ target }) => (target.closest(".tab-close") ? handlers.close(uid) : handlers.activate(uid, "press")));
+		on(tab, "auxclick", ({ button }) => button === 1 && handlers.close(uid));
 		on(tab, "pointerdown", (event) => event.button === 0 && !event.target.closest(".tab-close") && drag(event, tab));
 		return tab;
 	}
@@ -35,7 +35,7 @@ export const makeTabStrip = component("convoke-tabs", (element, wishes) => {
 			tab.classList.add("dragged");
 			const others = [...list.children].filter((other) => other !== tab && !other.matches(".home"));
 			const to = others.filter((other) => other.getBoundingClientRect().left + other.clientWidth / 2 < clientX).length;
-			if (list.children[to + 1] !== tab) wishes.move(tab.dataset.key ?? "", to);
+			if (list.children[to + 1] !== tab) handlers.move(tab.dataset.key ?? "", to);
 		}, release);
 		for (const event of ["pointerup", "pointercancel"]) addEventListener(event, () => (tab.classList.remove("dragged"), release.abort()), release);
 	}
@@ -47,12 +47,12 @@ export const makeTabStrip = component("convoke-tabs", (element, wishes) => {
 		if (at < 0 || event.altKey || event.metaKey) return;
 		const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
 		const place = ((to ?? 0) + all.length) % all.length;
-		if (to !== undefined && (event.ctrlKey || event.shiftKey)) wishes.move(uid, place - 1);
+		if (to !== undefined && (event.ctrlKey || event.shiftKey)) handlers.move(uid, place - 1);
 		else if (to !== undefined) {
-			wishes.activate(all[place].uid || null, "walk");
+			handlers.activate(all[place].uid || null, "walk");
 			/** @type {HTMLElement} */ (list.children[place]).focus();
-		} else if (event.key === "Delete") wishes.close(uid);
-		else if (event.key === "Enter" || event.key === " ") wishes.activate(uid || null, "press");
+		} else if (event.key === "Delete") handlers.close(uid);
+		else if (event.key === "Enter" || event.key === " ") handlers.activate(uid || null, "press");
 		else return;
 		event.preventDefault();
 	});

@@ -16,7 +16,7 @@ const SOON_MS = 150;
 styles("trees").catch(() => {});
 
 /** @type {(place: PlaceOptions) => PlaceView} */
-export const makeWorktrees = component("convoke-worktrees", (element, { store, wishes }) => {
+export const makeWorktrees = component("convoke-worktrees", (element, { store, handlers }) => {
 	const field = h("input.field", { type: "search", placeholder: "Search by title, branch or project", label: "Search the work trees" });
 	const list = h("ul.archive-list.tree-list");
 	const told = h("p.muted", { role: "status" }, "Loading…");
@@ -45,7 +45,7 @@ export const makeWorktrees = component("convoke-worktrees", (element, { store, w
 		row.dataset.shown = wanted;
 		fill(row,
 			h("div.tree-text",
-				h("div.tree-title", h("button.link.name", { onclick: () => wishes.openById(sessionId) }, title), session && h("span.badge", { title: store.agent(session.cliType).title }, store.agent(session.cliType).badge)),
+				h("div.tree-title", h("button.link.name", { onclick: () => handlers.openById(sessionId) }, title), session && h("span.badge", { title: store.agent(session.cliType).title }, store.agent(session.cliType).badge)),
 				h("p.muted", { title: path }, h("code", branch), base ? ` from ${base}` : "", repo && ` · ${repo}`)),
 			h("span.tree-state", { "data-state": state }, treeState(tree)),
 			...buttons(tree));

@@ -13,7 +13,7 @@ const COUNT_MAX = 16;
 /** The picture on a chip, in pixels. */
 const THUMB = 36;
 
-/** @param {HTMLElement} element @param {{ changed(): void, leave(): void }} wishes @returns {Tray} */
+/** @param {HTMLElement} element @param {{ changed(): void, leave(): void }} handlers @returns {Tray} */
 export function makeTray(element, { changed, leave }) {
 	let chips = /** @type {Chip[]} */ ([]);
 	let made = 0;

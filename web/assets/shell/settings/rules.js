@@ -6,7 +6,7 @@ import { h, keyed, part, quoted, setText } from "../../ui/dom.js";
 import { dialogs, problem, toastError } from "../../ui/parts.js";
 
 /** @param {PlaceOptions} options @returns {{ element: HTMLElement, load(): void }} */
-export function makeRules({ line, store, wishes }) {
+export function makeRules({ line, store, handlers }) {
 	const list = h("ul.rules");
 	const told = h("p.muted");
 	const add = h("button.button.small", { onclick: () => addRule(line, store) }, "Add a rule…");
@@ -14,7 +14,7 @@ export function makeRules({ line, store, wishes }) {
 	/** @param {Api.Rule} rule */
 	function make({ id, text, sessionId, createdAt }) {
 		const revoke = () => dialogs.confirm("Revoke this rule?", `${text}. From now on you are asked again.`, "Revoke", () => line.request("rule:remove", { ruleId: id }).catch(toastError));
-		return h("li", h("div.rule-text", h("b", ...quoted(text)), h("p.muted", h("span.used"), " · since ", new Date(createdAt).toLocaleDateString(), sessionId && " · ", sessionId && h("button.link", { onclick: () => wishes.openById(sessionId) }, "from this session"))),
+		return h("li", h("div.rule-text", h("b", ...quoted(text)), h("p.muted", h("span.used"), " · since ", new Date(createdAt).toLocaleDateString(), sessionId && " · ", sessionId && h("button.link", { onclick: () => handlers.openById(sessionId) }, "from this session"))),
 			h("button.button.small", { label: `Revoke: ${text}`, onclick: revoke }, "Revoke"));
 	}
 

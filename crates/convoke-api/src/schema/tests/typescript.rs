@@ -23,10 +23,23 @@ fn the_typescript_declarations_are_those_of_the_types() {
 fn file() -> String {
     let mut requests = SchemaSettings::default().for_deserialize().into_generator();
     requests.subschema_for::<ClientFrame>();
+    requests.subschema_for::<FinishWorktree>();
     let mut responses = SchemaSettings::default().for_serialize().into_generator();
     responses.subschema_for::<ServerFrame>();
-    responses.subschema_for::<Teams>();
+    responses.subschema_for::<Audit>();
+    responses.subschema_for::<Comparisons>();
+    responses.subschema_for::<FileDiff>();
+    responses.subschema_for::<FinishedWorktree>();
+    responses.subschema_for::<Histories>();
+    responses.subschema_for::<Me>();
+    responses.subschema_for::<MoveTargets>();
+    responses.subschema_for::<Nodes>();
+    responses.subschema_for::<Restored>();
+    responses.subschema_for::<SessionChanges>();
     responses.subschema_for::<TeamAnalytics>();
+    responses.subschema_for::<Teams>();
+    responses.subschema_for::<Users>();
+    responses.subschema_for::<Worktrees>();
     let (mut all, responses) = (requests.take_definitions(true), responses.take_definitions(true));
     for (name, written) in &responses {
         let read = all.get(name).unwrap_or(written);
