@@ -261,6 +261,13 @@ pub(crate) struct Loaded {
     pub(crate) effective: Vec<Effective>,
 }
 
+impl Loaded {
+    /// Whether the user has set this key.
+    pub(crate) fn is_set(&self, key: &str) -> bool {
+        self.effective.iter().any(|it| it.key == key && it.origin != Origin::Default)
+    }
+}
+
 /// A value as people see it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Effective {

@@ -68,7 +68,8 @@ impl Session {
         if let Some(backend) = self.backend.get() {
             return Ok(*backend);
         }
-        let row = self.with_client(|client| Ok(client.query_one("SELECT pg_backend_pid()", &[])?))?;
+        let row =
+            self.with_client(|client| Ok(client.query_one("SELECT pg_backend_pid()", &[])?))?;
         let number: i32 = row.try_get(0)?;
         Ok(*self.backend.get_or_init(|| number.into()))
     }

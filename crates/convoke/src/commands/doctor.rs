@@ -92,8 +92,9 @@ fn examine(global: &GlobalArgs, world: &World, output: &Output) -> Report {
     let named = located.as_ref().ok().cloned();
     let usable = checks::home(located, &mut checks);
     logs::start(logs::Loudness::of(global), world, output, None);
-    let config = checks::config(named.as_ref(), world, &mut checks);
-    checks.push(match (&usable, config.as_ref().map(|it| it.store.server(&world.environment))) {
+    let loaded = checks::config(named.as_ref(), world, &mut checks);
+    let config = loaded.as_ref().map(|it| &it.config);
+    checks.push(match (&usable, config.map(|it| it.store.server(&world.environment))) {
         (Some(home), Some(Ok(server))) => checks::database(home, server.as_ref()),
         (Some(_), Some(Err(error))) => Check::fail("database", error),
         (Some(home), None) => checks::database(home, None),
@@ -104,14 +105,14 @@ fn examine(global: &GlobalArgs, world: &World, output: &Output) -> Report {
         (Some(_), None) => Check::skipped("backups", "the configuration has errors"),
         (None, _) => no_home("backups"),
     });
-    checks.push(match (&named, &config) {
-        (Some(home), Some(config)) => checks::port(home, config),
+    checks.push(match (&named, &loaded) {
+        (Some(home), Some(loaded)) => checks::port(home, loaded),
         (Some(_), None) => Check::skipped("port", "the configuration has errors"),
         (None, _) => no_home("port"),
     });
     checks.push(usable.as_ref().map_or_else(|| no_home("logs"), checks::logs));
-    checks.extend(checks::sandbox(world, config.as_ref()));
-    let agents = agents::look_for(config.as_ref(), world);
+    checks.extend(checks::sandbox(world, config));
+    let agents = agents::look_for(config, world);
     checks.push(agents::check(&agents));
     checks.push(match &config {
         Some(config) => checks::teams(config, &agents),

@@ -28,7 +28,7 @@ use serde::Serialize;
 use super::World;
 use crate::args::GlobalArgs;
 use crate::asking::Asking;
-use crate::config::{Config, Origin};
+use crate::config::Config;
 use crate::home::{Depth, Home};
 use crate::output::{Output, aside};
 use crate::{browser, clock, random, signals};
@@ -110,9 +110,7 @@ pub(crate) fn run(
     // Before anything in the home is read: it may be half of one state and half of another.
     super::restore::finish(&home)?;
     let loaded = world.config_with(&home, flags(args))?;
-    let has_address =
-        loaded.effective.iter().any(|it| it.key == "server.listen" && it.origin != Origin::Default);
-    let port = if has_address { Port::Chosen } else { Port::Default };
+    let port = if loaded.is_set("server.listen") { Port::Chosen } else { Port::Default };
     let mut config = loaded.config;
     teams::read(&config)?.pool.apply(&mut config.pool);
     Asking::new(&config.questions).clean_in_background();

@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::fs;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::path::Path;
 
 use anyhow::Context;
@@ -18,7 +18,7 @@ use serde::Deserialize;
 use super::agents::FoundAgent;
 use super::{Check, Status, World, no_home};
 use crate::clock;
-use crate::config::{Config, Sandbox, teams};
+use crate::config::{Config, Loaded, Sandbox, teams};
 use crate::home::{self, Exposure, Home, free_bytes};
 
 /// With less space left, messages may not be stored soon.
@@ -96,7 +96,7 @@ pub(super) fn config(
     home: Option<&Home>,
     world: &World,
     checks: &mut Vec<Check>,
-) -> Option<Config> {
+) -> Option<Loaded> {
     let Some(home) = home else {
         checks.push(no_home("config"));
         return None;
@@ -106,7 +106,7 @@ pub(super) fn config(
         Ok(loaded) => {
             let absence = if file.exists() { "" } else { "using the defaults; there is no " };
             checks.push(Check::ok("config", format!("{absence}{}", file.display())));
-            Some(loaded.config)
+            Some(loaded)
         }
         Err(mistakes) => {
             checks.extend(mistakes.list.iter().map(|mistake| Check {
@@ -204,12 +204,12 @@ pub(super) fn backups(config: &Config) -> Check {
 }
 
 /// Whether the daemon could listen, or does.
-pub(super) fn port(home: &Home, config: &Config) -> Check {
-    let address = config.server.listen;
+pub(super) fn port(home: &Home, loaded: &Loaded) -> Check {
+    let address = loaded.config.server.listen;
     match TcpListener::bind(address) {
         Ok(_) if address.port() == 0 => Check::ok("port", "any free port will be used"),
         Ok(_) => Check::ok("port", format!("{address} is free")),
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse => taken(home, address),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => taken(home, loaded),
         Err(error) => {
             let error = anyhow::Error::from(error).context(format!("cannot listen on {address}"));
             Check::fail("port", error)
@@ -256,7 +256,8 @@ struct Daemon {
     url: String,
 }
 
-fn taken(home: &Home, address: SocketAddr) -> Check {
+fn taken(home: &Home, loaded: &Loaded) -> Check {
+    let address = loaded.config.server.listen;
     // A missing or broken file names no daemon, so the port belongs to another program.
     let said = fs::read(home.daemon_file()).ok();
     let daemon = said.and_then(|said| serde_json::from_slice::<Daemon>(&said).ok());
@@ -264,6 +265,10 @@ fn taken(home: &Home, address: SocketAddr) -> Check {
         Some(Daemon { pid, url }) if url.trim_end_matches('/') == format!("http://{address}") => {
             Check::ok("port", format!("the daemon of this home listens on {address} (pid {pid})"))
         }
+        Some(_) | None if !loaded.is_set("server.listen") => Check::ok(
+            "port",
+            format!("{address} is in use by another program; the next free port will be used"),
+        ),
         Some(_) | None => Check::warn(
             "port",
             format!("{address} is in use by another program"),

@@ -32,8 +32,10 @@ fn about(permission: &Permission, id: &str) -> String {
         text.push_str(&format!("\n{}", evidence::text(evidence)));
     }
     text.push_str("\nOptions:\n");
-    for option in &permission.options {
-        text.push_str(&format!("  {}  {}\n", plain(&option.option_id), plain(&option.name)));
+    let ids: Vec<String> = permission.options.iter().map(|it| plain(&it.option_id)).collect();
+    let width = ids.iter().map(|id| id.chars().count()).max().unwrap_or_default();
+    for (id, option) in ids.iter().zip(&permission.options) {
+        text.push_str(&format!("  {id:width$}  {}\n", plain(&option.name)));
     }
     if permission.rules.is_empty() {
         return text;
