@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::fuzzing::{Session, pipes};
 
 /// Feeds an agent's output to the driver: the handshake, then `first` and the orders that follow from its reports.
-pub async fn hear(
+pub async fn run(
     output: Vec<u8>,
     launch: &Launch,
     random: Random,
@@ -16,14 +16,14 @@ pub async fn hear(
     follow: impl FnMut(Report) -> Vec<Order>,
 ) -> Result<()> {
     let (mut session, to_session, mut requests) = Session::new(follow);
-    let mut talk = connect(pipes(output), launch, random, to_session)?;
+    let mut event_loop = connect(pipes(output), launch, random, to_session)?;
     tokio::select! {
         biased;
-        shaken = handshake::shake(&mut talk, launch) => shaken?,
+        shaken = handshake::shake(&mut event_loop, launch) => shaken?,
         () = session.listen() => return Ok(()),
     };
     session.give(first);
-    while talk.step(Some(&mut requests)).await.is_continue() {
+    while event_loop.step(Some(&mut requests)).await.is_continue() {
         session.catch_up();
     }
     Ok(())

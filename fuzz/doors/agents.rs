@@ -11,8 +11,8 @@ use crate::driver::{DriverRequest, ORDERS_MAX, Order, REPORTS_MAX};
 use crate::lines::{Reader, Writer};
 use crate::process::Pipes;
 
-pub use crate::acp::fuzzing::hear as hear_acp;
-pub use crate::claude::fuzzing::hear as hear_claude;
+pub use crate::acp::fuzzing::run as run_acp;
+pub use crate::claude::fuzzing::run as run_claude;
 
 /// Pipes that yield this output and discard the input.
 pub(crate) fn pipes(output: Vec<u8>) -> Pipes {

@@ -3,13 +3,13 @@
 use convoke_core::session::Report;
 
 use super::conversation::Conversation;
-use super::talk::Talk;
+use super::event_loop::EventLoop;
 use crate::Result;
 use crate::driver::{Order, Random};
 use crate::fuzzing::{Session, pipes};
 
 /// Feeds the output of `claude` to the driver: the greeting, then `first` and the orders that follow from its reports.
-pub async fn hear(
+pub async fn run(
     output: Vec<u8>,
     random: Random,
     first: Vec<Order>,
@@ -17,10 +17,10 @@ pub async fn hear(
 ) -> Result<()> {
     let (mut session, to_session, mut requests) = Session::new(follow);
     let conversation = Conversation::new("session".to_owned(), random);
-    let mut talk = Talk::new(conversation, pipes(output), to_session);
-    talk.greet().await?;
+    let mut event_loop = EventLoop::new(conversation, pipes(output), to_session);
+    event_loop.greet().await?;
     session.give(first);
-    while talk.step(&mut requests).await.is_continue() {
+    while event_loop.step(&mut requests).await.is_continue() {
         session.catch_up();
     }
     Ok(())

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use convoke_agents::catalogue::Protocol;
 use convoke_agents::driver::{Confinement, Launch, Start};
-use convoke_agents::fuzzing::hear_acp;
+use convoke_agents::fuzzing::run_acp;
 use convoke_agents::sandbox::Policy;
 use convoke_fuzz::{Conversation, empty, folder};
 use libfuzzer_sys::fuzz_target;
@@ -21,9 +21,9 @@ fuzz_target!(|output: &[u8]| {
     let runtime = runtime.expect("a runtime");
     let (mut conversation, orders) = Conversation::begin();
     let launch = launch(workspace, output);
-    let heard = hear_acp(output.to_vec(), &launch, || [7; 16], orders, |it| conversation.hear(it));
+    let ran = run_acp(output.to_vec(), &launch, || [7; 16], orders, |it| conversation.hear(it));
     // An agent that does not shake hands is refused, which is an end like any other.
-    runtime.block_on(heard).ok();
+    runtime.block_on(ran).ok();
     conversation.check();
     // It waits for files that are still being written.
     drop(runtime);

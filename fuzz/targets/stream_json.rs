@@ -1,7 +1,7 @@
 //! Everything that Claude Code prints, from the greeting to its last turn, and what a session makes of it.
 #![no_main]
 
-use convoke_agents::fuzzing::hear_claude;
+use convoke_agents::fuzzing::run_claude;
 use convoke_fuzz::Conversation;
 use libfuzzer_sys::fuzz_target;
 
@@ -9,8 +9,8 @@ fuzz_target!(|output: &[u8]| {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime");
     let (mut conversation, orders) = Conversation::begin();
-    let heard = hear_claude(output.to_vec(), || [7; 16], orders, |it| conversation.hear(it));
+    let ran = run_claude(output.to_vec(), || [7; 16], orders, |it| conversation.hear(it));
     // An agent that does not greet is refused, which is an end like any other.
-    runtime.block_on(heard).ok();
+    runtime.block_on(ran).ok();
     conversation.check();
 });
