@@ -135,7 +135,7 @@ fn p1_a_request_is_shown_with_its_evidence_and_the_rules_that_an_answer_can_make
         +hello
 
     Options:
-      allow  Allow
+      allow   Allow
       reject  Reject
     Rules, made with `convoke inbox allow [the-id] --always N` or `convoke inbox deny [the-id] --always N`:
       1  changes to `notes.txt` in web
