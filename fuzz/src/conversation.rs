@@ -6,9 +6,10 @@ use convoke_agents::driver::Order;
 use convoke_api::entry::{Entries, Entry};
 use convoke_core::id::{MessageId, SessionId};
 use convoke_core::message::{Message, Seq};
+use convoke_core::prompt::Prompt;
 use convoke_core::question::Answer;
 use convoke_core::request::{Answers, Choice, Request, Verdict};
-use convoke_core::session::{Change, Command, Effect, Report, Session, Stamp};
+use convoke_core::session::{Change, Command, Effect, QueueChoice, Report, Session, Stamp};
 use convoke_core::state::{SessionState, StateKind};
 use convoke_core::time::Timestamp;
 use convoke_core::update::{OpenMessages, Update, UpdateStamp, append};
@@ -92,9 +93,10 @@ impl Conversation {
         let stamp = Stamp { id, at: self.now() };
         // Every other prompt is followed by a cancellation.
         let text = format!("prompt {}", self.prompts);
-        let mut orders = self.follow(Command::Prompt { text, stamp });
+        let prompt = Prompt { text, ..Prompt::default() };
+        let mut orders = self.follow(Command::Prompt { prompt, stamp });
         if self.prompts % 2 == 0 {
-            orders.extend(self.follow(Command::CancelTurn));
+            orders.extend(self.follow(Command::CancelTurn { queue: QueueChoice::default() }));
         }
         orders
     }
@@ -172,7 +174,11 @@ impl Conversation {
 
 fn order(effect: Effect) -> Option<Order> {
     match effect {
-        Effect::StartTurn { turn } => Some(Order::Prompt { turn, text: "go on".to_owned() }),
+        Effect::StartTurn { turn } => Some(Order::Prompt {
+            turn,
+            text: "go on".to_owned(),
+            enclosed: Vec::new(),
+        }),
         Effect::CancelTurn { .. } => Some(Order::Cancel),
         Effect::Reply { request, reply } => Some(Order::Reply { request, reply }),
         Effect::StopProcess | Effect::RecordAgentSession { .. } => None,
