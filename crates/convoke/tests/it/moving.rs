@@ -99,11 +99,12 @@ fn agents(scene: &Scene) -> usize {
 fn n8_a_session_moves_with_its_log_and_its_uncommitted_files() {
     let database = postgres::database();
     let (here, there) = clones(&database);
+    // Before the turn, whose checkpoint would hold it if it were still being written.
+    fs::write(here.web().join("large.bin"), vec![7; 3 << 20]).unwrap();
     let session = begin(&here, "demo");
     here.say(&session, "remember the walnut");
     fs::write(here.web().join("notes.txt"), "changed and not committed\n").unwrap();
     fs::write(here.web().join("new.txt"), "untracked\n").unwrap();
-    fs::write(here.web().join("large.bin"), vec![7; 3 << 20]).unwrap();
     let running = agents(&here);
     // From either machine: the owner does it.
     let moved = move_to(&there, &session, "workstation");
