@@ -1244,6 +1244,22 @@ declare namespace Api {
       /** Why they were not written. */
       why: string;
     }
+    /** The session has its work tree on the new machine, with its branch and its files. */
+    | {
+      outcome: "worktree";
+      /** The folder. */
+      path: string;
+      /** The branch. */
+      branch: string;
+    }
+    /** The session is where it was, with its work tree as it was: it did not arrive elsewhere. */
+    | {
+      outcome: "stayed";
+      /** The folder of the work tree. */
+      path: string;
+      /** Why the other machine, which is `from`, could not create the work tree; absent if the session was taken back before that machine had tried. */
+      why?: string;
+    }
     /** They did not go along. */
     | {
       outcome: "left";

@@ -27,6 +27,7 @@ use crate::worktrees::{
 use file::{StoredComparison, StoredEntry};
 
 pub use file::TestRun;
+pub(crate) use file::is_undecided;
 
 /// Messages that are read to find the first prompt.
 const FIRST: u32 = 50;

@@ -94,6 +94,6 @@ pub use view::{
 };
 pub use watch::{Published, Watcher};
 pub use worktrees::{
-    Conflict, FinishOrder, FinishOutcome, FinishWay, Finished, ListedWorktree, LostFiles,
-    OnConflict, WantedWorktree, WorktreeError, WorktreeStanding, Worktrees,
+    Conflict, FinishOrder, FinishOutcome, FinishWay, Finished, LeftWorktree, ListedWorktree,
+    LostFiles, OnConflict, WantedWorktree, WorktreeError, WorktreeStanding, Worktrees,
 };

@@ -5,31 +5,38 @@
 //! session's task starts there, and its first update completes the move. If a daemon is killed
 //! before the transaction, the old owner begins the move again; after it, the new owner completes
 //! the move at its next start.
+//!
+//! A work tree is created anew on the other machine (`worktree`). The old one is removed after the
+//! move is complete; if it cannot be created there, the session is handed back to it.
 
 mod cargo;
 mod error;
 mod pack;
 pub(crate) mod remotes;
 mod unpack;
+mod worktree;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_core::content::Content;
 use convoke_core::id::{NodeId, ProjectId, SessionId};
-use convoke_core::notice::{Event, LifecycleEvent, Notice};
+use convoke_core::notice::{Event, LifecycleEvent, MovedFiles, Notice};
 use convoke_core::user::UserName;
 use convoke_store::nodes::Node;
 use convoke_store::{Error as StoreError, HandOver, Owner, Project, SessionKind, StoredSession};
 use tokio::time::Instant;
 
+use crate::asking::blocking;
+use crate::comparisons::is_undecided;
 use crate::error::{Error, Result};
 use crate::nodes::Nodes;
 use crate::projects::Projects;
 use crate::session::{self, Request};
 use crate::sessions::Sessions;
 use crate::view::SessionView;
+use crate::worktrees::{LeftWorktree, WorktreeError, moved};
 
 pub(crate) use cargo::Cargo;
 pub use error::MoveError;
@@ -123,6 +130,8 @@ pub struct Moved {
     pub session: SessionView,
     /// What went along, once it has arrived.
     pub notice: Option<Notice>,
+    /// The work tree that could not be removed on this machine.
+    pub remains: Option<LeftWorktree>,
 }
 
 /// An order, with what its notice needs.
@@ -221,6 +230,7 @@ impl Moves {
 
     /// Moves a session, and waits for a while until it has arrived.
     pub async fn go(&self, id: SessionId, order: MoveOrder) -> Result<Moved> {
+        let target = order.to;
         let session = self.sessions.get(id).await?.stored;
         self.check_kind(&session)?;
         if session.node == Some(order.to) {
@@ -239,11 +249,34 @@ impl Moves {
             (false, MoveSource::Away) => self.take(&session, order).await?,
             (false, MoveSource::Running) => return Err(Error::OtherNode { session: id }),
         }
-        self.wait(id).await
+        let moved = self.wait(id, target).await?;
+        self.check_returned(&moved, target).await?;
+        let remains = moved::remove_left(&self.sessions, id).await.unwrap_or_else(|error| {
+            tracing::warn!(session.id = %id, "a work tree is not removed yet: {error}");
+            None
+        });
+        Ok(Moved { remains, ..moved })
+    }
+
+    /// Fails if the target handed the session back.
+    async fn check_returned(&self, moved: &Moved, target: NodeId) -> Result<()> {
+        let event = moved.notice.as_ref().map(|notice| &notice.event);
+        if let Some(Event::Lifecycle(LifecycleEvent::Moved(session_move))) = event
+            && let MovedFiles::Stayed { why: Some(why), .. } = &session_move.files
+            && moved.session.stored.node != Some(target)
+        {
+            let node = self.nodes.name(target).await?.unwrap_or_default();
+            return Err(MoveError::Returned { node, why: why.clone() }.into());
+        }
+        Ok(())
     }
 
     /// Gives a session of this machine away.
     async fn depart(&self, id: SessionId, order: MoveOrder) -> Result<()> {
+        let home = self.sessions.around.home.clone();
+        if blocking(move || is_undecided(&home, id)).await? {
+            return Err(MoveError::Compared.into());
+        }
         let own = self.nodes.own();
         let nodes = self.nodes.list().await?;
         let name = nodes.iter().find(|node| Some(node.id) == own).map(|node| node.name.clone());
@@ -258,6 +291,10 @@ impl Moves {
         let source = session.node.ok_or(MoveError::Alone)?;
         let nodes = self.nodes.list().await?;
         let from = nodes.iter().find(|node| node.id == source).map(|node| node.name.clone());
+        // The files of a session that has not arrived there are in the database.
+        if session.worktree.is_some() && !self.sessions.store.is_moving(session.id).await? {
+            return Err(MoveError::WorktreeAway { node: from.unwrap_or_default() }.into());
+        }
         let cargo = Cargo::of_away(from.unwrap_or_default(), by).to_json();
         let (session, from) = (session.id, Owner::Away(source));
         let handed =
@@ -275,13 +312,15 @@ impl Moves {
         Ok(())
     }
 
-    /// Waits until the new owner has completed the move.
-    async fn wait(&self, id: SessionId) -> Result<Moved> {
+    /// Waits until the new owner has completed the move, or is away.
+    async fn wait(&self, id: SessionId, target: NodeId) -> Result<Moved> {
         let deadline = Instant::now() + ARRIVAL_MAX;
         let store = &self.sessions.store;
         while store.is_moving(id).await? {
-            if Instant::now() >= deadline || self.sessions.registry.is_stopping() {
-                return Ok(Moved { session: self.sessions.get(id).await?, notice: None });
+            let is_away = store.nodes(Some(target)).await?.iter().any(|node| node.is_away);
+            if is_away || Instant::now() >= deadline || self.sessions.registry.is_stopping() {
+                let session = self.sessions.get(id).await?;
+                return Ok(Moved { session, notice: None, remains: None });
             }
             tokio::time::sleep(LOOK).await;
         }
@@ -302,7 +341,7 @@ impl Moves {
             | Content::Permission(_)
             | Content::Question(_) => None,
         });
-        Ok(Moved { session, notice })
+        Ok(Moved { session, notice, remains: None })
     }
 
     /// Refuses a session that cannot move at all.
@@ -310,9 +349,10 @@ impl Moves {
         if self.nodes.own().is_none() {
             return Err(MoveError::Alone.into());
         }
-        match (session.kind, &session.worktree) {
+        let removed = session.worktree.as_ref().and_then(|own| own.removed.as_ref());
+        match (session.kind, removed) {
             (SessionKind::Team, _) => Err(Error::TeamSession { session: session.id }),
-            (SessionKind::Session, Some(_)) => Err(MoveError::Worktree.into()),
+            (SessionKind::Session, Some(_)) => Err(WorktreeError::Removed.into()),
             (SessionKind::Session, None) => Ok(()),
         }
     }
@@ -363,8 +403,11 @@ fn named(there: &[Project], text: &str) -> Option<Project> {
 
 /// Completes the moves of sessions to this machine until the daemon stops.
 pub(crate) async fn follow_arrivals(sessions: Arc<Sessions>) {
+    // Work trees that cannot be removed; the next start of the daemon tries it again.
+    let mut remaining = HashSet::new();
     loop {
         take_arrivals(&sessions).await;
+        moved::remove_all_left(&sessions, &mut remaining).await;
         // Polled as well, in case the announcement was lost with its connection.
         let announced = sessions.arrival_announced.notified();
         tokio::select! {
@@ -383,7 +426,8 @@ async fn take_arrivals(sessions: &Arc<Sessions>) {
     for id in arriving {
         leave_stale(sessions, id).await;
         match session::start_task(sessions, id).await {
-            Ok(()) | Err(Error::Stopping) => {}
+            // A session whose work tree cannot be created was handed back.
+            Ok(()) | Err(Error::Stopping | Error::OtherNode { .. }) => {}
             Err(error) => {
                 tracing::warn!(session.id = %id, "a session cannot arrive yet: {error}");
             }

@@ -231,11 +231,7 @@ async fn post_if_running(shared: &Sessions, id: SessionId, request: Request) {
 
 /// Starts the task of a session, if it is not running.
 pub(crate) async fn start_task(shared: &Arc<Sessions>, id: SessionId) -> Result<()> {
-    let found = shared.store.session(id).await?;
-    let found = found.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
-    if found.node != shared.store.node() {
-        return Err(Error::OtherNode { session: id });
-    }
+    own_session(shared, id).await?;
     if shared.store.arrival(id).await?.is_none() {
         return begin(shared, id, Begin::Stored);
     }
@@ -244,6 +240,8 @@ pub(crate) async fn start_task(shared: &Arc<Sessions>, id: SessionId) -> Result<
     if shared.registry.has_task(id) {
         return Ok(());
     }
+    // It may have been handed back in the meantime.
+    let found = own_session(shared, id).await?;
     let Some(unpacked) = moves::arrival(shared, &found).await? else {
         return begin(shared, id, Begin::Stored);
     };
@@ -252,6 +250,16 @@ pub(crate) async fn start_task(shared: &Arc<Sessions>, id: SessionId) -> Result<
     post_if_running(shared, id, Request::Settle { reply }).await;
     // A task that ends drops the request; the next request reports why it ended.
     settled.await.unwrap_or(Ok(()))
+}
+
+/// A session that belongs to this machine.
+async fn own_session(shared: &Sessions, id: SessionId) -> Result<StoredSession> {
+    let found = shared.store.session(id).await?;
+    let found = found.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
+    if found.node != shared.store.node() {
+        return Err(Error::OtherNode { session: id });
+    }
+    Ok(found)
 }
 
 /// Ends the task of a session that does not belong to this machine any more, and waits until it has ended.

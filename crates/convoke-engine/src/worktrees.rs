@@ -8,6 +8,7 @@ mod error;
 mod finish;
 mod kept;
 pub(crate) mod make;
+pub(crate) mod moved;
 mod note;
 mod pull_request;
 mod recover;
@@ -32,6 +33,9 @@ pub use error::WorktreeError;
 pub use finish::{FinishOrder, FinishOutcome, FinishWay, Finished, LostFiles, OnConflict};
 pub use kept::{ListedWorktree, WorktreeStanding};
 pub use make::WantedWorktree;
+pub use moved::LeftWorktree;
+
+pub(crate) use finish::next_removal;
 
 /// The work trees of all sessions. Cheap to clone.
 #[derive(Debug, Clone)]

@@ -28,6 +28,7 @@ mod state;
 mod tree;
 
 pub use carry::Carried;
+pub(crate) use carry::write_pack;
 pub(crate) use excludes::{GitFolder, read as read_bounded};
 pub use left_out::{LeftOut, LeftOutReason};
 pub(crate) use left_out::{decode, encode};

@@ -30,6 +30,6 @@ pub use limits::{Cancel, Limits};
 pub use project::{Base, Dirt, Facts, Filters, Head, Operation, Project, Upstream, remote_of};
 pub use restore::{Blocked, Guard, Recovered, Restored, Scope};
 pub use worktree::{
-    Access, Branch, Conflict, Copied, Discard, Finish, FinishRequest, Finished, NewPullRequest,
-    NewWorktree, Outcome, Removed, Worktree, WorktreeState, repository_of,
+    Access, Branch, CarriedBranch, Conflict, Copied, Discard, Finish, FinishRequest, Finished,
+    NewPullRequest, NewWorktree, Outcome, Removed, Worktree, WorktreeState, repository_of,
 };

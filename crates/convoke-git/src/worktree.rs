@@ -7,6 +7,7 @@ use crate::checkpoint::{Checkpoint, Checkpoints, Name};
 
 mod access;
 mod add;
+mod carry;
 mod combine;
 mod finish;
 mod include;
@@ -16,6 +17,7 @@ mod push;
 mod remove;
 
 pub use access::{Access, repository_of};
+pub use carry::CarriedBranch;
 pub use push::NewPullRequest;
 
 /// A new work tree.

@@ -34,6 +34,8 @@ pub enum MovePart {
     Checkpoint,
     /// The agent's own record of the conversation.
     Agent,
+    /// The commits of a work tree's branch.
+    Commits,
 }
 
 impl MovePart {
@@ -41,6 +43,7 @@ impl MovePart {
         match self {
             Self::Checkpoint => "checkpoint",
             Self::Agent => "agent",
+            Self::Commits => "commits",
         }
     }
 }
@@ -115,6 +118,7 @@ impl Store {
     ///
     /// Fails with `OtherNode` if it does not belong to `order.from`, and with `NodeRuns` if that
     /// node should be away and holds its lease. From then on the former owner cannot write to it.
+    /// A session that is taken from a node at which it never arrived keeps the cargo of that move.
     pub async fn hand_over(&self, order: HandOver) -> Result<()> {
         self.make(ChangeOwner(order)).await
     }
@@ -158,6 +162,9 @@ impl Store {
 
     /// Whether a session was handed over to another node, and has not arrived there yet.
     pub async fn is_moving(&self, session: SessionId) -> Result<bool> {
+        if self.node().is_none() {
+            return Ok(false);
+        }
         self.read(move |db| {
             let sql = "SELECT 1 FROM session_moves WHERE session_id = ?1 AND stage = 'arriving'";
             Ok(db.prepare_cached(sql)?.exists([session.to_string()])?)

@@ -42,6 +42,22 @@ pub enum MovedFiles {
         /// Why they were not written.
         why: String,
     },
+    /// The session has its work tree on the new machine, with its branch and its files.
+    Worktree {
+        /// The folder.
+        path: String,
+        /// The branch.
+        branch: String,
+    },
+    /// The session is where it was, with its work tree as it was: it did not arrive elsewhere.
+    Stayed {
+        /// The folder of the work tree.
+        path: String,
+        /// Why the other machine, which is `from`, could not create the work tree; absent if the session was taken back
+        /// before that machine had tried.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
+    },
     /// They did not go along.
     Left {
         /// Why.
@@ -66,6 +82,23 @@ impl SessionMove {
     pub(super) fn sentence(&self) -> String {
         let Self { from, to, by, .. } = self;
         let by = by.as_ref().map(|name| format!(" by {name}")).unwrap_or_default();
+        match &self.files {
+            MovedFiles::Stayed { path, why: Some(why) } => {
+                return format!(
+                    "Still on {to}, in {path}: {from} could not create the work tree, because {why}."
+                );
+            }
+            MovedFiles::Stayed { path, why: None } => {
+                return format!(
+                    "Moved back to {to}{by} before it had arrived elsewhere. The work tree {path} is as it was."
+                );
+            }
+            MovedFiles::Written { .. }
+            | MovedFiles::Same
+            | MovedFiles::Kept { .. }
+            | MovedFiles::Worktree { .. }
+            | MovedFiles::Left { .. } => {}
+        }
         let left = match self.left_behind.as_slice() {
             [] => String::new(),
             left => format!(" Not brought along: {}.", left.join(", ")),
@@ -86,6 +119,10 @@ impl MovedFiles {
                 "The files were brought along as a checkpoint and not written, because {why}; \
                  `convoke session undo --force` writes them."
             ),
+            Self::Worktree { path, branch } => {
+                format!("The work tree was brought along: {path}, on the branch {branch}.")
+            }
+            Self::Stayed { path, .. } => format!("The work tree {path} is as it was."),
             Self::Left { why } => format!("No files were brought along: {why}."),
         }
     }

@@ -53,6 +53,13 @@ fn folder(home: &Path) -> PathBuf {
     home.join("comparisons")
 }
 
+/// Whether a session is in a comparison that is not decided.
+pub(crate) fn is_undecided(home: &Path, session: SessionId) -> bool {
+    let is_it = |entry: &StoredEntry| entry.session == Some(session);
+    let all = StoredComparison::all(home).into_iter();
+    all.filter(|it| it.kept.is_none()).any(|it| it.entries.iter().any(is_it))
+}
+
 impl StoredComparison {
     /// Writes it to the disk.
     pub(super) fn write(&self, home: &Path) -> Result<()> {

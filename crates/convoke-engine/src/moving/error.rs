@@ -1,5 +1,7 @@
 //! Why a session cannot move.
 
+use std::path::PathBuf;
+
 use crate::error::Kind;
 
 /// Why a session cannot move to another machine.
@@ -49,9 +51,62 @@ pub enum MoveError {
         /// The machine.
         node: String,
     },
-    /// The session has or had a work tree of its own.
-    #[error("the session works in a work tree of its own, which cannot move")]
-    Worktree,
+    /// The session has a work tree of its own, whose files cannot be packed.
+    #[error("the work tree of the session cannot move: {why}")]
+    Worktree {
+        /// Why not.
+        why: String,
+    },
+    /// The files of a work tree cannot stay, since it is removed.
+    #[error("the work tree of the session moves with all of its files, or not at all")]
+    FilesStay,
+    /// The work tree has files that checkpoints do not hold, and that would be lost.
+    #[error("files of the work tree are in no checkpoint, and cannot go along: {}", files.join(", "))]
+    NotCaptured {
+        /// The first of them.
+        files: Vec<String>,
+    },
+    /// A merge, rebase or the like is in progress in the work tree.
+    #[error("{} is in the middle of a {operation}", path.display())]
+    Operation {
+        /// The work tree.
+        path: PathBuf,
+        /// What is in progress.
+        operation: convoke_git::Operation,
+    },
+    /// Another branch is checked out in the work tree, or none.
+    #[error("{} is not on its branch {branch}", path.display())]
+    OtherBranch {
+        /// The work tree.
+        path: PathBuf,
+        /// Its branch.
+        branch: String,
+    },
+    /// The commits of the branch are too large.
+    #[error("the commits of the branch {branch} are more than {} MiB when they are packed", max >> 20)]
+    CommitsTooLarge {
+        /// The branch.
+        branch: String,
+        /// The limit in bytes.
+        max: u64,
+    },
+    /// The work tree is on a machine that is away.
+    #[error("the work tree of the session is on {node}, which is away")]
+    WorktreeAway {
+        /// The machine.
+        node: String,
+    },
+    /// The session is compared with others.
+    #[error("the session is part of a comparison that is not decided")]
+    Compared,
+    /// The other machine handed the session back.
+    #[error("{node} could not create the work tree, and the session is where it was: {why}")]
+    Returned {
+        /// The other machine.
+        node: String,
+        /// Why it could not.
+        why: String,
+    },
     /// A turn runs, or a request is open.
     #[error("a turn is running or a request is open")]
     Working,
@@ -84,7 +139,15 @@ impl MoveError {
             | Self::NoRemote
             | Self::NoProject { .. }
             | Self::SeveralProjects { .. }
-            | Self::Worktree
+            | Self::Worktree { .. }
+            | Self::FilesStay
+            | Self::NotCaptured { .. }
+            | Self::Operation { .. }
+            | Self::OtherBranch { .. }
+            | Self::CommitsTooLarge { .. }
+            | Self::WorktreeAway { .. }
+            | Self::Compared
+            | Self::Returned { .. }
             | Self::Working
             | Self::SourceRuns { .. }
             | Self::SourceAway { .. }
@@ -106,7 +169,23 @@ impl MoveError {
                 "name one of them with `project` (`--project PATH`)".to_owned()
             }
             Self::UnknownProject { .. } => "`convoke project list` shows the projects of all machines".to_owned(),
-            Self::Worktree => "finish it with `convoke session finish`, or fork the session into the project's folder \
+            Self::FilesStay => {
+                "leave `files` out (`--files`), or use `restore`".to_owned()
+            }
+            Self::NotCaptured { .. } => "commit them, or move them out of the work tree first".to_owned(),
+            Self::Operation { path, .. } => {
+                format!("complete or abort it in {} first", path.display())
+            }
+            Self::OtherBranch { path, branch } => {
+                format!("run `git switch {branch}` in {} first", path.display())
+            }
+            Self::CommitsTooLarge { .. } => {
+                "push what the branch is based on: commits that a remote branch has do not go along".to_owned()
+            }
+            Self::WorktreeAway { node } => format!("move the session when {node} is back"),
+            Self::Compared => "decide it with `convoke compare --keep`, or fork the session and move the fork".to_owned(),
+            Self::Returned { node, .. } => format!("correct that on {node}, and move the session again"),
+            Self::Worktree { .. } => "finish it with `convoke session finish`, or fork the session into the project's folder \
                  with `convoke session fork`, and move the fork"
                 .to_owned(),
             Self::Working => "wait for it, or stop it with `stop` (`--stop`)".to_owned(),

@@ -1,5 +1,5 @@
-//! Stores what is transferred with a session that leaves: its checkpoints, and the agent's own
-//! record of the conversation.
+//! Stores what is transferred with a session that leaves: its checkpoints, the commits of its work
+//! tree, and the agent's own record of the conversation.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
@@ -7,12 +7,13 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use convoke_core::files::OwnWorktree;
 use convoke_core::id::SessionId;
-use convoke_git::{Carried, Checkpoints, Head, Limits, Name};
+use convoke_git::{Carried, CarriedBranch, Checkpoints, Head, Limits, Name};
 use convoke_histories::{Agent, find_record};
 use convoke_store::{MovePart, StoredSession};
 
-use super::cargo::{Cargo, CargoAgent, CargoFiles};
+use super::cargo::{Cargo, CargoAgent, CargoFiles, CargoWorktree};
 use super::{Departure, MoveError, MoveFiles};
 use crate::asking::blocking;
 use crate::changes::{ChangesError, numbers};
@@ -21,7 +22,9 @@ use crate::histories::{environment_of, name_of};
 use crate::session::start::explain;
 use crate::sessions::Sessions;
 use crate::settings::Checkpointing;
+use crate::worktrees::moved::pack_branch;
 use crate::worktrees::repository::Repository;
+use crate::worktrees::{WorktreeError, next_removal};
 
 /// The most that the checkpoints of a session may take when they are packed. The database holds it until the session has
 /// arrived, and both machines hold it in a file; more is refused.
@@ -42,11 +45,18 @@ pub(crate) async fn pack(
     departure: &Departure,
 ) -> Result<Cargo> {
     let order = &departure.order;
+    if let Some(own) = &session.worktree {
+        check_worktree(shared, own, order.files).await?;
+    }
     shared.store.begin_move(session.id, order.to).await?;
     let files = pack_files(shared, session, workspace, order.files).await?;
+    let worktree = match &session.worktree {
+        Some(own) => Some(pack_worktree(shared, session, own, &files).await?),
+        None => None,
+    };
     let agent = pack_record(shared, session).await?;
     let (from, by) = (departure.from.clone(), order.by.clone());
-    Ok(Cargo { from, by, files, agent, release_queue: false })
+    Ok(Cargo { from, by, files, agent, worktree, returned: None, release_queue: false })
 }
 
 async fn pack_files(
@@ -63,12 +73,13 @@ async fn pack_files(
         return left("checkpoints are switched off there");
     }
     let file = scratch(shared, session.id, "pack").await?;
-    let (id, to) = (session.id.to_string(), file.try_clone());
+    let to = file.try_clone();
     let to = to.map_err(|source| Error::Io { path: workspace.to_owned(), source })?;
+    let leaving = session.clone();
     let packed = shared.snapshots.with(
         session.project_id,
         workspace.to_owned(),
-        move |checkpoints, limits| pack_checkpoints(checkpoints, &id, &to, limits),
+        move |checkpoints, limits| pack_checkpoints(checkpoints, &leaving, &to, limits),
     );
     let Packed { carried, newest, left_out } = match packed.await {
         Ok(Some(packed)) => packed,
@@ -97,12 +108,16 @@ struct Packed {
 /// alone if all are too large. `None` if it is too large alone.
 fn pack_checkpoints(
     checkpoints: &Checkpoints,
-    session: &str,
+    leaving: &StoredSession,
     mut to: &File,
     limits: &Limits,
 ) -> convoke_git::Result<Option<Packed>> {
-    let names = checkpoints.list(session)?;
-    let name = Name::new(session, numbers::next(&names).before)?;
+    let session = &leaving.id.to_string();
+    let name = match &leaving.worktree {
+        // As when a work tree is removed: it is created again from this checkpoint.
+        Some(_) => next_removal(checkpoints, leaving.id)?,
+        None => Name::new(session, numbers::next(&checkpoints.list(session)?).before)?,
+    };
     let made = checkpoints.checkpoint(&name, limits)?;
     let newest = Carried { place: name.place(), commit: made.commit };
     let left_out = made.left_out.iter().take(LEFT_OUT_MAX);
@@ -120,6 +135,64 @@ fn pack_checkpoints(
     let carried = vec![newest.clone()];
     let is_packed = checkpoints.pack(&carried, to, PACK_BYTES_MAX, limits)?;
     Ok(is_packed.then_some(Packed { carried, newest, left_out }))
+}
+
+/// Refuses a work tree that could not be created elsewhere as it is here.
+async fn check_worktree(shared: &Arc<Sessions>, own: &OwnWorktree, files: MoveFiles) -> Result<()> {
+    match files {
+        MoveFiles::Auto | MoveFiles::Restore => {}
+        MoveFiles::Checkpoint | MoveFiles::Leave => return Err(MoveError::FilesStay.into()),
+    }
+    if shared.settings.checkpoints == Checkpointing::Off {
+        let why = "checkpoints are switched off".to_owned();
+        return Err(MoveError::Worktree { why }.into());
+    }
+    let path = PathBuf::from(&own.path);
+    if !path.exists() {
+        return Err(WorktreeError::Missing { path }.into());
+    }
+    let facts = facts_of(shared, &path).await?;
+    if let Some(operation) = facts.operation {
+        return Err(MoveError::Operation { path, operation }.into());
+    }
+    match facts.head {
+        Head::Branch { name, .. } if name == own.branch => Ok(()),
+        Head::Branch { .. } | Head::Detached { .. } | Head::Unborn { .. } => {
+            Err(MoveError::OtherBranch { path, branch: own.branch.clone() }.into())
+        }
+    }
+}
+
+/// Stores the commits of a work tree's branch. All of its files must be in the checkpoint, since its folder is removed.
+async fn pack_worktree(
+    shared: &Arc<Sessions>,
+    session: &StoredSession,
+    own: &OwnWorktree,
+    files: &CargoFiles,
+) -> Result<CargoWorktree> {
+    match files {
+        CargoFiles::None { why } => return Err(MoveError::Worktree { why: why.clone() }.into()),
+        CargoFiles::Checkpoint { left_out, .. } if !left_out.is_empty() => {
+            return Err(MoveError::NotCaptured { files: left_out.clone() }.into());
+        }
+        CargoFiles::Checkpoint { .. } => {}
+    }
+    let unknown = || Error::UnknownProject { text: session.project_id.to_string() };
+    let project = shared.store.project(session.project_id).await?.ok_or_else(unknown)?;
+    let workspace = Path::new(&own.path);
+    let file = scratch(shared, session.id, "commits").await?;
+    let to = file.try_clone();
+    let to = to.map_err(|source| Error::Io { path: workspace.to_owned(), source })?;
+    let packed = pack_branch(shared, &project, workspace, to, PACK_BYTES_MAX).await?;
+    let too_large = || {
+        let (branch, max) = (own.branch.clone(), PACK_BYTES_MAX);
+        MoveError::CommitsTooLarge { branch, max }
+    };
+    let CarriedBranch { tip, needs } = packed.ok_or_else(too_large)?;
+    let bytes = upload(shared, session.id, MovePart::Commits, file).await?;
+    let needs = needs.iter().map(ToString::to_string).collect();
+    let (project, tip) = (session.project_id, tip.to_string());
+    Ok(CargoWorktree { project, own: own.clone(), tip, needs, bytes })
 }
 
 /// The commit that is checked out in a folder; none if it is not the root of a repository.

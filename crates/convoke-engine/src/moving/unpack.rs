@@ -5,7 +5,7 @@
 //! may pass, such as an unreachable database, abort the arrival, which is retried.
 
 use std::io::{Seek as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use convoke_core::id::SessionId;
@@ -16,6 +16,7 @@ use convoke_store::{MovePart, StoredSession};
 
 use super::cargo::{Cargo, CargoAgent, CargoFiles};
 use super::pack::{facts_of, scratch};
+use super::worktree::{hand_back, take_back, unpack_worktree};
 use super::{MoveError, MoveFiles};
 use crate::asking::blocking;
 use crate::changes::{ChangesError, RestoreGuard, to_checkpoint};
@@ -46,21 +47,42 @@ pub(crate) async fn arrival(
     });
     let project = shared.store.project(session.project_id).await?;
     let project = project.ok_or(MoveError::NoRemote)?;
+    if shared.store.node() == Some(moving.source)
+        && let Some(worktree) = cargo.worktree.clone()
+    {
+        return take_back(shared, session, moving.source, cargo, &worktree).await.map(Some);
+    }
     let left_behind = match &cargo.files {
         CargoFiles::None { .. } => Vec::new(),
         CargoFiles::Checkpoint { left_out, .. } => left_out.clone(),
     };
-    let files = match &cargo.files {
-        CargoFiles::None { why } => MovedFiles::Left { why: why.clone() },
-        CargoFiles::Checkpoint { .. } => {
-            match unpack_files(shared, session, &project.path, &cargo.files).await {
+    let (files, workspace) = match (&cargo.files, &cargo.worktree) {
+        (CargoFiles::None { why }, _) => {
+            (MovedFiles::Left { why: why.clone() }, project.path.clone())
+        }
+        (CargoFiles::Checkpoint { .. }, Some(worktree)) => {
+            match unpack_worktree(shared, session, &project, (&cargo.files, worktree)).await? {
+                Ok(own) => {
+                    let workspace = PathBuf::from(&own.path);
+                    (MovedFiles::Worktree { path: own.path, branch: own.branch }, workspace)
+                }
+                Err(why) => {
+                    let project = worktree.project;
+                    hand_back(shared, session.id, (moving.source, project), cargo, why).await?;
+                    return Err(Error::OtherNode { session: session.id });
+                }
+            }
+        }
+        (CargoFiles::Checkpoint { .. }, None) => {
+            let files = match unpack_files(shared, session, &project.path, &cargo.files).await {
                 Ok(files) => files,
                 Err(error) if is_passing(&error) => return Err(error),
                 Err(error) => MovedFiles::Left { why: explain(&error) },
-            }
+            };
+            (files, project.path.clone())
         }
     };
-    let memory = match unpack_record(shared, session.id, &project.path, &cargo.agent).await {
+    let memory = match unpack_record(shared, session.id, &workspace, &cargo.agent).await {
         Ok(memory) => memory,
         Err(error) if is_passing(&error) => return Err(error),
         Err(error) => MovedMemory::Transcript { why: explain(&error) },
@@ -72,18 +94,19 @@ pub(crate) async fn arrival(
 }
 
 /// Whether the arrival may succeed at the next attempt.
-fn is_passing(error: &Error) -> bool {
+pub(super) fn is_passing(error: &Error) -> bool {
     matches!(
         error,
         Error::Store(_)
             | Error::Stopping
             | Error::OtherNode { .. }
-            | Error::Changes(ChangesError::Gone)
+            // Git is cancelled when the daemon stops.
+            | Error::Changes(ChangesError::Gone | ChangesError::Git(convoke_git::Error::Cancelled))
     )
 }
 
 /// Reads a file from its pieces.
-async fn download(
+pub(super) async fn download(
     shared: &Arc<Sessions>,
     session: SessionId,
     part: MovePart,
@@ -114,7 +137,34 @@ const fn part_name(part: MovePart) -> &'static str {
     match part {
         MovePart::Checkpoint => "pack",
         MovePart::Agent => "record",
+        MovePart::Commits => "commits",
     }
+}
+
+/// Stores the checkpoints that were transferred; returns why it cannot.
+pub(super) async fn unpack_checkpoints(
+    shared: &Arc<Sessions>,
+    session: &StoredSession,
+    workspace: &Path,
+    files: &CargoFiles,
+) -> Result<std::result::Result<(), String>> {
+    let CargoFiles::Checkpoint { carried, newest, bytes, .. } = files else { return Ok(Ok(())) };
+    if shared.settings.checkpoints == Checkpointing::Off {
+        return Ok(Err("checkpoints are switched off here".to_owned()));
+    }
+    let words = carried.iter().chain([newest]);
+    let carried: Option<Vec<Carried>> = words.map(|word| Carried::parse(word)).collect();
+    let Some(carried) = carried else {
+        return Ok(Err("another version of Convoke packed them".to_owned()));
+    };
+    let pack = download(shared, session.id, MovePart::Checkpoint, *bytes).await?;
+    let id = session.id.to_string();
+    let unpacked = shared.snapshots.with(
+        session.project_id,
+        workspace.to_owned(),
+        move |checkpoints, limits| checkpoints.unpack(&id, &carried, &pack, limits),
+    );
+    Ok(Ok(unpacked.await?))
 }
 
 async fn unpack_files(
@@ -123,24 +173,19 @@ async fn unpack_files(
     workspace: &Path,
     files: &CargoFiles,
 ) -> Result<MovedFiles> {
-    let CargoFiles::Checkpoint { carried, newest, head, write, bytes, .. } = files else {
+    let CargoFiles::Checkpoint { newest, head, write, .. } = files else {
         return Ok(MovedFiles::Same);
     };
-    if shared.settings.checkpoints == Checkpointing::Off {
-        return Ok(MovedFiles::Left { why: "checkpoints are switched off here".to_owned() });
+    if let Err(why) = unpack_checkpoints(shared, session, workspace, files).await? {
+        return Ok(MovedFiles::Left { why });
     }
-    let carried: Option<Vec<Carried>> = carried.iter().map(|word| Carried::parse(word)).collect();
-    let (Some(carried), Some(newest)) = (carried, Carried::parse(newest)) else {
-        return Ok(MovedFiles::Left { why: "another version of Convoke packed them".to_owned() });
-    };
-    let pack = download(shared, session.id, MovePart::Checkpoint, *bytes).await?;
+    let Some(newest) = Carried::parse(newest) else { return Ok(MovedFiles::Same) };
     let refusal = refusal(shared, workspace, *write, head.as_deref()).await;
     let id = session.id.to_string();
     let unpacked = shared.snapshots.with(
         session.project_id,
         workspace.to_owned(),
         move |checkpoints, limits| {
-            checkpoints.unpack(&id, &carried, &pack, limits)?;
             let name = Name::new(&id, newest.place)?;
             let to = checkpoints.find(&name, limits)?.ok_or(convoke_git::Error::Unexpected {
                 command: "git index-pack".to_owned(),

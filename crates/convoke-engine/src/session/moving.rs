@@ -10,7 +10,7 @@ use super::task::Task;
 use crate::error::{Error, Result};
 use crate::moving::{Departure, MoveError, MoveRunning, Unpacked, pack};
 use crate::view::{Change, SessionChange};
-use crate::worktrees::WorktreeError;
+use crate::worktrees::{WorktreeError, moved};
 
 /// A session that is about to leave; it accepts no requests until it has left, or stays.
 pub(super) struct Leaving {
@@ -45,9 +45,11 @@ impl Task {
         if self.hold.is_on() {
             return Err(WorktreeError::Busy.into());
         }
-        let is_working = self.session.is_under_way() || self.capture.is_setting_up();
+        if self.capture.is_setting_up() {
+            return Err(WorktreeError::SettingUp.into());
+        }
         match running {
-            MoveRunning::Refuse if is_working => Err(MoveError::Working.into()),
+            MoveRunning::Refuse if self.session.is_under_way() => Err(MoveError::Working.into()),
             MoveRunning::Refuse => Ok(()),
             MoveRunning::Stop => {
                 if self.session.running().is_some() {
@@ -106,6 +108,11 @@ impl Task {
             project: departure.order.project,
             cargo: cargo.to_json(),
         };
+        if let Some(worktree) = cargo.worktree {
+            // Left there after an error, too: the transaction may have been committed.
+            let (own, tip) = (worktree.own, worktree.tip);
+            moved::write_note(&self.shared, self.id, worktree.project, own, tip)?;
+        }
         Ok(self.shared.store.hand_over(order).await?)
     }
 
@@ -134,6 +141,7 @@ impl Task {
         commands.extend(first.map(|id| Command::SendQueued { id }));
         let before = self.view();
         self.carry_arrival(commands).await?;
+        moved::remove_note(&self.shared, self.id);
         let now = self.view();
         // Lists still show it as a session of another machine.
         self.shared.tell(Change::SessionChanged(Box::new(SessionChange { before, now })));

@@ -325,14 +325,23 @@ pub(super) fn message(place: &Place, order: &FinishOrder) -> String {
 }
 
 /// The name of the next snapshot before a removal.
-pub(super) fn next_removal(
+pub(crate) fn next_removal(
     checkpoints: &Checkpoints,
     session: SessionId,
 ) -> convoke_git::Result<Name> {
-    let session = session.to_string();
-    let numbers = checkpoints.list(&session)?.into_iter().filter_map(|name| match name.place() {
+    let last = last_removal(checkpoints, session)?;
+    Name::new(&session.to_string(), Point::Removal(last + 1))
+}
+
+/// The number of the last snapshot before a removal; 0 if there is none.
+pub(super) fn last_removal(
+    checkpoints: &Checkpoints,
+    session: SessionId,
+) -> convoke_git::Result<u64> {
+    let names = checkpoints.list(&session.to_string())?.into_iter();
+    let numbers = names.filter_map(|name| match name.place() {
         Point::Removal(number) => Some(number),
         Point::Before(_) | Point::After(_) | Point::Restore(_) => None,
     });
-    Name::new(&session, Point::Removal(numbers.max().unwrap_or_default() + 1))
+    Ok(numbers.max().unwrap_or_default())
 }

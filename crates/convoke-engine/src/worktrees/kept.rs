@@ -7,11 +7,12 @@ use convoke_core::files::OwnWorktree;
 use convoke_core::id::SessionId;
 use convoke_core::notice::FilesEvent;
 use convoke_git::{
-    Branch, Checkpoints, Git, Guard, Limits, Name, NewWorktree, Place as Point, Scope,
+    Branch, Checkpoints, Git, Guard, Limits, Name, NewWorktree, Place as Point, Scope, Worktree,
+    WorktreeState,
 };
 use convoke_store::{Project, StoredSession, Window};
 
-use super::finish::{FinishOrder, FinishWay, LostFiles, OnConflict, next_removal};
+use super::finish::{FinishOrder, FinishWay, LostFiles, OnConflict};
 use super::make::work_trees;
 use super::repository::Repository;
 use super::{Place, WorktreeError, Worktrees};
@@ -79,21 +80,24 @@ impl Worktrees {
             return Err(WorktreeError::NotRemoved.into());
         }
         let _held = session::hold(&self.sessions, id, HeldProcess::Stop).await?;
-        let folder = work_trees(&self.sessions, &place.project)?;
-        let repository = Repository::of(&self.sessions, &place.project.path, &folder);
-        let restorer = Restorer {
-            sessions: Arc::clone(&self.sessions),
-            repository: repository.map_err(ChangesError::from)?,
-            place: place.clone(),
-        };
-        let restored = self.sessions.snapshots.run(move |git, limits| restorer.run(git, limits));
-        restored.await??;
+        make_again(&self.sessions, place.clone()).await?;
         let own = OwnWorktree { removed: None, ..place.own };
         let path = own.path.clone();
         self.record(id, own).await?;
         self.notice(id, FilesEvent::WorktreeRestored { path }).await;
         self.sessions.get(id).await
     }
+}
+
+/// Creates a removed or missing work tree with its branch and the files of its last snapshot. One that exists already, as
+/// after an interrupted call, gets the files.
+pub(super) async fn make_again(sessions: &Arc<Sessions>, place: Place) -> Result<()> {
+    let folder = work_trees(sessions, &place.project)?;
+    let repository = Repository::of(sessions, &place.project.path, &folder);
+    let repository = repository.map_err(ChangesError::from)?;
+    let restorer = Restorer { sessions: Arc::clone(sessions), repository, place };
+    let restored = sessions.snapshots.run(move |git, limits| restorer.run(git, limits));
+    Ok(restored.await??)
 }
 
 /// What the blocking part needs.
@@ -124,12 +128,16 @@ impl Restorer {
                 Branch::New { name, from }
             }
         };
-        main.add_worktree(&NewWorktree { path: path.clone(), branch }, limits)?;
+        let is_ready = |it: &Worktree| it.path == path && it.state == WorktreeState::Ready;
+        if !main.worktrees(limits)?.iter().any(is_ready) {
+            main.add_worktree(&NewWorktree { path: path.clone(), branch }, limits)?;
+        }
         main.copy_included(&path, limits)?;
         let checkpoints = self.sessions.snapshots.checkpoints(git, project.id, &path, limits)?;
         let names = checkpoints.list(&self.place.id().to_string())?;
         if let Some(to) = self.newest(&checkpoints, &names, limits)? {
-            let undo = next_removal(&checkpoints, self.place.id())?;
+            // Not the next number: a call that is interrupted here is repeated with the same snapshot.
+            let undo = Name::new(&self.place.id().to_string(), Point::Removal(0))?;
             checkpoints.restore(&to, Scope::All, Guard::Force, &undo, limits)?;
         }
         Ok(Ok(()))

@@ -146,10 +146,28 @@ pub(super) async fn undo(
 }
 
 /// The folder with the work trees of a project.
-pub(super) fn work_trees(shared: &Sessions, project: &Project) -> Result<PathBuf> {
+pub(crate) fn work_trees(shared: &Sessions, project: &Project) -> Result<PathBuf> {
     let root = &shared.settings.worktrees.root;
     let made = work_trees_of(root, &project.name, &project.id.to_string());
     made.map_err(|source| Error::Io { path: root.clone(), source })
+}
+
+/// The branch that Convoke makes for a session.
+pub(super) fn own_branch(session: SessionId) -> String {
+    // In a folder of its own: an agent may write the folder of its branch, and no other branch is in this one.
+    format!("convoke/{}/work", short(session))
+}
+
+fn short(session: SessionId) -> String {
+    session.to_string().chars().take(8).collect()
+}
+
+/// A folder that does not exist, named like the branch.
+pub(crate) fn free_path(folder: &Path, session: SessionId, branch: &str) -> PathBuf {
+    let short = short(session);
+    let name = if branch == own_branch(session) { short.clone() } else { slug(branch) };
+    let path = folder.join(&name);
+    if path.symlink_metadata().is_ok() { folder.join(format!("{name}-{short}")) } else { path }
 }
 
 /// What is needed to make one.
@@ -181,14 +199,9 @@ impl Maker {
             Some(from) => from.base.clone(),
             None => main.branch(limits)?,
         };
-        let own_name = || {
-            let short: String = self.session.to_string().chars().take(8).collect();
-            // In a folder of its own: an agent may write the folder of its branch, and no other branch is in this one.
-            format!("convoke/{short}/work")
-        };
-        let name = wanted.branch.clone().unwrap_or_else(own_name);
+        let name = wanted.branch.clone().unwrap_or_else(|| own_branch(self.session));
         let exists = main.resolve(&format!("refs/heads/{name}"), limits)?.is_some();
-        let path = self.free_path(&name);
+        let path = free_path(&self.folder, self.session, &name);
         let worktree = OwnWorktree {
             path: path.display().to_string(),
             branch: name.clone(),
@@ -211,19 +224,6 @@ impl Maker {
         let copied = main.copy_included(&path, limits)?;
         self.bring_files(git, &path, limits)?;
         Ok(Ok(Made { own: worktree, copied }))
-    }
-
-    /// A folder that does not exist, named like the branch.
-    fn free_path(&self, branch: &str) -> PathBuf {
-        let short: String = self.session.to_string().chars().take(8).collect();
-        let own = format!("convoke/{short}/work");
-        let name = if branch == own { short.clone() } else { slug(branch) };
-        let path = self.folder.join(&name);
-        if path.symlink_metadata().is_ok() {
-            self.folder.join(format!("{name}-{short}"))
-        } else {
-            path
-        }
     }
 
     /// Restores the files to their state after a turn of the forked session.

@@ -25,6 +25,15 @@ pub(super) enum Note {
     },
     /// A work tree is finished or removed.
     Finish(FinishOrder),
+    /// A session moves from or to this machine; its work tree here is removed once the session is on another.
+    Leave {
+        /// The project.
+        project: ProjectId,
+        /// The work tree on this machine.
+        worktree: OwnWorktree,
+        /// The last commit of its branch that moves.
+        tip: String,
+    },
 }
 
 fn folder(home: &Path) -> PathBuf {

@@ -11,7 +11,7 @@ use super::finish::{Done, FinishOrder, next_removal};
 use super::make::{self, work_trees};
 use super::note::Note;
 use super::repository::Repository;
-use super::{Place, Worktrees};
+use super::{Place, Worktrees, moved};
 use crate::changes::ChangesError;
 use crate::error::Result;
 use crate::session::start::explain;
@@ -34,6 +34,7 @@ impl Worktrees {
                 Note::Make { project, worktree, start } => {
                     self.recover_making(session, project, worktree, start).await.map(|()| None)
                 }
+                Note::Leave { .. } => self.recover_moving(session).await.map(|()| None),
                 Note::Finish(order) => self.recover_finishing(session, order).await.map(Some),
             };
             match done {
@@ -90,6 +91,17 @@ impl Worktrees {
         }
         tracing::warn!("making the work tree {path} was interrupted, and undone");
         Note::remove(&self.sessions.around.home, session);
+        Ok(())
+    }
+
+    /// Removes the journal entry of a session that is here. Other work trees are removed when the moves to and from this
+    /// machine are followed.
+    async fn recover_moving(&self, session: SessionId) -> Result<()> {
+        let store = &self.sessions.store;
+        let is_here = store.session(session).await?.is_some_and(|it| it.node == store.node());
+        if is_here && !store.is_moving(session).await? {
+            moved::remove_note(&self.sessions, session);
+        }
         Ok(())
     }
 

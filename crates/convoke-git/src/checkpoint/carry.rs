@@ -5,6 +5,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use super::{Checkpoint, Checkpoints, Name, Place};
+use crate::git::Command;
 use crate::{Error, Limits, ObjectId, Result};
 
 /// A checkpoint by its commit, in a form that is sent between machines.
@@ -22,30 +23,12 @@ impl Checkpoints {
     pub fn pack(
         &self,
         carried: &[Carried],
-        mut to: &File,
+        to: &File,
         bytes_max: u64,
         limits: &Limits,
     ) -> Result<bool> {
-        let input: String = carried.iter().map(|it| format!("{}\n", it.commit)).collect();
-        let command = self.bare("pack-objects").args(["--revs", "--stdout", "-q", "--threads=1"]);
-        let (mut written, mut failed) = (0, None);
-        let ended = command.input(input.as_bytes()).stream(limits, &mut |bytes| {
-            written += bytes.len() as u64;
-            if written > bytes_max {
-                return ControlFlow::Break(());
-            }
-            match to.write_all(bytes) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    failed = Some(error);
-                    ControlFlow::Break(())
-                }
-            }
-        })?;
-        match failed {
-            Some(source) => Err(Error::io("write", "a pack".as_ref(), source)),
-            None => Ok(ended),
-        }
+        let revisions: String = carried.iter().map(|it| format!("{}\n", it.commit)).collect();
+        write_pack(self.bare("pack-objects"), &revisions, to, bytes_max, limits)
     }
 
     /// Reads checkpoints from such a file, and stores them under the names of a session. Existing
@@ -77,6 +60,35 @@ impl Checkpoints {
             }
         }
         Ok(all)
+    }
+}
+
+/// Writes the objects of revisions into a file with `pack-objects`; returns whether that took no more than `bytes_max`.
+pub(crate) fn write_pack(
+    command: Command<'_>,
+    revisions: &str,
+    mut to: &File,
+    bytes_max: u64,
+    limits: &Limits,
+) -> Result<bool> {
+    let command = command.args(["--revs", "--stdout", "-q", "--threads=1"]);
+    let (mut written, mut failed) = (0, None);
+    let ended = command.input(revisions.as_bytes()).stream(limits, &mut |bytes| {
+        written += bytes.len() as u64;
+        if written > bytes_max {
+            return ControlFlow::Break(());
+        }
+        match to.write_all(bytes) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    })?;
+    match failed {
+        Some(source) => Err(Error::io("write", "a pack".as_ref(), source)),
+        None => Ok(ended),
     }
 }
 

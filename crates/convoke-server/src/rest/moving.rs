@@ -10,7 +10,8 @@ use convoke_core::id::{NodeId, SessionId};
 use convoke_core::notice::{Event, LifecycleEvent};
 use convoke_core::user::Role;
 use convoke_engine::{
-    Destination, Error, MoveError, MoveFiles, MoveOrder, MoveRunning, MoveSource, Moved,
+    Destination, Error, LeftWorktree, MoveError, MoveFiles, MoveOrder, MoveRunning, MoveSource,
+    Moved, Node,
 };
 use serde_json::Value;
 
@@ -34,7 +35,7 @@ use crate::view;
     responses(
         (status = 200, description = "The other nodes", body = MoveTargets),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "The session cannot move at all: it belongs to teams, has a work tree of its own, or there are no other nodes; or the prefix matches several ids"),
+        (status = 409, description = "The session cannot move at all: it belongs to teams, its work tree was removed, or there are no other nodes; or the prefix matches several ids"),
     )
 )]
 pub(super) async fn targets(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
@@ -52,8 +53,9 @@ pub(super) async fn targets(State(app): Daemon, Named(id): Named) -> Result<Resp
 
 /// Move a session to another node
 ///
-/// Its log, its queued prompts, its checkpoints and, for Claude Code and Codex, the agent's own
-/// record of the conversation go along. The agent is stopped; the next prompt starts it there.
+/// Its log, its queued prompts, its checkpoints, its work tree and, for Claude Code and Codex, the
+/// agent's own record of the conversation go along. The agent is stopped; the next prompt starts it
+/// there.
 #[utoipa::path(
     post,
     path = "/api/sessions/{id}/move",
@@ -65,7 +67,7 @@ pub(super) async fn targets(State(app): Daemon, Named(id): Named) -> Result<Resp
         (status = 200, description = "The session belongs to the other node", body = MovedSession),
         (status = 403, description = "The role in one of the two projects does not allow it"),
         (status = 404, description = "There is no such session, node or project"),
-        (status = 409, description = "A turn is running, no or several projects have the same remote, the session is there already or cannot move, its files are too large, its node is away or is not, or the prefix matches several ids"),
+        (status = 409, description = "A turn is running, no or several projects have the same remote, the session is there already or cannot move, its files are too large, its node is away or is not, the other node could not create its work tree and handed it back, or the prefix matches several ids"),
         (status = 503, description = "The other node is away"),
     )
 )]
@@ -89,16 +91,33 @@ pub(super) async fn go(
         source: if body.from_away { MoveSource::Away } else { MoveSource::Running },
         by: actor.name,
     };
-    let Moved { session, notice } = app.engine.moves().go(id, order).await?;
+    let Moved { session, notice, remains } = app.engine.moves().go(id, order).await?;
     let session = view::session(session);
-    let (moved, text) = match notice.map(|notice| (notice.event, notice.text)) {
+    let (moved, mut text) = match notice.map(|notice| (notice.event, notice.text)) {
         Some((Event::Lifecycle(LifecycleEvent::Moved(moved)), text)) => (Some(moved), text),
-        Some(_) | None => {
-            let text = format!("{} has it, and has not written its files yet.", node.name);
-            (None, text)
-        }
+        Some(_) | None => (None, not_arrived(&app, &node).await?),
     };
+    if let Some(LeftWorktree { path, why }) = remains {
+        text.push_str(&format!(
+            " The old work tree {path} remains, because {why}; the next start of the daemon there removes it."
+        ));
+    }
     Ok(json::ok(&MovedSession { session, moved, text }))
+}
+
+/// The text about a session that has not arrived yet.
+async fn not_arrived(app: &App, node: &Node) -> Result<String, Failure> {
+    let name = &node.name;
+    let nodes = app.engine.nodes().list().await?;
+    let is_away = nodes.iter().any(|it| it.id == node.id && it.is_away);
+    Ok(if is_away {
+        format!(
+            "{name} has it, and is away: it arrives when {name} is back. `convoke session move --from-away` takes it \
+             elsewhere with everything that goes along."
+        )
+    } else {
+        format!("{name} has it, and has not written its files yet.")
+    })
 }
 
 /// The destination of a move, if the human may create sessions there.

@@ -59,6 +59,13 @@ const STEPS: &[Step] = &[
         down: include_str!("../../migrations/postgres/0007_ask_chains.down.sql"),
         code: None,
     },
+    Step {
+        version: 8,
+        name: "move_commits",
+        up: include_str!("../../migrations/postgres/0008_move_commits.up.sql"),
+        down: include_str!("../../migrations/postgres/0008_move_commits.down.sql"),
+        code: None,
+    },
 ];
 
 /// An advisory lock around migrations, so that two daemons that start at once do not both apply them.

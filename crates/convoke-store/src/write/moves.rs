@@ -236,14 +236,15 @@ fn set_out(db: Db<'_>, id: &str, target: &str, cargo: &str, from: Owner) -> Resu
             Some(node.to_string())
         }
     };
-    // A session that never arrived at its last target is moved on with the original cargo.
+    // A session that is taken from a node at which it never arrived is moved on with the original cargo. A node that
+    // hands it back itself says why in the new cargo. Either way it comes from the node that packed it.
     let sql = "INSERT INTO session_moves (session_id, source, target, stage, cargo)
          VALUES (?1, coalesce(?4, current_setting('convoke.node')), ?2, 'arriving', ?3)
          ON CONFLICT (session_id) DO UPDATE SET target = excluded.target, stage = 'arriving',
              source = CASE WHEN session_moves.stage = 'packing' THEN excluded.source
                  ELSE session_moves.source END,
-             cargo = CASE WHEN session_moves.stage = 'packing' THEN excluded.cargo
-                 ELSE session_moves.cargo END";
+             cargo = CASE WHEN session_moves.stage = 'packing' OR CAST(?4 AS TEXT) IS NULL
+                 THEN excluded.cargo ELSE session_moves.cargo END";
     db.prepare_cached(sql)?.execute(params![id, target, cargo, source])?;
     Ok(())
 }

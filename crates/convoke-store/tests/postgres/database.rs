@@ -47,8 +47,8 @@ impl Database {
     pub(crate) fn roll_back_search(&self) {
         // The client blocks, which a thread of the runtime must not.
         let server = self.server();
-        let taken_back = std::thread::spawn(move || convoke_store::schema::rollback(server, 5));
-        assert_eq!(taken_back.join().unwrap().unwrap().len(), 5);
+        let taken_back = std::thread::spawn(move || convoke_store::schema::rollback(server, 6));
+        assert_eq!(taken_back.join().unwrap().unwrap().len(), 6);
     }
 
     /// Looks for damage, which is the server's business.

@@ -182,6 +182,26 @@ async fn n8_a_session_that_never_arrived_takes_its_files_to_the_next_daemon() {
 }
 
 #[tokio::test]
+async fn n8_a_session_that_is_handed_back_says_why_and_has_its_files() {
+    let database = Database::new();
+    let (one, two) = (Daemon::start(&database, "one").await, Daemon::start(&database, "two").await);
+    let mut talk = one.talk("/srv/here").await;
+    let project = talk_project(&one).await;
+    one.store.begin_move(talk.id, two.id).await.unwrap();
+    one.store.add_move_part(talk.id, MovePart::Commits, 0, vec![1]).await.unwrap();
+    hand_over(&one, Owner::Own, talk.id, &two).await;
+    let (session, from, cargo) = (talk.id, Owner::Own, "no room".to_owned());
+    let back = HandOver { session, from, target: one.id, project, cargo };
+    two.store.hand_over(back).await.unwrap();
+    let moving = one.store.arrival(talk.id).await.unwrap().unwrap();
+    assert_eq!((moving.source, moving.cargo.as_str()), (one.id, "no room"));
+    let part = one.store.move_part(talk.id, MovePart::Commits, 0).await.unwrap();
+    assert_eq!(part, Some(vec![1]));
+    assert!(one.store.is_moving(talk.id).await.unwrap());
+    arrive(&one, &mut talk).await;
+}
+
+#[tokio::test]
 async fn n8_a_transaction_of_a_daemon_that_is_away_does_not_keep_its_session() {
     let database = Database::new();
     let (one, two) = (Daemon::start(&database, "one").await, Daemon::start(&database, "two").await);

@@ -96,6 +96,8 @@ mod mentions;
 #[cfg(test)]
 mod moving;
 #[cfg(test)]
+mod moving_worktrees;
+#[cfg(test)]
 mod network;
 #[cfg(test)]
 mod nodes;

@@ -334,10 +334,20 @@ fn moves() -> Vec<Event> {
         let left_behind = Vec::from_iter(by.is_some().then(|| "big.bin".to_owned()));
         LifecycleEvent::Moved(SessionMove { from, to, by, files, left_behind, memory }).into()
     };
+    let path = "/home/me/trees/web/3fa8".to_owned();
+    let stayed = |why: Option<&str>| {
+        let (path, why) = (path.clone(), why.map(str::to_owned));
+        MovedFiles::Stayed { path, why }
+    };
+    let branch = "convoke/3fa8/work".to_owned();
+    let worktree = MovedFiles::Worktree { path: path.clone(), branch };
     vec![
         moved(Some("ada"), MovedFiles::Written { written: 2, removed: 1 }, MovedMemory::Record),
         moved(None, MovedFiles::Same, MovedMemory::Record),
         moved(None, MovedFiles::Kept { why: why.clone() }, MovedMemory::Record),
+        moved(None, worktree, MovedMemory::Record),
+        moved(None, stayed(Some("the commit 1a2b is missing")), MovedMemory::Record),
+        moved(Some("ada"), stayed(None), MovedMemory::Record),
         moved(None, MovedFiles::Left { why: why.clone() }, MovedMemory::Transcript { why }),
     ]
 }
