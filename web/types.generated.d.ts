@@ -615,7 +615,7 @@ declare namespace Api {
     /** Its text without the newline; bytes that are no text are replaced. */
     text: string;
     /** The words that differ from the line that it replaces: begin and end, in UTF-16 code units of `text`. */
-    marks?: any[][];
+    marks?: [number, number][];
     /** Its number in the new version. */
     new?: number;
     /** Whether no newline follows it. */

@@ -164,6 +164,10 @@ fn without_null(schema: &Value) -> Value {
 fn plain(kind: &Value, schema: &Value, depth: usize) -> String {
     match kind.as_str() {
         Some("integer" | "number") => "number".to_owned(),
+        Some("array") if schema["prefixItems"].is_array() => {
+            let items = schema["prefixItems"].as_array().into_iter().flatten();
+            format!("[{}]", items.map(|item| of(item, depth)).collect::<Vec<_>>().join(", "))
+        }
         Some("array") => format!("{}[]", in_brackets(&of(&schema["items"], depth))),
         Some("object") => "object".to_owned(),
         Some(word) => word.to_owned(),
