@@ -238,6 +238,7 @@ test("l2 a mention survives a reload, Escape closes the list, a path typed in fu
   await box(page).press("Enter");
   await answer(page).getByText("text, resource_link README.md").waitFor();
   await box(page).pressSequentially("parts @nobody");
+  await list(page).waitFor({ state: "hidden" });
   await idle(page);
   await box(page).press("Enter");
   await until(page, "it is sent without", async () => (await answer(page).textContent()).trim() === "text");
