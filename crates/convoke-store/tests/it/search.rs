@@ -202,9 +202,10 @@ async fn a_search_stays_within_its_session_and_its_project() {
     let world = World::new().await;
     let other = add_project(&world.store, "/srv/other").await;
     let mut talks: Vec<Talk> = Vec::new();
-    for project in [world.project, world.project, other] {
+    for (project, said_at) in [(world.project, at(1)), (world.project, at(2)), (other, at(3))] {
         let mut talk = world.talk_in(project, SessionKind::Session, at(0)).await;
-        talk.say(&world.store, [prompt("common word s1 p1")]).await;
+        let batch = talk.next_at(said_at, [prompt("common word s1 p1")]);
+        talk.record(&world.store, &batch).await.unwrap();
         talks.push(talk);
     }
     let find = async |project, session| {
