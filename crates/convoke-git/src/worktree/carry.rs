@@ -54,14 +54,15 @@ impl Project {
     ) -> Result<()> {
         self.check_branch_name(name, limits)?;
         let CarriedBranch { tip, needs } = carried;
-        if !needs.contains(tip) {
-            let command = self.command("index-pack").args(["--stdin", "--threads=1"]);
-            command.input_file(from).run(limits)?;
-        }
         for need in needs {
             if self.resolve(need.as_str(), limits)?.is_none() {
                 return Err(Error::NotFound { what: format!("the commit {need}") });
             }
+        }
+        if !needs.contains(tip) {
+            // Another machine wrote the pack: broken objects and paths such as `.git` are refused.
+            let command = self.command("index-pack").args(["--stdin", "--strict", "--threads=1"]);
+            command.input_file(from).run(limits)?;
         }
         // Fails if an object is missing.
         let command = self.command("rev-list").args(["--objects", "--quiet", tip.as_str()]);
