@@ -58,6 +58,8 @@ pub(crate) struct App {
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     pub(crate) url: String,
+    /// The URL in links for people on other machines.
+    pub(crate) shared_url: String,
     pub(crate) version: String,
     pub(crate) home: String,
     pub(crate) started: Instant,

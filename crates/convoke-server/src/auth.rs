@@ -7,6 +7,7 @@
 mod browsers;
 mod host;
 mod links;
+mod public;
 mod secret;
 mod throttle;
 
@@ -24,6 +25,7 @@ use throttle::Throttle;
 
 pub(crate) use browsers::{BrowserUser, Browsers, NewBrowser, Revoked, Visit};
 pub(crate) use links::{LINK_LIFE, Links, Redeemed, USER_LINK_LIFE};
+pub use public::{NotAPublicUrl, PublicUrl};
 pub use secret::Token;
 pub(crate) use secret::digest;
 
@@ -47,6 +49,8 @@ pub(crate) struct Auth {
 pub(crate) struct AuthSettings<'a> {
     /// The address that the daemon listens on.
     pub(crate) address: SocketAddr,
+    /// The address under which a proxy serves it.
+    pub(crate) public: Option<&'a PublicUrl>,
     /// The daemon's own token.
     pub(crate) token: &'a Token,
     /// The folder for the browser sessions, which survive a restart, and for redirect files.
@@ -84,11 +88,11 @@ pub(crate) enum OriginError {
 impl Auth {
     /// Reads the stored browser sessions, and removes redirect files of an earlier daemon.
     pub(crate) fn open(settings: AuthSettings<'_>) -> Self {
-        let AuthSettings { address, token, folder, clock } = settings;
+        let AuthSettings { address, public, token, folder, clock } = settings;
         Self {
             links: Links::open(folder.join("open")),
             browsers: Browsers::open(folder.join("browser-sessions.json"), clock),
-            hosts: Hosts::new(address),
+            hosts: Hosts::new(address, public.cloned()),
             token: Digest::of(token.as_str()),
             // Cookies are shared between the ports of a host, and each port may have a daemon.
             cookie_name: format!("convoke-{}", address.port()),
@@ -150,10 +154,12 @@ impl Auth {
             .map(|(_, value)| value)
     }
 
-    /// The `Set-Cookie` value for a browser session.
-    pub(crate) fn cookie(&self, value: &Token) -> String {
+    /// The `Set-Cookie` value for the session of a browser that sent these headers.
+    pub(crate) fn cookie(&self, value: &Token, headers: &HeaderMap) -> String {
         let (name, value, age) = (&self.cookie_name, value.as_str(), browsers::IDLE_MAX.as_secs());
-        format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age}")
+        let is_secure = headers.get(HOST).is_some_and(|host| self.hosts.is_secure(host.as_bytes()));
+        let secure = if is_secure { "; Secure" } else { "" };
+        format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age}{secure}")
     }
 
     /// Counts a wrong token and returns how long to delay the response.
@@ -188,6 +194,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let auth = Auth::open(AuthSettings {
             address: ([127, 0, 0, 1], 7717).into(),
+            public: None,
             token: &Token::from_random(TOKEN),
             folder: folder.path(),
             clock: || Timestamp::from_millis(0),

@@ -33,7 +33,7 @@ mod tests;
 mod view;
 mod ws;
 
-pub use auth::Token;
+pub use auth::{NotAPublicUrl, PublicUrl, Token};
 pub use backups::{BackupSettings, backup_body};
 pub use config::{ChangeConfig, ConfigAccess, ConfigError, OpenFile, OpenedFile, ReadConfig};
 pub use convoke_engine::Audience;

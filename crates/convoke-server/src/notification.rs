@@ -151,7 +151,7 @@ impl NotificationTask {
     }
 
     fn url(&self, session: Option<&str>) -> String {
-        let base = &self.app.identity.url;
+        let base = &self.app.identity.shared_url;
         session.map_or_else(|| format!("{base}/"), |uid| format!("{base}/s/{uid}"))
     }
 }

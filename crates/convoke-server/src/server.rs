@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::app::{App, Identity, Parts, router};
-use crate::auth::{Auth, AuthSettings, Token};
+use crate::auth::{Auth, AuthSettings, PublicUrl, Token};
 use crate::backups::{self, BackupSettings};
 use crate::config::ConfigAccess;
 use crate::health::Problems;
@@ -30,6 +30,8 @@ const RESPONSE_GRACE: Duration = Duration::from_millis(500);
 pub struct ServerOptions {
     /// The address of the listener, which is already bound, so that the port is known.
     pub address: SocketAddr,
+    /// The address under which a proxy serves the daemon to other machines.
+    pub public_url: Option<PublicUrl>,
     /// The token for programs.
     pub token: Token,
     /// The program's version.
@@ -50,7 +52,8 @@ pub struct Server {
 impl Server {
     /// Opens the engine. Nothing is served yet.
     pub async fn open(options: ServerOptions) -> Result<Self> {
-        let ServerOptions { address, token, version, settings, mut around, problems } = options;
+        let ServerOptions { address, public_url, token, version, settings, mut around, problems } =
+            options;
         let (url, random) = (url(address), around.random);
         around.mcp.get_or_insert_with(|| McpEndpoint {
             url: format!("{url}/mcp"),
@@ -58,10 +61,16 @@ impl Server {
         });
         let home = around.home.display().to_string();
         let folder = around.home.join("run");
-        let auth = AuthSettings { address, token: &token, folder: &folder, clock: around.clock };
-        let auth = Auth::open(auth);
+        let auth = Auth::open(AuthSettings {
+            address,
+            public: public_url.as_ref(),
+            token: &token,
+            folder: &folder,
+            clock: around.clock,
+        });
         let engine = Engine::open(settings, around).await?;
-        let identity = Identity { url, version, home, started: Instant::now() };
+        let shared_url = public_url.map_or_else(|| url.clone(), |public| public.to_string());
+        let identity = Identity { url, shared_url, version, home, started: Instant::now() };
         let parts = Parts { engine, auth, identity, problems, random };
         Ok(Self { app: Arc::new(App::new(parts)) })
     }

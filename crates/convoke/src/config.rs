@@ -27,6 +27,7 @@ use std::time::Duration;
 
 use convoke_agents::catalogue::Agent;
 use convoke_agents::sandbox::{self, Available, Caches, Domain, Exceptions, Layer, Network};
+use convoke_server::PublicUrl;
 use convoke_store::location::{self, Passwords};
 
 use crate::environment::Environment;
@@ -65,6 +66,8 @@ pub(crate) struct Server {
     pub(crate) listen: SocketAddr,
     /// Whether `listen` may be anything but loopback.
     pub(crate) allow_remote: bool,
+    /// Where a proxy serves the page.
+    pub(crate) public_url: Option<PublicUrl>,
 }
 
 /// Limits of sessions.

@@ -2,28 +2,50 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use super::public::PublicUrl;
+
+/// The port that browsers leave out.
+const HTTP: u16 = 80;
+
 /// Decides which hosts are this daemon.
 pub(super) struct Hosts {
     address: SocketAddr,
+    public: Option<PublicUrl>,
 }
 
 impl Hosts {
-    /// The hosts of a daemon that listens at this address.
-    pub(super) const fn new(address: SocketAddr) -> Self {
-        Self { address }
+    /// The hosts of a daemon that listens at this address, and is served by a proxy under the other.
+    pub(super) const fn new(address: SocketAddr, public: Option<PublicUrl>) -> Self {
+        Self { address, public }
     }
 
     /// Whether the value of a `Host` header names this daemon.
     pub(super) fn admits(&self, host: &[u8]) -> bool {
-        let Some((name, port)) = std::str::from_utf8(host).ok().and_then(split) else {
-            return false;
-        };
-        port == self.address.port() && self.is_ours(name)
+        let named = std::str::from_utf8(host).ok().and_then(split);
+        named.is_some_and(|(name, port)| self.is_own_address(name, port))
+            || self.public_at(host).is_some()
     }
 
     /// Whether the value of an `Origin` header is this daemon's page.
     pub(super) fn admits_origin(&self, origin: &[u8]) -> bool {
-        origin.strip_prefix(b"http://").is_some_and(|host| self.admits(host))
+        let Ok(origin) = std::str::from_utf8(origin) else { return false };
+        let local = origin.strip_prefix("http://").and_then(split);
+        local.is_some_and(|(name, port)| self.is_own_address(name, port))
+            || self.public.as_ref().is_some_and(|it| it.to_string().eq_ignore_ascii_case(origin))
+    }
+
+    /// Whether a request with this `Host` header came over TLS.
+    pub(super) fn is_secure(&self, host: &[u8]) -> bool {
+        self.public_at(host).is_some_and(PublicUrl::is_secure)
+    }
+
+    fn public_at(&self, host: &[u8]) -> Option<&PublicUrl> {
+        let (name, port) = std::str::from_utf8(host).ok().and_then(split)?;
+        self.public.as_ref().filter(|public| public.is_at(name, port))
+    }
+
+    fn is_own_address(&self, name: &str, port: Option<u16>) -> bool {
+        port.unwrap_or(HTTP) == self.address.port() && self.is_ours(name)
     }
 
     fn is_ours(&self, name: &str) -> bool {
@@ -46,8 +68,8 @@ impl Hosts {
     }
 }
 
-/// The name and the port of an authority; 80 is the port that browsers leave out.
-fn split(authority: &str) -> Option<(&str, u16)> {
+/// The name and the port of an authority.
+pub(super) fn split(authority: &str) -> Option<(&str, Option<u16>)> {
     let end = match authority.strip_prefix('[') {
         Some(rest) => rest.find(']')? + 2,
         None => authority.find(':').unwrap_or(authority.len()),
@@ -55,9 +77,9 @@ fn split(authority: &str) -> Option<(&str, u16)> {
     let (name, rest) = authority.split_at_checked(end)?;
     match rest.strip_prefix(':') {
         Some(port) if port.bytes().all(|byte| byte.is_ascii_digit()) => {
-            Some((name, port.parse().ok()?))
+            Some((name, Some(port.parse().ok()?)))
         }
-        None if rest.is_empty() => Some((name, 80)),
+        None if rest.is_empty() => Some((name, None)),
         Some(_) | None => None,
     }
 }
@@ -67,7 +89,7 @@ mod tests {
     use super::*;
 
     fn admitted(address: &str, hosts: &[&'static str]) -> Vec<&'static str> {
-        let known = Hosts::new(address.parse().unwrap());
+        let known = Hosts::new(address.parse().unwrap(), None);
         hosts.iter().copied().filter(|host| known.admits(host.as_bytes())).collect()
     }
 
@@ -118,5 +140,36 @@ mod tests {
             admitted("0.0.0.0:7717", &asked),
             ["192.168.1.5:7717", "[fe80::1]:7717", "localhost:7717"]
         );
+    }
+
+    #[test]
+    fn n7_the_public_address_is_us_with_its_own_port_and_scheme() {
+        let public = Some("https://convoke.example.org".parse().unwrap());
+        let hosts = Hosts::new("127.0.0.1:7717".parse().unwrap(), public);
+        for host in ["convoke.example.org", "Convoke.Example.Org:443", "127.0.0.1:7717"] {
+            assert!(hosts.admits(host.as_bytes()), "{host}");
+        }
+        for host in [
+            "convoke.example.org:7717",
+            "convoke.example.org:80",
+            "evil.convoke.example.org",
+            "convoke.example.org.evil.example",
+            "example.org",
+        ] {
+            assert!(!hosts.admits(host.as_bytes()), "{host}");
+        }
+        for origin in ["https://convoke.example.org", "http://127.0.0.1:7717"] {
+            assert!(hosts.admits_origin(origin.as_bytes()), "{origin}");
+        }
+        for origin in [
+            "http://convoke.example.org",
+            "https://convoke.example.org:8443",
+            "https://127.0.0.1:7717",
+            "https://evil.example",
+            "null",
+        ] {
+            assert!(!hosts.admits_origin(origin.as_bytes()), "{origin}");
+        }
+        assert!(hosts.is_secure(b"convoke.example.org") && !hosts.is_secure(b"127.0.0.1:7717"));
     }
 }

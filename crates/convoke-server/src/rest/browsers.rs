@@ -149,7 +149,7 @@ pub(super) async fn sign_in(
     tracing::info!(target: "security", browser = id, "a browser signed in");
     let signed_in = SignedIn { id, secret: Some(secret.as_str().to_owned()) };
     let mut response = json::answer(StatusCode::CREATED, &signed_in);
-    let cookie = HeaderValue::from_str(&app.auth.cookie(&cookie));
+    let cookie = HeaderValue::from_str(&app.auth.cookie(&cookie, &headers));
     let cookie = cookie.map_err(|error| Failure::internal(error.to_string()))?;
     response.headers_mut().insert(SET_COOKIE, cookie);
     Ok(response)

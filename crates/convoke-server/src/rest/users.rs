@@ -342,7 +342,7 @@ fn refuse_browsers(caller: &Caller) -> Result<(), Failure> {
 fn link_for(app: &App, user: convoke_engine::User) -> UserLink {
     let convoke_engine::User { name: user, epoch, .. } = user;
     let of = BrowserUser { name: user.clone(), epoch };
-    let url = app.auth.links.make_for_user(&app.identity.url, &app.new_token(), of);
+    let url = app.auth.links.make_for_user(&app.identity.shared_url, &app.new_token(), of);
     UserLink { user, url, expires_at: after(app, USER_LINK_LIFE) }
 }
 

@@ -94,6 +94,7 @@ impl Scene {
         let keys = Keys::new(random);
         let options = ServerOptions {
             address,
+            public_url: None,
             token: token.clone(),
             version: "1.2.3".to_owned(),
             settings,

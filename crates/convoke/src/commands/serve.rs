@@ -162,6 +162,7 @@ async fn serve(
     let problems = Problems::default();
     let options = ServerOptions {
         address,
+        public_url: config.server.public_url.clone(),
         token: token.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         settings: settings(config, world, home)?,

@@ -261,6 +261,7 @@ const fn shape(kind: &Kind) -> (SettingKind, Option<&'static [&'static str]>) {
         | Kind::Interval { .. }
         | Kind::Folder { .. }
         | Kind::Path { .. }
+        | Kind::PageUrl { .. }
         | Kind::Database { .. }
         | Kind::Text { .. } => (SettingKind::Text, None),
     }
@@ -277,7 +278,7 @@ fn default(kind: &Kind) -> Value {
         | Kind::Path { default, .. }
         | Kind::Text { default, .. } => json!(default),
         Kind::Words { default, .. } => json!(default),
-        Kind::Folder { .. } | Kind::Database { .. } => json!(""),
+        Kind::Folder { .. } | Kind::PageUrl { .. } | Kind::Database { .. } => json!(""),
         Kind::Domains { .. } | Kind::Paths { .. } | Kind::Command { .. } => json!([]),
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use convoke_agents::sandbox::{Domain, NotADomain};
+use convoke_server::{NotAPublicUrl, PublicUrl};
 use convoke_store::location::{Passwords, Server};
 use serde_json::json;
 
@@ -44,6 +45,8 @@ pub(super) enum Kind {
     Command { field: fn(&mut Config) -> &mut Vec<String> },
     /// Any text.
     Text { default: &'static str, field: fn(&mut Config) -> &mut String },
+    /// The origin of a page; none by default.
+    PageUrl { field: fn(&mut Config) -> &mut Option<PublicUrl> },
     /// The URL of a database on a server; none by default. Its password is not shown.
     Database { field: fn(&mut Config) -> &mut String },
     /// How often something is done, such as `24h`; or `off`.
@@ -77,6 +80,7 @@ impl fmt::Display for Kind {
             Self::Paths { .. } => "a list of absolute paths",
             Self::Command { .. } => "a list with a program and its arguments",
             Self::Text { .. } => "a string",
+            Self::PageUrl { .. } => "a URL such as \"https://convoke.example.org\"",
             Self::Database { .. } => "a URL such as \"postgres://user@host/database\"",
             Self::Interval { .. } => "a time such as \"24h\" (s, m, h, d), or \"off\"",
             Self::Folder { .. } => "an absolute path",
@@ -98,7 +102,9 @@ impl Kind {
             | Self::Path { default, .. }
             | Self::Text { default, .. }
             | Self::Word { default, .. } => Value::literal(default),
-            Self::Folder { .. } | Self::Database { .. } => Value::literal(""),
+            Self::Folder { .. } | Self::PageUrl { .. } | Self::Database { .. } => {
+                Value::literal("")
+            }
             Self::Words { default, .. } => {
                 let node =
                     |word: &&str| Node { origin: Origin::Default, value: Value::literal(word) };
@@ -122,7 +128,7 @@ impl Kind {
             | Self::Text { default, .. }
             | Self::Word { default, .. } => format!("\"{default}\""),
             Self::Words { default, .. } => json!(default).to_string(),
-            Self::Folder { .. } | Self::Database { .. } => "\"\"".to_owned(),
+            Self::Folder { .. } | Self::PageUrl { .. } | Self::Database { .. } => "\"\"".to_owned(),
             Self::Domains { .. } | Self::Paths { .. } | Self::Command { .. } => "[]".to_owned(),
         }
     }
@@ -141,6 +147,7 @@ impl Kind {
             | Self::Paths { .. }
             | Self::Command { .. }
             | Self::Text { .. }
+            | Self::PageUrl { .. }
             | Self::Database { .. }
             | Self::Interval { .. }
             | Self::Folder { .. }
@@ -163,6 +170,7 @@ impl Kind {
             | Self::Paths { .. }
             | Self::Command { .. }
             | Self::Text { .. }
+            | Self::PageUrl { .. }
             | Self::Database { .. }
             | Self::Interval { .. } => None,
         };
@@ -231,6 +239,16 @@ impl Kind {
             }
             (Self::Text { field, .. } | Self::Word { field, .. }, Value::Text(text)) => {
                 field(config).clone_from(&text.text);
+                Ok(json!(text.text))
+            }
+            (Self::PageUrl { field }, Value::Text(text)) => {
+                let url = match text.text.as_str() {
+                    "" => None,
+                    given => Some(given.parse().map_err(|error: NotAPublicUrl| {
+                        Problem::new(format!("{error}, found `{given}`"))
+                    })?),
+                };
+                *field(config) = url;
                 Ok(json!(text.text))
             }
             (Self::Database { field }, Value::Text(text)) => set_database(field(config), text),

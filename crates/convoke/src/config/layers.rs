@@ -145,7 +145,7 @@ impl Setting {
 
 /// Refuses a non-local address unless a second setting allows remote access.
 fn keep_remote_out(config: &Config, effective: &[Effective], mistakes: &mut Vec<Mistake>) {
-    let Server { listen, allow_remote } = config.server;
+    let Server { listen, allow_remote, .. } = config.server;
     let settled = effective.iter().find(|value| value.key == "server.listen");
     if let Some(settled) = settled
         && !listen.ip().is_loopback()
@@ -161,7 +161,11 @@ fn keep_remote_out(config: &Config, effective: &[Effective], mistakes: &mut Vec<
 /// A configuration before the first layer. All values are replaced by the defaults in the list of settings.
 fn unset() -> Config {
     Config {
-        server: Server { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), allow_remote: false },
+        server: Server {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            allow_remote: false,
+            public_url: None,
+        },
         sessions: Sessions {
             max_active: 0,
             idle_timeout: Duration::ZERO,

@@ -70,7 +70,7 @@ const CENTURY_DAYS: u64 = 36_500;
 const LAYERS: [&str; 3] = ["bwrap", "landlock", "seccomp"];
 
 /// Every setting outside of `[agents]`, in the order in which it is shown.
-pub(super) static SETTINGS: [Setting; 44] = [
+pub(super) static SETTINGS: [Setting; 45] = [
     Setting::new(
         "teams_file",
         "the file that describes the teams, relative to the home",
@@ -86,6 +86,11 @@ pub(super) static SETTINGS: [Setting; 44] = [
         "server.allow_remote",
         "whether `listen` may be an address that other machines can reach",
         Kind::Switch { default: false, field: |c| &mut c.server.allow_remote },
+    ),
+    Setting::new(
+        "server.public_url",
+        "where a proxy serves the page to other machines, such as \"https://convoke.example.org\"; its host is then accepted, and links for people lead there",
+        Kind::PageUrl { field: |c| &mut c.server.public_url },
     ),
     Setting::new(
         "sessions.max_active",

@@ -31,6 +31,7 @@ fn q17_every_value_is_shown_with_its_source() {
     teams_file                               default                            [tmp]/.convoke/teams.json
     server.listen                            default                            127.0.0.1:7717
     server.allow_remote                      default                            false
+    server.public_url                        default
     sessions.max_active                      env AGENT_MAX_CONCURRENT_SESSIONS  8
     sessions.idle_timeout_minutes            env AGENT_SESSION_IDLE_TIMEOUT     0.05
     sessions.workspace_root                  default                            [tmp]

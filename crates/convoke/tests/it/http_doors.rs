@@ -56,6 +56,34 @@ fn strangers_are_turned_away_and_written_down() {
 }
 
 #[test]
+fn n7_a_proxy_serves_the_page_under_its_own_name_and_links_for_people_lead_there() {
+    let config = "[server]\npublic_url = \"https://convoke.example.org\"\n";
+    let daemon = Daemon::with(&Script::new(), config);
+    let token = format!("authorization: Bearer {}\r\n", daemon.token());
+    let ask = |host: &str, more: &str| {
+        let head = format!("GET /api/sessions HTTP/1.1\r\nhost: {host}\r\n{token}{more}");
+        daemon.send(&head, "").status
+    };
+    assert_eq!(ask("convoke.example.org", "origin: https://convoke.example.org\r\n"), 200);
+    assert_eq!(ask(daemon.address(), ""), 200, "and its own address");
+    assert_eq!(ask("evil.example", ""), 403);
+    assert_eq!(ask("convoke.example.org", "origin: http://convoke.example.org\r\n"), 403);
+    assert_eq!(ask("convoke.example.org", "origin: https://evil.example\r\n"), 403);
+
+    daemon.machine.json("user add ada --json");
+    let url = daemon.machine.json("user link ada --json")["url"].clone();
+    let (page, link) = url.as_str().unwrap().split_once("/#link=").unwrap();
+    assert_eq!(page, "https://convoke.example.org");
+    let body = json!({"link": link}).to_string();
+    let head = "POST /api/browser-sessions HTTP/1.1\r\nhost: convoke.example.org\r\n\
+                origin: https://convoke.example.org\r\ncontent-type: application/json\r\n";
+    let signed_in = daemon.send(head, &body);
+    assert_eq!(signed_in.status, 201, "{signed_in:?}");
+    let cookie = signed_in.header("set-cookie").unwrap();
+    assert!(cookie.ends_with("; Secure"), "{cookie}");
+}
+
+#[test]
 fn s5_a_way_out_of_the_workspace_root_is_refused_and_written_down() {
     let daemon = Daemon::new(&Script::new());
     let machine = daemon.machine.path();
