@@ -143,9 +143,12 @@ impl Snapshots {
         let collected = self.with(project, work_tree, move |checkpoints, limits| {
             checkpoints.collect(UNUSED_MIN, limits)
         });
-        match collected.await {
-            Ok(()) => drop(std::fs::write(&stamp, b"")),
-            Err(error) => tracing::warn!("checkpoints of {project} cannot be packed: {error}"),
+        let packed = match collected.await {
+            Ok(()) => std::fs::write(&stamp, b"").map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(error) = packed {
+            tracing::warn!("checkpoints of {project} cannot be packed: {error}");
         }
     }
 

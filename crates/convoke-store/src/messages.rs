@@ -231,7 +231,8 @@ impl Store {
         self.make(Booted(boot)).await
     }
 
-    /// The generation of all revisions: a migration, a restored backup and a restart of the system begin a new one.
+    /// The generation of all revisions: a migration that renumbers them, a restored backup and a restart of the system
+    /// begin a new one.
     pub async fn generation(&self) -> Result<u64> {
         self.read(move |db| {
             let mut statement = db.prepare_cached("SELECT value FROM generation")?;

@@ -9,7 +9,6 @@ use crate::db::{Optional as _, Row, SqlResult, params};
 use crate::error::{Error, Result};
 use crate::row;
 use crate::store::{Store, Window};
-use crate::write::sessions::number;
 
 /// A permission or a set of questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,25 +92,6 @@ impl Store {
                   AND s.status = 'active' AND s.archived = 0)",
             )?;
             Ok(statement.query_row(params![], |row| row.get(0))?)
-        })
-        .await
-    }
-
-    /// Lists the pending requests of one session, the first asked first.
-    pub async fn pending_requests_of(
-        &self,
-        session: SessionId,
-        window: Window,
-    ) -> Result<Vec<StoredRequest>> {
-        self.read_list(window, move |db| {
-            let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
-            let mut statement = db.prepare_cached(&format!(
-                "{SELECT} WHERE r.status = 'pending' AND r.session = ?1
-                 ORDER BY r.asked_at, r.rowid LIMIT ?2 OFFSET ?3"
-            ))?;
-            let requests =
-                statement.query_map(params![n, window.limit(), window.offset], request)?;
-            Ok(requests.collect::<SqlResult<_>>()?)
         })
         .await
     }

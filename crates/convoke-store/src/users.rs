@@ -30,14 +30,6 @@ pub struct User {
     pub projects: Vec<(ProjectId, Role)>,
 }
 
-impl User {
-    /// What they may do in a project; in general without one.
-    pub fn role_in(&self, project: Option<ProjectId>) -> Role {
-        let own = self.projects.iter().find(|(id, _)| Some(*id) == project);
-        own.map_or(self.role, |(_, role)| *role)
-    }
-}
-
 /// A token with which programs act for a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserToken {

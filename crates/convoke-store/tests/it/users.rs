@@ -30,9 +30,7 @@ async fn n7_users_have_roles_in_general_and_in_projects() {
     let names: Vec<&str> = users.iter().map(|user| user.name.as_str()).collect();
     assert_eq!(names, ["ada", "grace"]);
     assert_eq!((users[0].role, users[1].role), (Role::Member, Role::Member));
-    assert_eq!(users[0].role_in(Some(world.project)), Role::Owner);
-    assert_eq!(users[0].role_in(Some(elsewhere)), Role::Member);
-    assert_eq!(users[0].role_in(None), Role::Member);
+    assert_eq!(users[0].projects, [(world.project, Role::Owner)]);
 }
 
 #[tokio::test]
