@@ -5,6 +5,7 @@ use std::path::Path;
 use convoke_testkit::agent::{Script, Step};
 use convoke_testkit::postgres::Server;
 use convoke_testkit::wait::until;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
@@ -86,6 +87,23 @@ fn n5_turns_go_on_over_a_killed_server_and_prompts_meanwhile_are_refused_with_50
     until("a restarted server begins a new generation", || {
         generation(&daemon).is_some_and(|now| now != before)
     });
+}
+
+#[test]
+fn n5_a_daemon_stops_though_its_server_is_away_in_the_middle_of_a_turn() {
+    let mut server = Server::start(&["fsync=on"]).unwrap();
+    let database = server.database();
+    let script = Script::new().when("work", [Step::Count(COUNT)]);
+    let mut daemon = daemon(&database.url, &script);
+    let session = daemon.session();
+    daemon.prompt(&session, "work");
+    let mut events = daemon.follow(&session, 0);
+    for _ in 0..20 {
+        events.next().unwrap();
+    }
+    server.kill().unwrap();
+    let (code, took) = daemon.end(Signal::TERM);
+    assert_eq!(code, Some(0), "after {took:?}");
 }
 
 #[test]
