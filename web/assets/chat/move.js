@@ -12,8 +12,8 @@ const FILES = [
 	["leave", "Leave them here"],
 ];
 
-/** Asks where a session moves, and moves it. @param {{ uid: string, title: string }} session @param {{ isRunning: boolean, away?: string }} state */
-export async function openMove({ uid, title }, { isRunning, away }) {
+/** Asks where a session moves, and moves it. @param {{ uid: string, title: string }} session @param {{ isRunning: boolean, hasTree: boolean, away?: string }} state */
+export async function openMove({ uid, title }, { isRunning, hasTree, away }) {
 	const path = `/api/sessions/${encodeURIComponent(uid)}/move`;
 	const [{ targets }] = /** @type {[Api.MoveTargets, unknown]} */ (await Promise.all([rest(path), styles("trees")]));
 	if (!targets.length) return void toast("There is no other machine.");
@@ -30,7 +30,7 @@ export async function openMove({ uid, title }, { isRunning, away }) {
 			go.disabled = true;
 			bad.hidden = true;
 			try {
-				const how = away ? { fromAway: true } : { files: files.value, stop: stop.checked };
+				const how = away ? { fromAway: true } : { files: hasTree ? undefined : files.value, stop: stop.checked };
 				const { text } = await rest(path, "POST", { to: row.target.node, project: row.project.value || undefined, ...how });
 				dialog.close();
 				toast(text);
@@ -43,7 +43,8 @@ export async function openMove({ uid, title }, { isRunning, away }) {
 		return [
 			h("p", away ? `${away} is away. The conversation moves without its files; what ${away} does with it when it is back is not stored.` : "The conversation goes on there. Its agent is stopped here, and starts there with the next message."),
 			h("div.ways", { role: "radiogroup", label: "Machine" }, ...rows.map(({ element }) => element)),
-			!away && h("label.labelled", "Files", files),
+			!away && hasTree && h("p", "Its work tree moves along, with its branch and its uncommitted changes. Ignored files are deleted."),
+			!away && !hasTree && h("label.labelled", "Files", files),
 			!away && isRunning && h("label", stop, " Stop the running turn"),
 			bad,
 			h("footer", h("button.button", { onclick: () => dialog.close() }, "Cancel"), go),

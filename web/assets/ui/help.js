@@ -16,8 +16,8 @@ const CHAT_KEYS = [
 	["Enter", "", "Open or close the focused entry"],
 	["End", "", "Newest entry, in the conversation"],
 	["1…9", "", "Answer the request on screen"],
-	["Mod+Enter", "", "Send the answers, or a waiting message now"],
-	["Alt+↑ Alt+↓", "", "Move a waiting message"],
+	["Mod+Enter", "", "Send the answers, or a queued prompt now"],
+	["Alt+↑ Alt+↓", "", "Move a queued prompt"],
 ];
 
 const CHANGES_KEYS = [

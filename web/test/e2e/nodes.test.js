@@ -1,10 +1,10 @@
 // Several machines that share a database, each with its page.
 
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
-import { chat, Database, idle, openBrowser, openPage, openSession, say, until } from "./harness.js";
+import { chat, Database, git, idle, openBrowser, openPage, openSession, repository, say, until } from "./harness.js";
 
 let browser;
 let database;
@@ -105,5 +105,31 @@ test("n8 a session is moved to another machine from its menu", async () => {
   await say(conversation, "say I am there.");
   await conversation.getByText("restarted with the transcript").first().waitFor();
   await idle(conversation);
+  assert.deepEqual(page.problems, []);
+});
+
+test("n8 a session with a work tree is moved with its branch and its changes", async () => {
+  const [laptop, workstation] = await start("laptop", "workstation");
+  const [folder, copy] = [laptop, workstation].map((machine) => join(machine.root, "app"));
+  repository(folder, { "notes.txt": "first\n" });
+  git(workstation.root, "clone", "-q", folder, copy);
+  await workstation.addProject(copy);
+  const { id } = await laptop.addProject(folder);
+  await laptop.api("POST", "/sessions", { repoId: id, agent: "scripted", worktree: { branch: "fix" } });
+  const page = await openPage(browser, laptop, { reducedMotion: "reduce" });
+  const conversation = await openSession(page, "New Session");
+  await say(conversation, "run echo second >> notes.txt && say It is written.");
+  await idle(conversation);
+  await conversation.locator(".chat-head").getByRole("button", { name: "Session menu" }).click();
+  await conversation.getByRole("menuitem", { name: "Move to another machine…" }).click();
+  const dialog = conversation.getByRole("dialog");
+  await dialog.getByText("Its work tree moves along").waitFor();
+  assert.equal(await dialog.getByText("Leave them here").count(), 0, "its files are not left behind");
+  await dialog.getByRole("radio").check();
+  await dialog.getByRole("button", { name: "Move" }).click();
+  await conversation.locator(".chat-head .node", { hasText: "workstation" }).waitFor();
+  const [{ worktree }] = (await workstation.api("GET", "/sessions?limit=10")).sessions;
+  assert.equal(git(worktree.path, "branch", "--show-current"), "fix");
+  assert.equal(readFileSync(join(worktree.path, "notes.txt"), "utf8"), "first\nsecond\n");
   assert.deepEqual(page.problems, []);
 });
