@@ -12,7 +12,7 @@ const INTRODUCTION: &str = "\
 
 <!-- Made from the help of every command: UPDATE_DOCS=1 cargo nextest run -p convoke the_command_page -->
 
-Exit codes: 0 done, 1 could not, 2 asked wrongly, 3 daemon unreachable, 4 rejected by the human, 5 timed out.
+Exit codes: 0 done, 1 could not, 2 wrong usage, 3 daemon unreachable, 4 rejected by the human, 5 timed out.
 ";
 
 #[test]

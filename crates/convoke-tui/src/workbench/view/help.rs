@@ -122,7 +122,7 @@ const KEYS: [Hint; 112] = [
     ("", "Rules"),
     ("d", "revoke; asks once more"),
     ("enter", "open the session in which it was made"),
-    ("", "The sandbox is the limit of an agent; rules only save questions."),
+    ("", "The sandbox limits an agent; a rule only saves you from being asked again."),
 ];
 
 /// The page of keys, from a line on.

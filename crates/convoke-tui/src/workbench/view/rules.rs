@@ -20,8 +20,7 @@ pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
         picture.line(head, Line::styled(not_loaded(&model.link), palette.faint()));
         return;
     };
-    let words =
-        " What agents may do without asking. The sandbox limits them, rules only save questions.";
+    let words = " What agents may do without asking. The sandbox still limits them.";
     picture.line(head, Line::styled(words, palette.faint()));
     let mut strip = Strip::default();
     if rules.is_empty() {

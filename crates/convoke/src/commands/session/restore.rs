@@ -35,7 +35,7 @@ pub(super) struct RestoreArgs {
     force: bool,
 }
 
-/// Undo the last restore of files
+/// Undo the last restore of files; until the next turn
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session undo 3fa8")]
