@@ -26,7 +26,7 @@ use convoke_core::question::{Answer, Limits, Question};
 use crate::watch::Watches;
 use crate::{Error, Result, read};
 
-pub use asked::{Asked, Clock};
+pub use asked::{Clock, PendingQuestions};
 pub use clean::{Cleaned, Which};
 pub use create::NewSet;
 pub use follow::Follower;

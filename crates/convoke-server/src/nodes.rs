@@ -25,7 +25,7 @@ use convoke_api::frames::{ClientFrame, ServerFrame};
 use convoke_core::id::MessageId;
 use convoke_core::user::UserName;
 use convoke_engine::{
-    Beginning, Called, Error, Incoming, Patience, PlacedQuestion, SessionView, TeamQuestion,
+    Beginning, CallOutcome, Error, Incoming, PlacedQuestion, QueuePolicy, SessionView, TeamQuestion,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -41,7 +41,7 @@ use crate::{view, ws};
 use allowed::is_allowed_frame;
 pub(crate) use allowed::is_allowed_request;
 use answering::queued;
-use finishing::{finish, tell_refused};
+use finishing::{add_refused_notice, finish};
 use owner::{Owner, of_project, of_request, of_session};
 pub(crate) use rerouting::follow;
 
@@ -113,7 +113,7 @@ enum Answered {
 impl Asked {
     /// Whether it may be queued for a node that is away: only prompts, whose ids make them
     /// idempotent.
-    fn patience(&self) -> Patience {
+    fn queue_policy(&self) -> QueuePolicy {
         let is_prompt = match self {
             Self::Request { method, uri, .. } => {
                 let path = uri.split('?').next().unwrap_or_default();
@@ -122,7 +122,7 @@ impl Asked {
             Self::Frame { frame, .. } => matches!(**frame, ClientFrame::SessionSend { .. }),
             Self::Question { .. } => false,
         };
-        if is_prompt { Patience::MayWait } else { Patience::Now }
+        if is_prompt { QueuePolicy::MayQueue } else { QueuePolicy::Now }
     }
 
     /// Whether a node executes it for another one.
@@ -137,7 +137,7 @@ impl Asked {
     /// Whether it may be executed again after its node was killed: prompts and questions have ids
     /// that make them idempotent.
     fn is_repeatable(&self) -> bool {
-        self.patience() == Patience::MayWait || matches!(self, Self::Question { .. })
+        self.queue_policy() == QueuePolicy::MayQueue || matches!(self, Self::Question { .. })
     }
 
     /// Its body, or the fields of its frame.
@@ -319,9 +319,9 @@ pub(crate) async fn forward_frame(
 async fn ask(app: &App, owner: Owner, asked: Asked) -> Result<Answered, Failure> {
     let mut letter = Letter { queued: false, asked };
     match rerouting::call(app, owner, &mut letter).await? {
-        Called::Answered(response) => serde_json::from_str(&response)
+        CallOutcome::Answered(response) => serde_json::from_str(&response)
             .map_err(|error| Failure::internal(format!("a node answered {error}"))),
-        Called::Queued { node } => queued(app, &letter.asked, node.name).await,
+        CallOutcome::Queued { node } => queued(app, &letter.asked, node.name).await,
     }
 }
 
@@ -346,9 +346,9 @@ pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
                     // Left for the next start of this daemon, or for the node that its session has
                     // moved to.
                     let Some(answered) = answered else { return };
-                    let is_prompt = asked.patience() == Patience::MayWait;
+                    let is_prompt = asked.queue_policy() == QueuePolicy::MayQueue;
                     if is_prompt && (queued || incoming.is_forgotten()) {
-                        tell_refused(&app, &asked, &answered).await;
+                        add_refused_notice(&app, &asked, &answered).await;
                     }
                     answered
                 }
@@ -389,7 +389,7 @@ async fn answer_at_last(
             Answered::Frames { .. } | Answered::Placed { .. } => false,
         };
         tries += 1;
-        let may_wait = asked.patience() == Patience::MayWait;
+        let may_wait = asked.queue_policy() == QueuePolicy::MayQueue;
         if !is_unavailable || !(may_wait || tries < TRIES) {
             return Some(answered);
         }

@@ -22,7 +22,7 @@ impl Comparisons {
         let mut changes = self.sessions.changes.subscribe();
         tokio::spawn(async move {
             loop {
-                let Ok(stored) = StoredComparison::read(&this.sessions.around.home, &id) else {
+                let Ok(stored) = StoredComparison::read(&this.sessions.host.home, &id) else {
                     return;
                 };
                 match this.start_tests(&stored).await {
@@ -87,12 +87,12 @@ impl Comparisons {
     /// Stores a result. The set is locked meanwhile, so that results do not overwrite each other.
     fn record_test(&self, comparison: &str, session: SessionId, run: TestRun) -> Result<()> {
         let mut testing = self.testing();
-        let mut stored = StoredComparison::read(&self.sessions.around.home, comparison)?;
+        let mut stored = StoredComparison::read(&self.sessions.host.home, comparison)?;
         let entry = stored.entries.iter_mut().find(|entry| entry.session == Some(session));
         if let Some(entry) = entry {
             entry.test = Some(run);
         }
-        let written = stored.write(&self.sessions.around.home);
+        let written = stored.write(&self.sessions.host.home);
         testing.remove(&session);
         written
     }

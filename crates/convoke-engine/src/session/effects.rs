@@ -84,7 +84,7 @@ impl Task {
             }
             // The agent was not given the turn. Its process is still starting; the next prompt will use it.
             Process::Awaited { .. } | Process::None => {
-                self.hear(vec![Report::TurnEnded { turn, stop: Stop::Cancelled }]).await;
+                self.handle_reports(vec![Report::TurnEnded { turn, stop: Stop::Cancelled }]).await;
             }
         }
     }
@@ -136,7 +136,7 @@ impl Task {
             tracing::warn!(session.id = %self.id, "a process takes long to stop");
         }
         if is_there {
-            self.tell_agent(AgentStatus::Exited);
+            self.publish_agent_status(AgentStatus::Exited);
         }
     }
 
@@ -148,7 +148,7 @@ impl Task {
         self.shared.registry.erase(self.id);
         self.shared.snapshots.forget(self.stored.project_id, self.project.clone(), self.id);
         self.shared.inbox_changed.notify_one();
-        self.shared.tell(Change::SessionErased(Box::new(self.stored.clone())));
+        self.shared.publish(Change::SessionErased(Box::new(self.stored.clone())));
         Ok(())
     }
 
@@ -177,7 +177,8 @@ impl Task {
                 let before = self.view();
                 self.stored.agent_session_id = Some(agent_session);
                 let now = self.view();
-                self.shared.tell(Change::SessionChanged(Box::new(SessionChange { before, now })));
+                self.shared
+                    .publish(Change::SessionChanged(Box::new(SessionChange { before, now })));
             }
             Err(error) => {
                 tracing::error!(session.id = %self.id, "cannot record an agent's session: {error}");

@@ -43,20 +43,20 @@ impl Task {
             self.spec(),
             from,
             self.reports_to.clone(),
-            self.news_to.clone(),
+            self.updates_to.clone(),
             captured,
         );
         let _asking = AbortOnDrop(tokio::spawn(work).abort_handle());
         self.process = Process::Awaited { from, _asking };
     }
 
-    pub(super) async fn learn(&mut self, news: ProcessUpdate) {
-        match news {
+    pub(super) async fn handle_process_update(&mut self, update: ProcessUpdate) {
+        match update {
             ProcessUpdate::Place { turn, place } => {
                 if self.awaits(turn) && self.session.running().is_some() && place > 0 {
                     let place = u64::try_from(place).unwrap_or(u64::MAX);
                     let notice = Notice::new(TurnEvent::Waiting { place });
-                    self.hear(vec![Report::Noticed(notice)]).await;
+                    self.handle_reports(vec![Report::Noticed(notice)]).await;
                 }
             }
             ProcessUpdate::Seated { turn, outcome } => {
@@ -87,17 +87,17 @@ impl Task {
             // The transcript is for this process only; it replaces one for an earlier process.
             self.transcript = transcript;
             self.record_agent_session(agent_session, why).await;
-            self.hear(reports).await;
-            self.tell_agent(AgentStatus::Ready);
+            self.handle_reports(reports).await;
+            self.publish_agent_status(AgentStatus::Ready);
         }
         for Waiting { order, reply } in std::mem::take(&mut self.waiting) {
-            let told = match order {
+            let sent = match order {
                 Some(order) => seat.send(order).await.map_err(|_| Error::NotRunning),
                 None => Ok(()),
             };
             if let Some(reply) = reply {
                 // The caller may have stopped waiting.
-                reply.send(told).ok();
+                reply.send(sent).ok();
             }
         }
         match self.session.running() {
@@ -110,7 +110,7 @@ impl Task {
     async fn not_seated(&mut self, error: convoke_agents::Error) {
         let text = start::explain(&error);
         tracing::warn!(session.id = %self.id, agent = %self.stored.agent, "an agent did not start: {text}");
-        self.tell_agent(AgentStatus::Exited);
+        self.publish_agent_status(AgentStatus::Exited);
         let first = self.waiting.iter_mut().find_map(|waiting| waiting.reply.take());
         if let Some(reply) = first {
             let error = Error::NotStarted { agent: self.stored.agent.clone(), source: error };
@@ -120,7 +120,7 @@ impl Task {
         self.refuse_orders();
         // A stopping pool starts no process; recovery at the next start ends the turn.
         if self.session.running().is_some() && !self.shared.registry.is_stopping() {
-            self.hear(vec![Report::Failed { error: text }]).await;
+            self.handle_reports(vec![Report::Failed { error: text }]).await;
         }
     }
 
@@ -132,7 +132,7 @@ impl Task {
             Err(error) => {
                 let stop = Stop::failed(FailureKind::Internal, error.to_string());
                 self.process = Process::Seated(seat);
-                return Box::pin(self.hear(vec![Report::TurnEnded { turn, stop }])).await;
+                return Box::pin(self.handle_reports(vec![Report::TurnEnded { turn, stop }])).await;
             }
         };
         let text = match self.transcript.take() {

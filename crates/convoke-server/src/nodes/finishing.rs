@@ -39,7 +39,7 @@ async fn wait_to_retry(app: &App, error: &Error) -> Retry {
 
 /// Adds a notice to the session's log that a prompt was refused, because its sender does not wait
 /// for the response.
-pub(super) async fn tell_refused(app: &App, asked: &Asked, answered: &Answered) {
+pub(super) async fn add_refused_notice(app: &App, asked: &Asked, answered: &Answered) {
     let problem = match answered {
         Answered::Response { status, body, .. } if *status >= 400 => {
             serde_json::from_str(body).ok()
@@ -50,9 +50,11 @@ pub(super) async fn tell_refused(app: &App, asked: &Asked, answered: &Answered) 
     let why = problem.map_or_else(|| "it failed".to_owned(), |problem: Problem| problem.detail);
     let fields = asked.fields();
     let prompt = fields.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if let Err(error) = app.engine.nodes().tell_refused(&asked.key(), prompt, why.clone()).await {
+    if let Err(error) =
+        app.engine.nodes().add_refused_notice(&asked.key(), prompt, why.clone()).await
+    {
         tracing::warn!(
-            "a prompt that had waited was refused ({why}), and it cannot be told: {error}"
+            "a prompt that had waited was refused ({why}), and the notice about it cannot be added: {error}"
         );
     }
 }

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use convoke_api::bodies::{Problem, code};
 use convoke_api::frames::{ClientFrame, ServerFrame};
 use convoke_core::user::UserName;
-use convoke_engine::{Called, Delivery, Error};
+use convoke_engine::{CallOutcome, Delivery, Error};
 
 use super::owner::{Owner, owner_of};
 use super::{Answered, Letter, Target, UNAVAILABLE, ask, forward_frame, target};
@@ -62,8 +62,12 @@ async fn copied(request: Request) -> Result<(Request, Request), Failure> {
 }
 
 /// Sends a command to another node; if the session has moved before that, to its new node.
-pub(super) async fn call(app: &App, owner: Owner, letter: &mut Letter) -> Result<Called, Failure> {
-    let patience = letter.asked.patience();
+pub(super) async fn call(
+    app: &App,
+    owner: Owner,
+    letter: &mut Letter,
+) -> Result<CallOutcome, Failure> {
+    let queue_policy = letter.asked.queue_policy();
     let (mut owner, mut tries) = (owner, 0);
     loop {
         let worded = |delivery: Delivery| {
@@ -71,7 +75,7 @@ pub(super) async fn call(app: &App, owner: Owner, letter: &mut Letter) -> Result
             serde_json::to_string(&*letter).unwrap_or_default()
         };
         let nodes = app.engine.nodes();
-        match nodes.call(owner.session, owner.node, patience, worded).await {
+        match nodes.call(owner.session, owner.node, queue_policy, worded).await {
             Err(Error::OtherNode { session }) if tries < MOVES_MAX => {
                 tries += 1;
                 let moved = Error::OtherNode { session };

@@ -9,7 +9,7 @@ use convoke_core::review::ReviewComment;
 use convoke_core::state::{QueuedPrompt, SessionState};
 use convoke_core::time::Timestamp;
 use convoke_core::user::UserName;
-use convoke_engine::{Error, Patience, SessionView};
+use convoke_engine::{Error, QueuePolicy, SessionView};
 use serde_json::Value;
 
 use super::{Asked, Letter};
@@ -85,7 +85,7 @@ async fn of_session(app: &App, session: SessionId) -> Result<Vec<Waiting>, Error
     let name = nodes.name(node).await?.unwrap_or_default();
     let shown = |(command, at, request): (u64, Timestamp, String)| {
         let Letter { asked, .. } = serde_json::from_str(&request).ok()?;
-        if asked.patience() != Patience::MayWait {
+        if asked.queue_policy() != QueuePolicy::MayQueue {
             return None;
         }
         let (fields, by) = (asked.fields(), asked.by().cloned());

@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
 use convoke_core::id::SessionId;
-use convoke_engine::Audience;
+use convoke_engine::ListSubscription;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, SinkExt as _};
 use tokio::sync::broadcast;
@@ -51,7 +51,7 @@ pub(super) async fn converse(socket: WebSocket, app: Arc<App>, client: Client) {
         socket,
         signed_out: signed_out.boxed(),
         news: app.news.listen(),
-        _audience: app.engine.nodes().audience(),
+        _list_subscription: app.engine.nodes().subscribe_to_lists(),
         asking: Asking::new(Arc::clone(&app), client.clone()),
         client,
         followed: Vec::new(),
@@ -81,7 +81,7 @@ struct SocketTask {
     /// Completes when the client is signed out.
     signed_out: BoxFuture<'static, ()>,
     news: broadcast::Receiver<Item>,
-    _audience: Audience,
+    _list_subscription: ListSubscription,
     asking: Asking,
     followed: Vec<Followed>,
     /// When the last frame of the client arrived.

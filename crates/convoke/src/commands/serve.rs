@@ -163,7 +163,7 @@ async fn serve(
         token: token.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         settings: settings(config, world, home)?,
-        around: engine::Around {
+        host: engine::HostContext {
             environment: environment(config, world),
             program: world.program.clone(),
             home: home.path().to_owned(),

@@ -10,7 +10,7 @@ use convoke_core::message::{Message, Role};
 use convoke_core::notice::{AgentEvent, Event, Notice, ProcessEvent, Resumed, TurnEvent};
 use convoke_core::process::Exit;
 use convoke_core::replay;
-use convoke_core::session::{Command, Cut, Effect, Refusal, Reply, Report};
+use convoke_core::session::{Command, Effect, Interruption, Refusal, Reply, Report};
 use convoke_core::state::SessionState;
 use convoke_core::turn::Turn;
 use convoke_core::update::Update;
@@ -261,7 +261,7 @@ impl Conversation {
 
     /// Ends and saves open messages. A running turn ends as interrupted.
     pub(super) async fn finish(&mut self) {
-        if let Err(refusal) = self.follow(Command::Recover(Cut::Ended)).await {
+        if let Err(refusal) = self.follow(Command::Recover(Interruption::Ended)).await {
             tracing::error!("the session cannot be closed: {refusal}");
         }
         let answer = self.live.end_answer();
