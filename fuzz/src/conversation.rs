@@ -177,7 +177,7 @@ fn order(effect: Effect) -> Option<Order> {
         Effect::StartTurn { turn } => Some(Order::Prompt {
             turn,
             text: "go on".to_owned(),
-            enclosed: Vec::new(),
+            attachments: Vec::new(),
         }),
         Effect::CancelTurn { .. } => Some(Order::Cancel),
         Effect::Reply { request, reply } => Some(Order::Reply { request, reply }),

@@ -292,13 +292,13 @@ impl Engine {
 
     /// Reads all counters and gauges.
     pub async fn figures(&self) -> Result<Figures> {
-        let census = self.sessions.processes.pool.census().await;
+        let counts = self.sessions.processes.pool.counts().await;
         let counted = &self.sessions.counted;
         Ok(Figures {
             active_sessions: active_sessions(&self.sessions.store).await?,
-            processes: census.processes,
-            busy: census.busy,
-            waiting: census.waiting,
+            processes: counts.processes,
+            busy: counts.busy,
+            waiting: counts.waiting,
             inbox: self.inbox.count().await?,
             watchers: self.sessions.registry.watchers(),
             prompts: counted.prompts.load(Ordering::Relaxed),

@@ -1,6 +1,6 @@
 //! How a session gets a process: requests it from the pool, and queues orders until it is ready.
 
-use convoke_agents::driver::{Enclosure, Order};
+use convoke_agents::driver::{Order, PromptAttachment};
 use convoke_agents::pool::Seat;
 use convoke_core::message::Seq;
 use convoke_core::notice::{Notice, TurnEvent};
@@ -126,8 +126,8 @@ impl Task {
 
     /// Sends a prompt to the agent, with the transcript if the agent does not remember the conversation.
     pub(super) async fn prompt(&mut self, turn: Seq, seat: Seat, freshness: Freshness) {
-        let enclosed = self.enclosed(turn, &seat).await;
-        let (text, enclosed) = match enclosed {
+        let prepared = self.prepare_prompt(turn, &seat).await;
+        let (text, attachments) = match prepared {
             Ok(prompt) => prompt,
             Err(error) => {
                 let stop = Stop::failed(FailureKind::Internal, error.to_string());
@@ -139,7 +139,7 @@ impl Task {
             Some(transcript) => format!("{transcript}{text}"),
             None => text,
         };
-        match (seat.send(Order::Prompt { turn, text, enclosed }).await, freshness) {
+        match (seat.send(Order::Prompt { turn, text, attachments }).await, freshness) {
             // A new process that exits at once would do so again, so it is not retried: its exit ends the turn.
             (Ok(()), _) | (Err(_), Freshness::New) => {
                 self.given = Some(turn);
@@ -150,12 +150,16 @@ impl Task {
         }
     }
 
-    /// The words of a prompt, and what is enclosed, where the agent can read it.
-    async fn enclosed(&self, turn: Seq, seat: &Seat) -> Result<(String, Vec<Enclosure>)> {
+    /// The text of a prompt, and its attachments where the agent can read them.
+    async fn prepare_prompt(
+        &self,
+        turn: Seq,
+        seat: &Seat,
+    ) -> Result<(String, Vec<PromptAttachment>)> {
         let prompt = self.prompt_of(turn)?;
         let temp = seat.temp.as_deref();
-        let enclosed = self.shared.attachments.enclose(&prompt, &self.workspace, temp).await?;
-        Ok((prompt.words().into_owned(), enclosed))
+        let attachments = self.shared.attachments.prepare(&prompt, &self.workspace, temp).await?;
+        Ok((prompt.words().into_owned(), attachments))
     }
 
     /// Sends the agent an order that is not a prompt, or only starts its process.

@@ -203,9 +203,9 @@ impl Conversation {
         match effect {
             Effect::StartTurn { turn } => {
                 let said = self.live.prompt_text(turn);
-                let enclosed = self.launcher.mentioned(said);
+                let attachments = self.launcher.mentioned(said);
                 let text = self.progress.prompt(&self.agent, said);
-                self.agent.send(Order::Prompt { turn, text, enclosed }).await;
+                self.agent.send(Order::Prompt { turn, text, attachments }).await;
             }
             Effect::CancelTurn { .. } => self.agent.send(Order::Cancel).await,
             Effect::Reply { request, reply } => {

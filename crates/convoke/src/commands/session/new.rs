@@ -6,7 +6,7 @@ use anyhow::Context;
 use convoke_api::Client;
 use convoke_api::bodies::{CreatedSession, NewRepo, NewSession, NewWorktree, Repo, Repos};
 
-use super::enclosed::{mentioned, read, store};
+use super::attachments::{mentioned, read, store};
 use crate::commands::project::{Here, Wanted, around, find, short};
 use crate::output::{Output, aside, plain};
 
