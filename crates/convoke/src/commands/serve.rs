@@ -105,7 +105,7 @@ pub(crate) fn run(
     let repairs = found.protect(Depth::Whole);
     guard::make_room_to_start(&found);
     let home = world.open_home(global, output)?;
-    guard::account_for(&repairs);
+    guard::report_repairs(&repairs);
     let instance = Instance::take(&home)?;
     // Before anything in the home is read: it may be half of one state and half of another.
     super::restore::finish(&home)?;

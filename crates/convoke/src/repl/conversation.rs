@@ -139,7 +139,7 @@ impl Conversation {
         let Agent { profile, process: Some(process), preamble: None } = &self.agent else { return };
         let recorded = self.journal.record_agent_session(&profile.name, &process.agent_session);
         if let Err(error) = recorded {
-            self.console.screen.complain(&error.to_string());
+            self.console.screen.print_error(&error.to_string());
         }
     }
 
@@ -175,7 +175,7 @@ impl Conversation {
         match self.journal.save(turns) {
             Ok(()) => turns.iter().for_each(|turn| self.console.screen.saved(turn)),
             Err(error) => {
-                self.console.screen.complain(&format!("the answer is not saved: {error}"));
+                self.console.screen.print_error(&format!("the answer is not saved: {error}"));
             }
         }
     }
@@ -230,7 +230,7 @@ impl Conversation {
             },
             Content::Notice(notice) => {
                 if is_shown(&notice.event) {
-                    screen.say(&notice.text);
+                    screen.print_notice(&notice.text);
                 }
             }
             // Complete text is on the screen already; requests are shown one after the other, when
