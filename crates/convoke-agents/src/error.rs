@@ -154,8 +154,11 @@ pub enum Error {
     /// The agent's process has exited.
     #[error("the agent is gone")]
     Gone,
+    /// What the session was set to cannot be read, so the agent is not started with other settings.
+    #[error("cannot read the settings of the session")]
+    Settings(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Talking to the agent failed.
-    #[error("cannot event_loop to the agent")]
+    #[error("cannot talk to the agent")]
     Io(#[from] io::Error),
 }
 

@@ -1,5 +1,5 @@
-//! Drivers for agent programs: the catalogue, how agents are started and confined, and their
-//! protocols.
+//! Drivers for agent programs: the catalogue, how agents are started and confined, their protocols,
+//! and the pool of their processes.
 //!
 //! Nothing here reads the environment; the search path and the user's folders are parameters.
 

@@ -1,7 +1,8 @@
-//! JSON on the wire: the bodies of REST, the frames of the WebSocket, the texts of MCP, and a client for them.
+//! JSON on the wire: the bodies of REST, the frames of the WebSocket and the entries in them, their schemas, the texts
+//! of MCP, and a client for them; and the lexers and terminal colours that every reader uses.
 //!
-//! Bodies and frames are contracts: fields and variants may be added, none may change its meaning or its JSON.
-//! Nothing here decides or stores; the core's messages are sent as they are.
+//! Bodies, frames and entries are contracts: fields and variants may be added, none may change its meaning or its JSON.
+//! Nothing here decides or stores. REST sends the core's messages as they are; the WebSocket sends entries made of them.
 
 pub mod ansi;
 pub mod bodies;

@@ -1,7 +1,7 @@
 //! What Convoke decides, and nothing else: ids, messages, the four state machines and the rules of the domain.
 //!
-//! Everything here is a pure function of its arguments. There is no I/O, no clock and no randomness; the engine
-//! brings those, carries out the effects and stores the messages.
+//! Everything here is a pure function of its arguments. There is no I/O, no clock and no randomness; the callers (the
+//! engine, the REPL) bring those, carry out the effects and store the messages.
 
 pub mod bounds;
 pub mod compaction;

@@ -44,6 +44,8 @@ const STOP_PATIENCE: Duration = Duration::from_secs(2);
 /// the time that the sessions did not use; an agent that is stopped while the daemon runs gets
 /// eight seconds (`convoke-agents`).
 const WHOLE_STOP_PATIENCE: Duration = Duration::from_millis(3500);
+/// How long the database may take to close after that. What was acknowledged is on its disk.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The engine. Cheap to clone; clones share all state.
 #[derive(Debug, Clone)]
@@ -182,10 +184,15 @@ impl Engine {
         if tokio::time::timeout_at(deadline, stopped).await.is_err() {
             tracing::warn!("some agents take long to stop, and are killed");
         }
-        if let Err(error) = self.sessions.store.leave_nodes().await {
-            tracing::warn!("the other nodes are not told that this one ends: {error}");
+        let closed = tokio::time::timeout(CLOSE_PATIENCE, async {
+            if let Err(error) = self.sessions.store.leave_nodes().await {
+                tracing::warn!("the other nodes are not told that this one ends: {error}");
+            }
+            self.sessions.store.close().await;
+        });
+        if closed.await.is_err() {
+            tracing::warn!("the database does not answer, and is left as it is");
         }
-        self.sessions.store.close().await;
         // A disk error may have left records of agents that have ended.
         reap(self.sessions.host.home.join("run/agents")).await;
     }

@@ -26,6 +26,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::asking::blocking;
 use crate::error::{Error, Result};
+use crate::session::start::explain;
 use crate::sessions::Sessions;
 use crate::settings::HostContext;
 use crate::view::Change;
@@ -266,11 +267,16 @@ impl Histories {
         };
         let shared = Arc::clone(&self.shared);
         tokio::spawn(async move {
-            let ended = import::run(&shared, request).await;
+            let importing = Arc::clone(&shared);
+            // In a task of its own, so that its end is noted even if it panics.
+            let ended = tokio::spawn(async move { import::run(&importing, request).await }).await;
             {
                 let mut run = shared.run();
                 run.is_running = false;
-                run.error = ended.err().map(|error| crate::session::start::explain(&error));
+                run.error = match ended {
+                    Ok(imported) => imported.err().map(|error| explain(&error)),
+                    Err(panicked) => Some(format!("the import ended unexpectedly: {panicked}")),
+                };
             }
             shared.publish_progress();
             shared.consented.notify_one();

@@ -1,4 +1,5 @@
-//! Runs sessions: one task per session, timeouts, limits, the inbox, and recovery at the start.
+//! Runs sessions: one task per session, timeouts, limits, the inbox, and recovery at the start; and what belongs to
+//! sessions: projects, rules, teams, changes, work trees, comparisons, imports, backups, users, and other nodes.
 //!
 //! The core decides, the store persists, the agents work; this crate connects them, without any protocol or SQL of
 //! its own. Every update is stored, then published, then acknowledged, in this order.

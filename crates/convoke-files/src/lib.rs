@@ -2,7 +2,8 @@
 //!
 //! Atomic writes, locks that survive the death of their holder, reserved disk space, and file
 //! watches; on top of them the question sessions of `questions`, the conversations of `transcripts`
-//! and the attachments of `blobs`.
+//! and the attachments of `blobs`. `index` finds the files of a project, and `mention` those that a
+//! text names.
 
 pub mod atomic;
 pub mod blobs;

@@ -2,7 +2,8 @@
 //!
 //! Every call blocks its thread, up to its [`Limits`]; an asynchronous caller moves it to a
 //! blocking thread. This crate knows sessions and turns only from the names of checkpoints, and
-//! does not expose git's output.
+//! does not expose git's output. Loose objects and refs of checkpoints are read and written without
+//! git where that saves a process.
 
 mod checkpoint;
 mod diff;

@@ -1,9 +1,9 @@
 //! Reads the conversations that other programs store, as Convoke's own messages.
 //!
-//! A `Store` belongs to one agent; `scan` lists its conversations without opening a file, `read`
-//! returns a conversation in batches, from its beginning or from a `Cursor`. Only `place_record`
-//! writes, and a file is opened only if its name is on its agent's list; credentials are on none.
-//! The engine decides what is stored and watched.
+//! A `Store` belongs to one agent; `scan` lists its conversations without opening a transcript, and
+//! queries a database only if it has changed; `read` returns a conversation in batches, from its
+//! beginning or from a `Cursor`. Only `place_record` writes, and a file is opened only if its name
+//! is on its agent's list; credentials are on none. The engine decides what is stored and watched.
 
 mod agent;
 mod assembly;

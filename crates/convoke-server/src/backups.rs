@@ -99,16 +99,24 @@ fn start(app: &Arc<App>, plan: Plan) -> Option<Backups> {
     let (app, number) = (Arc::clone(app), begun.begun);
     // The result goes into the state. A daemon that stops in the middle leaves a hidden folder, which the next backup
     // removes.
-    drop(tokio::task::spawn_blocking(move || {
-        let ended = run(&app, &plan, number);
+    tokio::spawn(async move {
+        let making = Arc::clone(&app);
+        let ended = tokio::task::spawn_blocking(move || {
+            let ended = run(&making, &plan, number);
+            if let Some(settings) = making.backups.settings.get() {
+                making.backups.refresh_newest(settings);
+            }
+            ended
+        });
+        let ended = ended.await.unwrap_or_else(|panicked| {
+            let error = Some(format!("the backup ended unexpectedly: {panicked}"));
+            EndedBackup { number, backup: None, error }
+        });
         app.backups.change(|state| {
             state.running = None;
             state.last = Some(ended);
         });
-        if let Some(settings) = app.backups.settings.get() {
-            app.backups.refresh_newest(settings);
-        }
-    }));
+    });
     Some(begun)
 }
 

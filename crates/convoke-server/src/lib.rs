@@ -1,7 +1,8 @@
 //! The daemon's HTTP side: REST, server-sent events, WebSocket, MCP, and the page in the browser.
 //!
-//! Handlers parse requests, call the engine and encode responses; they decide nothing, and the only state is a
-//! response cache. The caller passes in the listener, the shutdown signal, the clock and randomness.
+//! Handlers parse requests, call the engine and encode responses; they decide nothing but who may do what. The state
+//! of this crate is small: signed-in browsers and links, caches, counters, and the running backup. The caller passes
+//! in the listener, the shutdown signal, the clock and randomness.
 
 mod access;
 mod actor;

@@ -1,10 +1,11 @@
-//! Persists sessions, messages, projects, team pairs and requests to humans, in an SQLite file or
-//! on a PostgreSQL server.
+//! Persists what the daemon knows (sessions, messages, requests to humans, projects, rules, team
+//! pairs, imports, users and nodes) in an SQLite file or on a PostgreSQL server.
 //!
-//! This is the only crate that contains SQL, and both databases run the same statements. Writer
-//! threads batch changes into shared commits; readers run concurrently. A change is acknowledged
-//! after its commit, and a human's decision only after it is synced to disk. Lists and logs are
-//! paged: no function returns everything.
+//! No other crate that ships contains SQL, except that `convoke-histories` reads the databases of
+//! other programs. Both databases run the same statements, except where their dialects differ.
+//! Writer threads batch changes into shared commits; readers run concurrently. A change is
+//! acknowledged after its commit, and a human's decision only after it is synced to disk. Lists and
+//! logs are paged: no function returns everything.
 
 mod analytics;
 mod attachments;

@@ -28,6 +28,9 @@ const PAGE_MESSAGES_MAX: u32 = 1000;
 /// Bytes of content in one page, which ends before the message that would exceed them unless it is the first.
 const PAGE_BYTES_MAX: usize = 256 * 1024;
 
+/// Messages of a page that is read faster than the work is handed to another thread.
+const READ_HERE_MAX: u32 = 20;
+
 /// Open messages that are read besides the newest; a session has a few dozen.
 const OPEN_MAX: u32 = 200;
 
@@ -111,12 +114,12 @@ impl Store {
         limit: u32,
     ) -> Result<MessagePage> {
         let limit = limit.min(PAGE_MESSAGES_MAX);
-        self.read_session(session, move |db, n| {
+        let read = of_session(session, move |db, n| {
             let sql = format!("{SELECT} WHERE session = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
             Ok(collect(db, session, n, &sql, params![n, after.get(), limit + 1], Some(limit))?
                 .into())
-        })
-        .await
+        });
+        if limit <= READ_HERE_MAX { self.read(read).await } else { self.read_aside(read).await }
     }
 
     /// Reads the messages just before a place, oldest first; `more` are those before them.
@@ -243,12 +246,19 @@ impl Store {
         session: SessionId,
         read: impl FnOnce(Db<'_>, i64) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
-        self.read_aside(move |db| {
-            let _snapshot = db.snapshot()?;
-            let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
-            read(db, n)
-        })
-        .await
+        self.read_aside(of_session(session, read)).await
+    }
+}
+
+/// A read of one session, by its number.
+fn of_session<T>(
+    session: SessionId,
+    read: impl FnOnce(Db<'_>, i64) -> Result<T, Fault>,
+) -> impl FnOnce(Db<'_>) -> Result<T, Fault> {
+    move |db| {
+        let _snapshot = db.snapshot()?;
+        let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
+        read(db, n)
     }
 }
 

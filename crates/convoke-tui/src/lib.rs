@@ -1,8 +1,8 @@
-//! The terminal: a workbench for sessions, and a screen that answers questions as they come.
+//! The terminal: a workbench for sessions, and a screen that answers requests as they come.
 //!
 //! Each screen has a model that only its `update` changes, a `view` that draws it and changes
 //! nothing, and a `run` that waits for the next event. Clock and environment are parameters; the
-//! daemon is reached through a client.
+//! daemon is reached through a client, and questions in files through their folder.
 
 mod answer;
 mod card;

@@ -1,4 +1,4 @@
-//! The one place that reads the clock.
+//! The one place that makes timestamps of the current time.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,7 +1,7 @@
 //! The `convoke` program: one command line for the daemon, its database, and the people who use them.
 //!
-//! Only this crate reads arguments, the environment, the clock and the terminal; the other crates
-//! get them as parameters.
+//! Only this crate reads arguments, the environment, the current time and randomness; the other crates
+//! get them as parameters, except that some compare the age of a file with the system's clock.
 
 mod args;
 mod asking;

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io;
+use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -15,6 +15,9 @@ use crate::tool_servers::File;
 const VARIABLE: &str = "CLINE_MCP_SETTINGS_PATH";
 /// The path of the file in the user's home if the variable is not set.
 const FILE: &str = ".cline/data/settings/cline_mcp_settings.json";
+
+/// Bytes of the user's file that are read.
+const BYTES_MAX: u64 = 1024 * 1024;
 
 /// Writes a settings file with the servers of the launch and those of the user, and sets the
 /// variable. The file is removed when the returned value is dropped.
@@ -51,7 +54,10 @@ fn servers_of_user(launch: &Launch) -> Map<String, Value> {
 }
 
 fn read(path: &Path) -> io::Result<Value> {
-    Ok(serde_json::from_slice(&fs::read(path)?)?)
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    Ok(serde_json::from_reader(BufReader::new(fs::File::open(path)?.take(BYTES_MAX)))?)
 }
 
 #[cfg(test)]

@@ -11,10 +11,10 @@ use tokio::sync::oneshot;
 use crate::driver::Random;
 use crate::sandbox::{Ruling, Target};
 
-/// Hosts with a pending request; the session accepts more requests, but leaves room for the agent's
-/// own.
+/// Hosts with a pending request; connections to further ones are denied. The session would accept more
+/// requests, but the agent needs room for its own.
 const OPEN_MAX: usize = 16;
-/// Connections that may wait for one decision.
+/// Connections that may wait for one decision; further ones are denied.
 const WAITING_MAX: usize = 256;
 /// Bytes of a human's reason that are passed to the program.
 const REASON_BYTES_MAX: usize = 4 << 10;

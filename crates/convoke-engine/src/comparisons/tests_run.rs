@@ -87,14 +87,14 @@ impl Comparisons {
     /// Stores a result. The set is locked meanwhile, so that results do not overwrite each other.
     fn record_test(&self, comparison: &str, session: SessionId, run: TestRun) -> Result<()> {
         let mut testing = self.testing();
+        // Also if it cannot be stored: then the test can run again.
+        testing.remove(&session);
         let mut stored = StoredComparison::read(&self.sessions.host.home, comparison)?;
         let entry = stored.entries.iter_mut().find(|entry| entry.session == Some(session));
         if let Some(entry) = entry {
             entry.test = Some(run);
         }
-        let written = stored.write(&self.sessions.host.home);
-        testing.remove(&session);
-        written
+        stored.write(&self.sessions.host.home)
     }
 
     async fn spec(&self, stored: &StoredSession) -> Result<ProcessSpec> {

@@ -40,6 +40,18 @@ const TRIES: usize = 6;
 /// before they reach its task, since they read the same server.
 const SERVER_AWAY_MAX: Duration = Duration::from_secs(15 * 60);
 
+/// The attempts to write the same thing.
+pub(super) struct Attempts {
+    begun: Instant,
+    failed: usize,
+}
+
+impl Attempts {
+    pub(super) fn begin() -> Self {
+        Self { begun: Instant::now(), failed: 0 }
+    }
+}
+
 /// What is decided and not committed yet.
 pub(super) struct Uncommitted {
     pub(super) session: Session,
@@ -317,24 +329,31 @@ impl Task {
 
     /// Commits what was decided, with retries; the agent is blocked meanwhile.
     async fn commit_at_last(&mut self, uncommitted: Uncommitted) -> Vec<Effect> {
-        let (mut tries, begun) = (0, Instant::now());
+        let mut attempts = Attempts::begin();
         while let Err(error) = self.store(&uncommitted).await {
             tracing::error!(session.id = %self.id, "cannot store what an agent said: {error}");
-            tries += 1;
-            let is_final = !error.may_pass() || self.shared.store.refusal().is_some();
-            let is_over = match error.is_server_away() {
-                true => begun.elapsed() >= SERVER_AWAY_MAX,
-                false => tries >= TRIES,
-            };
-            if is_final || is_over || self.shared.registry.is_stopping() {
-                // The store and the session in memory differ now; the supervisor starts another
-                // task from the store.
-                self.broken = Some(error);
+            if !self.wait_to_retry(error, &mut attempts).await {
                 return Vec::new();
             }
-            tokio::time::sleep(RETRY).await;
         }
         self.apply_committed(uncommitted)
+    }
+
+    /// Waits before a failed write is tried again. Returns `false` when it is not worth another try: the store and the
+    /// session in memory differ then, and the supervisor starts another task from the store.
+    pub(super) async fn wait_to_retry(&mut self, error: Error, attempts: &mut Attempts) -> bool {
+        attempts.failed += 1;
+        let is_final = !error.may_pass() || self.shared.store.refusal().is_some();
+        let is_over = match error.is_server_away() {
+            true => attempts.begun.elapsed() >= SERVER_AWAY_MAX,
+            false => attempts.failed >= TRIES,
+        };
+        if is_final || is_over || self.shared.registry.is_stopping() {
+            self.broken = Some(error);
+            return false;
+        }
+        tokio::time::sleep(RETRY).await;
+        true
     }
 
     async fn store(&self, uncommitted: &Uncommitted) -> Result<()> {

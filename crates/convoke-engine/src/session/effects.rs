@@ -11,6 +11,7 @@ use convoke_core::turn::Stop;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::command::Attempts;
 use super::task::{CANCEL_PATIENCE, Process, Task};
 use crate::error::{Error, Result};
 use crate::view::{AgentStatus, Change, SessionChange};
@@ -165,24 +166,19 @@ impl Task {
         if self.stored.agent_session_id.as_ref() == Some(&agent_session) {
             return;
         }
-        let at = self.shared.now();
-        let recorded = self.shared.store.record_agent_session(
-            self.id,
-            agent_session.clone(),
-            why.to_owned(),
-            at,
-        );
-        match recorded.await {
-            Ok(()) => {
-                let before = self.view();
-                self.stored.agent_session_id = Some(agent_session);
-                let now = self.view();
-                self.shared
-                    .publish(Change::SessionChanged(Box::new(SessionChange { before, now })));
-            }
-            Err(error) => {
-                tracing::error!(session.id = %self.id, "cannot record an agent's session: {error}");
+        let (at, mut attempts) = (self.shared.now(), Attempts::begin());
+        loop {
+            let (id, why) = (agent_session.clone(), why.to_owned());
+            let recorded = self.shared.store.record_agent_session(self.id, id, why, at).await;
+            let Err(error) = recorded else { break };
+            tracing::error!(session.id = %self.id, "cannot record an agent's session: {error}");
+            if !self.wait_to_retry(error.into(), &mut attempts).await {
+                return;
             }
         }
+        let before = self.view();
+        self.stored.agent_session_id = Some(agent_session);
+        let now = self.view();
+        self.shared.publish(Change::SessionChanged(Box::new(SessionChange { before, now })));
     }
 }

@@ -117,7 +117,11 @@ pub(crate) async fn seat(
     let is_forgotten = |error: &AgentError| matches!(error, AgentError::CannotResume { .. });
     let acquire = |start| acquire(processes, spec, start, reports.clone(), listener.clone());
     // The settings of the previous process; a session that is not stored yet has none.
-    let before = processes.store.session_state(spec.session).await.unwrap_or_default();
+    let before = match processes.store.session_state(spec.session).await {
+        Ok(before) => before,
+        Err(convoke_store::Error::UnknownSession { .. }) => Vec::new(),
+        Err(error) => return Err(AgentError::Settings(error.into())),
+    };
     let before: Vec<SessionState> = before.into_iter().map(|(_, state)| state).collect();
     let known = known(processes, spec).await;
     let is_elsewhere = matches!(known, Known::OpenElsewhere(_));
@@ -165,9 +169,15 @@ async fn known(processes: &Processes, spec: &ProcessSpec) -> Known {
     if processes.pool.keys().await.contains(&spec.key) {
         return Known::Session(id);
     }
-    let records = processes.store.agent_session_records(spec.session, Window::first(1)).await;
-    if records.is_ok_and(|records| records.first().is_some_and(|it| it.why == LEFT_BEHIND)) {
-        return Known::Nothing;
+    match processes.store.agent_session_records(spec.session, Window::first(1)).await {
+        Ok(records) if records.first().is_some_and(|it| it.why == LEFT_BEHIND) => {
+            return Known::Nothing;
+        }
+        Ok(_) => {}
+        Err(error) => {
+            tracing::warn!(session.id = %spec.session, "it is unknown what the agent has: {error}");
+            return Known::Nothing;
+        }
     }
     match live::is_open_elsewhere(processes, spec.session, &id).await {
         Ok(true) => Known::OpenElsewhere(id),

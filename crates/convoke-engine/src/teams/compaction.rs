@@ -76,7 +76,7 @@ impl Teams {
         }
         let teams = Arc::clone(self);
         // In a task of its own, so that a caller that disconnects does not leave the pair half compacted.
-        let compacting = tokio::spawn(async move { teams.attempt(&pair).await });
+        let compacting = tokio::spawn(async move { teams.attempt_whole(pair).await });
         compacting.await.map_err(|error| super::broken(&error))?
     }
 
@@ -91,10 +91,22 @@ impl Teams {
         }
         let (teams, pair) = (Arc::clone(self), pair.clone());
         tokio::spawn(async move {
-            if let Err(error) = teams.attempt(&pair).await {
-                tracing::warn!("{} is not compacted: {}", pair.pair, explain(&error));
+            let name = pair.pair.to_string();
+            if let Err(error) = teams.attempt_whole(pair).await {
+                tracing::warn!("{name} is not compacted: {}", explain(&error));
             }
         });
+    }
+
+    /// As `attempt`, which ends even if it panics.
+    async fn attempt_whole(self: Arc<Self>, pair: StoredPair) -> Result<Compaction> {
+        let (id, teams) = (pair.id, Arc::clone(&self));
+        let attempted = tokio::spawn(async move { teams.attempt(&pair).await }).await;
+        attempted.unwrap_or_else(|panicked| {
+            let error = super::broken(&panicked);
+            self.attempts.end(id, Some(&error));
+            Err(error)
+        })
     }
 
     /// Compacts a pair, and records the outcome of the attempt.

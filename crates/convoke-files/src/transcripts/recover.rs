@@ -15,6 +15,9 @@ use super::writer::unwritable;
 use super::{BAD_ENDING, Id, Result, Transcripts, not_found};
 use crate::atomic;
 
+/// Bytes that are copied at once.
+const PIECE_BYTES: u64 = 64 * 1024;
+
 /// The result of a recovery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recovered {
@@ -72,29 +75,37 @@ impl Transcripts {
     /// Copies the bytes after `offset` to the file of bad lines, and returns their number.
     pub(super) fn set_tail_aside(&self, id: &Id, offset: u64) -> Result<u64> {
         let path = self.path(id);
+        let unreadable = |source| super::lines::unreadable(&path, source);
+        let mut file = plain_file(&path).map_err(unreadable)?;
+        file.seek(SeekFrom::Start(offset)).map_err(unreadable)?;
+        let (bad_path, mut bad, mut count) = (self.beside(id, BAD_ENDING), None, 0);
         let mut torn = Vec::new();
-        let read = plain_file(&path).and_then(|mut file| {
-            file.seek(SeekFrom::Start(offset))?;
-            file.read_to_end(&mut torn)
-        });
-        read.map_err(|source| super::lines::unreadable(&path, source))?;
-        let (bad_path, mut bad) = (self.beside(id, BAD_ENDING), None);
-        set_aside(&bad_path, &mut bad, &torn)?;
+        // In pieces: nothing bounds the length of what is torn.
+        while (&mut file).take(PIECE_BYTES).read_to_end(&mut torn).map_err(unreadable)? > 0 {
+            append(&bad_path, &mut bad, &torn)?;
+            count += torn.len() as u64;
+            torn.clear();
+        }
+        append(&bad_path, &mut bad, b"\n")?;
         sync(bad.as_ref(), &bad_path)?;
-        Ok(torn.len() as u64)
+        Ok(count)
     }
 }
 
 /// Adds a line to the bad ones.
-fn set_aside(path: &Path, bad: &mut Option<File>, bytes: &[u8]) -> Result<()> {
+fn set_aside(path: &Path, bad: &mut Option<File>, line: &[u8]) -> Result<()> {
+    append(path, bad, line)?;
+    if line.ends_with(b"\n") { Ok(()) } else { append(path, bad, b"\n") }
+}
+
+fn append(path: &Path, bad: &mut Option<File>, bytes: &[u8]) -> Result<()> {
     let fail = |source| unwritable(path, "setting a bad line aside", source);
     let open = || File::options().create(true).append(true).mode(0o600).open(path);
     let file = match bad {
         Some(file) => file,
         None => bad.insert(open().map_err(fail)?),
     };
-    let end: &[u8] = if bytes.ends_with(b"\n") { b"" } else { b"\n" };
-    file.write_all(bytes).and_then(|()| file.write_all(end)).map_err(fail)
+    file.write_all(bytes).map_err(fail)
 }
 
 fn sync(bad: Option<&File>, path: &Path) -> Result<()> {

@@ -14,7 +14,7 @@ pub(crate) const CHANNEL: &str = "convoke";
 
 /// How often an idle connection is checked.
 const LOOK: Duration = Duration::from_secs(1);
-/// Notices that are buffered for the receiver.
+/// Notices that are buffered for the receiver; with more, the thread waits, and the server keeps the rest.
 const BACKLOG: usize = 1024;
 
 /// A notification from the database.

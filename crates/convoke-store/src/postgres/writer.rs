@@ -225,11 +225,11 @@ impl Thread {
                         jobs.drain(..).for_each(|job| job.fail(Error::Fenced));
                     }
                 },
-                Err(AttemptError::Unknown(transaction)) => {
-                    if self.is_committed(&transaction) {
-                        self.answer(std::mem::take(&mut jobs));
-                    }
-                }
+                Err(AttemptError::Unknown(transaction)) => match self.is_committed(&transaction) {
+                    Some(true) => self.answer(std::mem::take(&mut jobs)),
+                    Some(false) => {}
+                    None => jobs.drain(..).for_each(|job| job.fail(Error::Closed)),
+                },
             }
             if jobs.is_empty()
                 && let Some(next) = aside.pop()
@@ -285,8 +285,9 @@ impl Thread {
         session
     }
 
-    /// Asks the server whether a transaction was committed; retries until the server responds.
-    fn is_committed(&mut self, transaction: &str) -> bool {
+    /// Asks the server whether a transaction was committed; retries until the server responds, or
+    /// the queue is closed.
+    fn is_committed(&mut self, transaction: &str) -> Option<bool> {
         loop {
             let asked = self.session().and_then(|session| {
                 let db = Db::Postgres(&session);
@@ -297,10 +298,11 @@ impl Thread {
                 Ok(status)
             });
             match asked.as_ref().map(Option::as_deref) {
-                Ok(Some("committed")) => return true,
+                Ok(Some("committed")) => return Some(true),
                 // Still in progress: the server has not noticed yet that the connection is gone.
+                Ok(Some("in progress")) | Err(_) if self.queue.lock().is_closed => return None,
                 Ok(Some("in progress")) | Err(_) => std::thread::sleep(RETRY_AFTER),
-                Ok(_) => return false,
+                Ok(_) => return Some(false),
             }
         }
     }

@@ -1,10 +1,10 @@
-//! Begins a new generation of revisions after a restart of the operating system.
+//! Begins a new generation of revisions after a restart of the operating system, or of the database server.
 
 use super::{Change, Durability};
 use crate::db::{Db, params};
 use crate::error::Fault;
 
-/// Records the current boot of the operating system.
+/// Records the current boot of the operating system; on a server, its start time instead.
 #[derive(Debug)]
 pub(crate) struct RecordBoot(pub(crate) String);
 

@@ -27,45 +27,55 @@ const BYTES: (usize, usize) = (1 << 30, 8 << 20);
 const ROUNDS: (usize, usize) = (3, 1);
 
 /// A user with conversations, whose daemon runs.
-struct User {
-    home: TempDir,
+pub(crate) struct User {
+    pub(crate) home: TempDir,
     daemon: Child,
 }
 
 impl User {
-    fn new(program: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
+    pub(crate) fn new(program: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
         let home = crate::new_home()?;
         write(&home.path().join(".claude"))?;
-        fs::create_dir(home.path().join("convoke"))?;
-        let mut command = Command::new(program);
-        command.args(["serve", "--listen", "127.0.0.1:0", "--home"]);
-        command.arg(home.path().join("convoke")).env("HOME", home.path());
-        let mut daemon = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-        // It says where it listens when it does.
-        let output = daemon.stdout.take().ok_or("the daemon has no output")?;
-        BufReader::new(output).read_line(&mut String::new())?;
+        fs::create_dir_all(home.path().join("convoke"))?;
+        let daemon = start(program, &home)?;
         Ok(Self { home, daemon })
     }
 
-    fn import(&self, program: &Path) -> Result<f64> {
+    /// A command of this user.
+    pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        command.args(["import", "--all", "--home"]).arg(self.home.path().join("convoke"));
-        run(command.env("HOME", self.home.path()).stderr(Stdio::null()))
+        command.arg("--home").arg(self.home.path().join("convoke")).env("HOME", self.home.path());
+        command.stdin(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    pub(crate) fn import(&self, program: &Path) -> Result<f64> {
+        run(self.command(program).args(["import", "--all"]))
     }
 
     /// Waits until the search index has all messages.
-    fn wait_for_index(&self, program: &Path) -> Result<()> {
+    pub(crate) fn wait_for_index(&self, program: &Path) -> Result<()> {
         loop {
-            let mut command = Command::new(program);
-            command.args(["search", "please", "--limit", "1", "--json", "--home"]);
-            command.arg(self.home.path().join("convoke")).env("HOME", self.home.path());
-            let output = command.stdin(Stdio::null()).output()?;
+            let mut command = self.command(program);
+            let output = command.args(["search", "please", "--limit", "1", "--json"]).output()?;
             let found: serde_json::Value = serde_json::from_slice(&output.stdout)?;
             if found.get("incomplete").is_none() {
                 return Ok(());
             }
         }
     }
+}
+
+/// Starts a daemon, and waits until it is ready.
+fn start(program: &Path, home: &TempDir) -> Result<Child> {
+    let mut command = Command::new(program);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--home"]);
+    command.arg(home.path().join("convoke")).env("HOME", home.path());
+    let mut daemon = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    // It says where it listens when it does.
+    let output = daemon.stdout.take().ok_or("the daemon has no output")?;
+    BufReader::new(output).read_line(&mut String::new())?;
+    Ok(daemon)
 }
 
 impl Drop for User {

@@ -4,18 +4,23 @@ mod import;
 mod listing;
 mod nodes;
 mod page;
+mod peers;
 mod repl;
 mod start;
 mod waiting;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::ExitCode;
 
 use convoke_testkit::bench::{Bench, Result, build};
 use tempfile::TempDir;
 
-fn main() -> Result<()> {
+fn main() -> Result<ExitCode> {
     let mut bench = Bench::from_args()?;
+    if let Some(script) = bench.subtask() {
+        return peers::serve_agent(script);
+    }
     let rows = [
         &start::ROWS[..],
         &listing::ROWS,
@@ -24,6 +29,7 @@ fn main() -> Result<()> {
         &import::ROWS,
         &nodes::ROWS,
         &page::ROWS,
+        &peers::ROWS,
     ]
     .concat();
     if bench.wants(&rows) {
@@ -36,8 +42,10 @@ fn main() -> Result<()> {
         import::measure(&mut bench, &program)?;
         nodes::measure(&mut bench, &program)?;
         page::measure(&mut bench, &program)?;
+        peers::measure(&mut bench, &program)?;
     }
-    bench.finish()
+    bench.finish()?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// A home that only its owner can look into; else every command would warn of it.

@@ -42,6 +42,8 @@ use notify::Notifying;
 const THREADS: usize = 2;
 /// How long blocking work may take to end when the daemon stops.
 const LAST_WORK: Duration = Duration::from_millis(300);
+/// How long opening may take to end after a signal, so that it can be closed in order.
+const OPEN_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Run the daemon and its web page in the foreground
 ///
@@ -173,13 +175,22 @@ async fn serve(
         },
         problems: problems.clone(),
     };
-    let server = tokio::select! {
-        opened = Server::open(options) => opened.map_err(ServeError::Open)?,
-        // A signal arrived before anything was served.
-        () = &mut ended => return Ok(()),
+    let mut opening = std::pin::pin!(Server::open(options));
+    let (server, is_wanted) = tokio::select! {
+        opened = &mut opening => (opened, true),
+        // A signal arrived before anything was served. What has been opened is closed in order.
+        () = &mut ended => match tokio::time::timeout(OPEN_PATIENCE, &mut opening).await {
+            Ok(opened) => (opened, false),
+            Err(_) => return Ok(()),
+        },
     };
+    let server = server.map_err(ServeError::Open)?;
     let daemon = described(&server, &token, socket.as_ref());
     let serving = server.serve(Listeners { tcp, control, descriptors });
+    if !is_wanted {
+        serving.stop().await;
+        return Ok(());
+    }
     let _guard = Guard::start(home.clone(), problems);
     let before = teams::Content::of(&config.teams_file);
     if let Err(error) = open_teams(&serving, config, &mut ended).await {

@@ -198,6 +198,7 @@ fn agent_hint(error: &convoke_agents::Error) -> Option<String> {
         | Error::IdTaken { .. }
         | Error::Protocol { .. }
         | Error::Refused { .. }
+        | Error::Settings(_)
         | Error::Gone
         | Error::Io(_) => None,
     }
