@@ -118,7 +118,7 @@ impl Dialogue {
         self.request(method, params, Pending::Call);
     }
 
-    /// AcceptedContent the response to the last call.
+    /// Takes the response to the last call.
     pub(super) const fn take_answer(&mut self) -> Option<Outcome> {
         self.answer.take()
     }

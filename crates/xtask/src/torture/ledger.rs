@@ -81,7 +81,7 @@ impl Prompt {
 }
 
 impl Ledger {
-    /// Opens the records.
+    /// Locks the records.
     pub(super) fn records(&self) -> MutexGuard<'_, LedgerRecords> {
         // A client that panics leaves whole entries.
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
