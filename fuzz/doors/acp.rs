@@ -19,7 +19,7 @@ pub async fn run(
     let mut event_loop = connect(pipes(output), launch, random, to_session)?;
     tokio::select! {
         biased;
-        shaken = handshake::shake(&mut event_loop, launch) => shaken?,
+        started = handshake::perform(&mut event_loop, launch) => started?,
         () = session.listen() => return Ok(()),
     };
     session.give(first);

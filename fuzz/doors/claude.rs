@@ -18,7 +18,7 @@ pub async fn run(
     let (mut session, to_session, mut requests) = Session::new(follow);
     let conversation = Conversation::new("session".to_owned(), random);
     let mut event_loop = EventLoop::new(conversation, pipes(output), to_session);
-    event_loop.greet().await?;
+    event_loop.initialize().await?;
     session.give(first);
     while event_loop.step(&mut requests).await.is_continue() {
         session.catch_up();

@@ -45,7 +45,7 @@ impl Conversation {
     }
 
     /// What follows from a report.
-    pub fn hear(&mut self, report: Report) -> Vec<Order> {
+    pub fn handle_report(&mut self, report: Report) -> Vec<Order> {
         let asked = if let Report::Asked(request) = &report { Some(request.clone()) } else { None };
         let mut orders = self.follow(Command::Agent(report));
         if let Some(request) = asked {
@@ -174,11 +174,9 @@ impl Conversation {
 
 fn order(effect: Effect) -> Option<Order> {
     match effect {
-        Effect::StartTurn { turn } => Some(Order::Prompt {
-            turn,
-            text: "go on".to_owned(),
-            enclosed: Vec::new(),
-        }),
+        Effect::StartTurn { turn } => {
+            Some(Order::Prompt { turn, text: "go on".to_owned(), attachments: Vec::new() })
+        }
         Effect::CancelTurn { .. } => Some(Order::Cancel),
         Effect::Reply { request, reply } => Some(Order::Reply { request, reply }),
         Effect::StopProcess | Effect::RecordAgentSession { .. } => None,

@@ -1,4 +1,4 @@
-//! What the targets share: a session that hears an agent, a place for files, and words that come back as they were.
+//! What the targets share: a session that handles reports, a place for files, and words that come back as they were.
 
 mod conversation;
 pub mod history;

@@ -21,8 +21,9 @@ fuzz_target!(|output: &[u8]| {
     let runtime = runtime.expect("a runtime");
     let (mut conversation, orders) = Conversation::begin();
     let launch = launch(workspace, output);
-    let ran = run_acp(output.to_vec(), &launch, || [7; 16], orders, |it| conversation.hear(it));
-    // An agent that does not shake hands is refused, which is an end like any other.
+    let ran =
+        run_acp(output.to_vec(), &launch, || [7; 16], orders, |it| conversation.handle_report(it));
+    // An agent that does not complete the handshake is refused, which is an end like any other.
     runtime.block_on(ran).ok();
     conversation.check();
     // It waits for files that are still being written.

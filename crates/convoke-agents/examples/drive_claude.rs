@@ -80,7 +80,7 @@ fn order(line: &str, turn: Seq, asked: Option<RequestId>) -> Order {
         (("/reply", option), Some(request)) => {
             Order::Reply { request, reply: Reply::Chosen { option_id: option.to_owned() } }
         }
-        _ => Order::Prompt { turn, text: line.to_owned(), enclosed: Vec::new() },
+        _ => Order::Prompt { turn, text: line.to_owned(), attachments: Vec::new() },
     }
 }
 

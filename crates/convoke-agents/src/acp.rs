@@ -60,7 +60,7 @@ pub(crate) async fn start(
     let settings = cline::settings(&mut launch, random)?;
     let (mut child, pipes) = Child::spawn(&launch).await?;
     let mut event_loop = connect(pipes, &launch, random, reports)?;
-    let started = shake(&mut event_loop, &mut child, &launch).await?;
+    let started = perform_handshake(&mut event_loop, &mut child, &launch).await?;
     let (driver, requests) = mpsc::channel(ORDERS_MAX);
     let pid = child.pid();
     let close = Close { abilities: started.abilities, session: started.agent_session.clone() };
@@ -95,11 +95,15 @@ fn connect(
 }
 
 /// Does the handshake with an agent that may exit, or take too long, at any time.
-async fn shake(event_loop: &mut EventLoop, child: &mut Child, launch: &Launch) -> Result<Started> {
-    let mut shaken = pin!(handshake::shake(event_loop, launch));
+async fn perform_handshake(
+    event_loop: &mut EventLoop,
+    child: &mut Child,
+    launch: &Launch,
+) -> Result<Started> {
+    let mut performed = pin!(handshake::perform(event_loop, launch));
     let exit = tokio::select! {
         biased;
-        shaken = &mut shaken => match shaken {
+        performed = &mut performed => match performed {
             Err(Error::Gone) => return Err(Error::Exited(child.end().await)),
             other => return other,
         },
@@ -110,7 +114,7 @@ async fn shake(event_loop: &mut EventLoop, child: &mut Child, launch: &Launch) -
         exit = child.exited() => exit,
     };
     // Its last message is a better error than its exit status, if it can still be read.
-    match timeout(LAST_OUTPUT_GRACE, shaken).await {
+    match timeout(LAST_OUTPUT_GRACE, performed).await {
         Ok(Err(error)) if !matches!(error, Error::Gone) => Err(error),
         Ok(_) | Err(_) => Err(Error::Exited(exit)),
     }

@@ -50,16 +50,18 @@ pub(crate) async fn start(
         Start::Resume { agent_session } => agent_session.clone(),
     };
     let servers = tool_servers::File::write(&launch, Map::new(), random)?;
-    let args = arguments::to_talk(&launch, servers.as_ref().map(tool_servers::File::path))?;
+    let args =
+        arguments::for_conversation(&launch, servers.as_ref().map(tool_servers::File::path))?;
     let launch = Launch { args, ..launch };
     let (mut child, pipes) = Child::spawn(&launch).await?;
     let mut event_loop = EventLoop::new(Conversation::new(session.clone(), random), pipes, reports);
-    let Ok(greeted) = timeout(launch.patience, greet(&mut event_loop, &mut child, &session)).await
+    let Ok(initialized) =
+        timeout(launch.patience, initialize(&mut event_loop, &mut child, &session)).await
     else {
         return Err(Error::Timeout { program: launch.program, after: launch.patience });
     };
     let name =
-        greeted?.map_or("Claude Code".to_owned(), |version| format!("Claude Code {version}"));
+        initialized?.map_or("Claude Code".to_owned(), |version| format!("Claude Code {version}"));
     let offers = event_loop.offers();
     let (pid, (orders, requests)) = (child.pid(), mpsc::channel(ORDERS_MAX));
     let task = tokio::spawn(async move {
@@ -74,16 +76,16 @@ pub(crate) async fn start(
 }
 
 /// Does the handshake with an agent that may exit at any time, and returns its version.
-async fn greet(
+async fn initialize(
     event_loop: &mut EventLoop,
     child: &mut Child,
     session: &str,
 ) -> Result<Option<String>> {
-    let greeted = tokio::select! {
-        greeted = event_loop.greet() => greeted,
+    let initialized = tokio::select! {
+        initialized = event_loop.initialize() => initialized,
         exit = child.exited() => return Err(refusal::sort_out(exit, session)),
     };
-    match greeted {
+    match initialized {
         Err(Error::Gone) => Err(refusal::sort_out(child.end().await, session)),
         other => other,
     }

@@ -9,7 +9,7 @@ use crate::{Error, Result};
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ran {
+pub struct CommandResult {
     /// Its exit code; `None` when a signal or the time limit ended it.
     pub code: Option<i32>,
     /// The end of what it printed.
@@ -19,7 +19,12 @@ pub struct Ran {
 }
 
 /// Runs a shell line in the workspace of a launch, and kills everything that it started.
-pub async fn run(launch: &Launch, line: &str, time_max: Duration, bytes_max: usize) -> Result<Ran> {
+pub async fn run(
+    launch: &Launch,
+    line: &str,
+    time_max: Duration,
+    bytes_max: usize,
+) -> Result<CommandResult> {
     let screen = Arc::new(Mutex::new(Screen::new(bytes_max)));
     let order = Order {
         command: line.to_owned(),
@@ -34,5 +39,9 @@ pub async fn run(launch: &Launch, line: &str, time_max: Duration, bytes_max: usi
     drop(command);
     // The bytes stay valid if a writer panicked.
     let output = screen.lock().unwrap_or_else(PoisonError::into_inner).text();
-    Ok(Ran { code: ended.ok().and_then(|ended| ended.code), output, took: begun.elapsed() })
+    Ok(CommandResult {
+        code: ended.ok().and_then(|ended| ended.code),
+        output,
+        took: begun.elapsed(),
+    })
 }

@@ -173,7 +173,7 @@ impl Broker {
                     report
                 }
                 Some(Wanted { target, reply }) = wanted.recv() => {
-                    let Some(request) = self.decisions().consider(target, reply) else { continue };
+                    let Some(request) = self.decisions().decide_or_ask(target, reply) else { continue };
                     Report::Asked(request)
                 }
             };

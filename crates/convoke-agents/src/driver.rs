@@ -20,8 +20,8 @@ use tokio::task::JoinHandle;
 
 use crate::catalogue::{Mentions, Protocol, Tools};
 use crate::connections::{Broker, Gate};
-pub use crate::enclosure::{Enclosed, Enclosure};
 use crate::error::{Error, Result};
+pub use crate::prompt_attachment::{AttachmentContent, PromptAttachment};
 use crate::sandbox::{Missing, Network, Policy};
 use crate::temp::TempFolder;
 
@@ -177,7 +177,7 @@ pub enum Order {
         /// What is said.
         text: String,
         /// Its attachments.
-        enclosed: Vec<Enclosure>,
+        attachments: Vec<PromptAttachment>,
     },
     /// Cancel the running turn. Its open permissions are answered as cancelled by separate orders.
     Cancel,

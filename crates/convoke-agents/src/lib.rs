@@ -10,7 +10,6 @@ pub mod commands;
 pub mod connections;
 pub mod demo;
 pub mod driver;
-mod enclosure;
 mod error;
 pub mod evidence;
 #[cfg(fuzzing)]
@@ -22,6 +21,7 @@ pub mod line_codec;
 mod lines;
 pub mod pool;
 mod process;
+mod prompt_attachment;
 pub mod resume;
 pub mod sandbox;
 #[cfg(test)]

@@ -65,7 +65,7 @@ impl Seat {
 
 /// How many processes the pool has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Census {
+pub struct PoolCounts {
     /// All of them.
     pub processes: usize,
     /// Those whose seat is taken.
@@ -80,7 +80,7 @@ enum Request {
     Prepare { key: String, launch: Launch },
     Release { key: String, done: oneshot::Sender<()> },
     Stop { done: oneshot::Sender<()> },
-    Census(oneshot::Sender<Census>),
+    Count(oneshot::Sender<PoolCounts>),
     Keys(oneshot::Sender<BTreeSet<String>>),
 }
 
@@ -98,8 +98,8 @@ impl Pool {
     pub fn start(settings: Settings, random: Random) -> Self {
         let (mailbox, requests) = mpsc::channel(REQUESTS_MAX);
         let (events_to, events) = mpsc::channel(REQUESTS_MAX);
-        let (slots, queue, life) = (BTreeMap::new(), VecDeque::new(), Life::Serves);
-        let task = PoolTask { settings, random, slots, queue, events_to, life };
+        let (slots, queue, state) = (BTreeMap::new(), VecDeque::new(), PoolState::Serves);
+        let task = PoolTask { settings, random, slots, queue, events_to, state };
         tokio::spawn(task.run(requests, events));
         Self { mailbox }
     }
@@ -167,12 +167,12 @@ impl Pool {
     }
 
     /// Counts the processes.
-    pub async fn census(&self) -> Census {
-        let (reply, census) = oneshot::channel();
-        if self.mailbox.send(Request::Census(reply)).await.is_err() {
-            return Census::default();
+    pub async fn counts(&self) -> PoolCounts {
+        let (reply, counts) = oneshot::channel();
+        if self.mailbox.send(Request::Count(reply)).await.is_err() {
+            return PoolCounts::default();
         }
-        census.await.unwrap_or_default()
+        counts.await.unwrap_or_default()
     }
 }
 
@@ -182,11 +182,11 @@ struct PoolTask {
     slots: BTreeMap<String, Slot>,
     queue: VecDeque<Wait>,
     events_to: mpsc::Sender<SlotEvent>,
-    life: Life,
+    state: PoolState,
 }
 
 /// Whether the pool still starts processes.
-enum Life {
+enum PoolState {
     Serves,
     /// The caller of `stop` gets its reply when this state is dropped.
     Stops {
@@ -223,8 +223,8 @@ impl PoolTask {
     fn carry_out(&mut self, request: Request) {
         match request {
             // In a stopping pool, dropping the reply channel refuses the caller.
-            Request::Acquire(_) | Request::Prepare { .. } if !matches!(self.life, Life::Serves) => {
-            }
+            Request::Acquire(_) | Request::Prepare { .. }
+                if !matches!(self.state, PoolState::Serves) => {}
             Request::Acquire(wait) => {
                 self.queue.push_back(wait);
                 self.serve();
@@ -251,19 +251,19 @@ impl PoolTask {
             Request::Stop { done } => {
                 self.queue.clear();
                 self.slots.values_mut().for_each(Slot::stop);
-                self.life = Life::Stops { _done: done };
+                self.state = PoolState::Stops { _done: done };
                 self.end_if_empty();
             }
             Request::Keys(reply) => {
                 // The caller may have stopped waiting.
                 reply.send(self.slots.keys().cloned().collect()).ok();
             }
-            Request::Census(reply) => {
+            Request::Count(reply) => {
                 let busy = self.slots.values().filter(|slot| slot.is_taken()).count();
-                let census =
-                    Census { processes: self.slots.len(), busy, waiting: self.queue.len() };
+                let counts =
+                    PoolCounts { processes: self.slots.len(), busy, waiting: self.queue.len() };
                 // The caller may have stopped waiting.
-                reply.send(census).ok();
+                reply.send(counts).ok();
             }
         }
     }
@@ -305,8 +305,8 @@ impl PoolTask {
     }
 
     fn end_if_empty(&mut self) {
-        if self.slots.is_empty() && !matches!(self.life, Life::Serves) {
-            self.life = Life::Over;
+        if self.slots.is_empty() && !matches!(self.state, PoolState::Serves) {
+            self.state = PoolState::Over;
         }
     }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use convoke_core::process::{Command, Effect, Exit, Means, Process};
+use convoke_core::process::{Command, Effect, Exit, Process, StopStage};
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 use tokio::net::unix::pipe;
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
@@ -158,8 +158,8 @@ impl Child {
             }
             let patience = match process {
                 Process::Gone(exit) => return exit,
-                Process::Stopping(Means::InputClosed) => grace.close,
-                Process::Stopping(Means::Terminated | Means::Killed)
+                Process::Stopping(StopStage::InputClosed) => grace.close,
+                Process::Stopping(StopStage::Terminated | StopStage::Killed)
                 | Process::Starting
                 | Process::Idle
                 | Process::Busy

@@ -52,7 +52,7 @@ pub use domains::{Domain, NotADomain};
 pub(crate) use planted::is_protected;
 pub use planted::of_git as held_of_git;
 pub(crate) use policy::{
-    ConnectionAnswer, ConnectionRequest, Ending, Ruling, TERMINATE, Text, Word,
+    ConnectionAnswer, ConnectionRequest, Ending, Ruling, SupervisorMessage, TERMINATE, Text,
 };
 pub use policy::{Layers, Limits, Network, Policy, Seccomp, StartFiles, Use};
 pub(crate) use resolve::open_without_links;
@@ -61,7 +61,7 @@ pub use scope::Systemd;
 pub(crate) use secrets::hidden as hidden_secrets;
 pub use secrets::places as secret_places;
 pub use settings::{Available, Caches, Exceptions, Layer, Missing, Settings};
-pub use start::{Here, run_here};
+pub use start::{ForegroundProgram, run_foreground};
 pub(crate) use start::{Supervised, start};
 
 /// The paths, and all others that lead to the same files and folders, because a file system is

@@ -17,14 +17,14 @@ pub enum Process {
     /// In a turn, with this many requests pending.
     Waiting(u32),
     /// Being stopped, with increasing force.
-    Stopping(Means),
+    Stopping(StopStage),
     /// Ended, and reaped.
     Gone(Exit),
 }
 
 /// How a process is being stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Means {
+pub enum StopStage {
     /// Its standard input was closed.
     InputClosed,
     /// Its group was sent SIGTERM.
@@ -83,11 +83,11 @@ impl Process {
         let next = match (self, command) {
             (Self::Gone(_), command) => return Err(self.refuse(&command)),
             (_, Command::Exited(exit)) => return Ok(self.exited(exit)),
-            (Self::Stopping(means), Command::GraceOver) => return Ok(means.escalate()),
+            (Self::Stopping(stage), Command::GraceOver) => return Ok(stage.escalate()),
             // Whatever a stopping process still does changes nothing.
             (Self::Stopping(_), _) => return Ok((self.clone(), None)),
             (_, Command::Stop) => {
-                return Ok((Self::Stopping(Means::InputClosed), Some(Effect::CloseInput)));
+                return Ok((Self::Stopping(StopStage::InputClosed), Some(Effect::CloseInput)));
             }
             (Self::Starting, Command::Ready) => Self::Idle,
             (Self::Idle, Command::Begin) => Self::Busy,
@@ -139,7 +139,7 @@ impl Process {
     }
 }
 
-impl Means {
+impl StopStage {
     const fn escalate(self) -> (Process, Option<Effect>) {
         match self {
             Self::InputClosed => (Process::Stopping(Self::Terminated), Some(Effect::Terminate)),

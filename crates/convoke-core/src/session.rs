@@ -28,7 +28,7 @@ use work::LastLine;
 
 pub use change::Change;
 pub use command::{
-    Command, Cut, Decision, Effect, QueueChoice, Refusal, Reply, Report, Stamp, ToolUpdate,
+    Command, Decision, Effect, Interruption, QueueChoice, Refusal, Reply, Report, Stamp, ToolUpdate,
 };
 pub use human::check_prompt;
 pub use reason::EndReason;

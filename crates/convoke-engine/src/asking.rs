@@ -11,7 +11,7 @@ use convoke_core::request::{
     State, Verdict,
 };
 use convoke_core::session::{Command, Reply};
-use convoke_files::questions::{Asked as AskedInFiles, NewSet, Outcome as FileOutcome, Until};
+use convoke_files::questions::{NewSet, Outcome as FileOutcome, PendingQuestions, Until};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -63,7 +63,7 @@ pub enum Outcome {
 
 /// A request that was made. Dropping it before it is settled abandons it; it stays answerable.
 #[derive(Debug)]
-pub struct Asked {
+pub struct PendingRequest {
     shared: Arc<Sessions>,
     id: RequestId,
     questions: Vec<Question>,
@@ -74,7 +74,7 @@ pub struct Asked {
 #[derive(Debug)]
 enum Way {
     Session { session: SessionId, reply: oneshot::Receiver<Reply>, options: Vec<PermissionOption> },
-    Files { asked: AskedInFiles, call_id: Option<String>, kind: Kind },
+    Files { asked: PendingQuestions, call_id: Option<String>, kind: Kind },
 }
 
 /// What a set of questions in files was asked as.
@@ -86,7 +86,7 @@ enum Kind {
 
 impl Inbox {
     /// Puts questions to the human.
-    pub async fn ask(&self, asker: Asker, questions: Vec<Question>) -> Result<Asked> {
+    pub async fn ask(&self, asker: Asker, questions: Vec<Question>) -> Result<PendingRequest> {
         let limits = self.settings.questions.limits;
         check_questions(&questions, limits).map_err(|fault| Error::Questions(fault.to_string()))?;
         match asker {
@@ -113,7 +113,12 @@ impl Inbox {
     }
 
     /// Asks the human whether a tool may be used.
-    pub async fn ask_permission(&self, asker: Asker, tool: String, input: &Value) -> Result<Asked> {
+    pub async fn ask_permission(
+        &self,
+        asker: Asker,
+        tool: String,
+        input: &Value,
+    ) -> Result<PendingRequest> {
         let shown = shown(input);
         match asker {
             Asker::Session(session) => {
@@ -201,7 +206,7 @@ impl Inbox {
     }
 
     fn new_request(&self) -> RequestId {
-        RequestId::from_random((self.around.random)())
+        RequestId::from_random((self.host.random)())
     }
 
     async fn ask_in_session(
@@ -210,20 +215,26 @@ impl Inbox {
         request: HumanRequest,
         questions: Vec<Question>,
         options: Vec<PermissionOption>,
-    ) -> Result<Asked> {
+    ) -> Result<PendingRequest> {
         let id = request.id();
         let reply = session::ask(&self.sessions, session, |reply| Request::Ask { request, reply });
         let way = Way::Session { session, reply: reply.await?, options };
-        Ok(Asked { shared: Arc::clone(&self.sessions), id, questions, way, is_waited_for: true })
+        Ok(PendingRequest {
+            shared: Arc::clone(&self.sessions),
+            id,
+            questions,
+            way,
+            is_waited_for: true,
+        })
     }
 
-    async fn ask_in_files(&self, new: NewSet, kind: Kind) -> Result<Asked> {
-        let (id, clock) = (self.new_request(), self.around.clock);
+    async fn ask_in_files(&self, new: NewSet, kind: Kind) -> Result<PendingRequest> {
+        let (id, clock) = (self.new_request(), self.host.clock);
         let (folder, call_id) = (self.questions.clone(), new.call_id.clone());
         let asked = blocking(move || folder.ask(id, new, clock)).await??;
         let (shared, questions) = (Arc::clone(&self.sessions), asked.questions().to_vec());
         let way = Way::Files { asked, call_id, kind };
-        Ok(Asked { shared, id, questions, way, is_waited_for: true })
+        Ok(PendingRequest { shared, id, questions, way, is_waited_for: true })
     }
 
     async fn asked_in_files(
@@ -241,7 +252,7 @@ impl Inbox {
     }
 }
 
-impl Asked {
+impl PendingRequest {
     /// Its id.
     pub const fn id(&self) -> RequestId {
         self.id
@@ -281,7 +292,7 @@ impl Asked {
     }
 }
 
-impl Drop for Asked {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         if !self.is_waited_for {
             return;
@@ -311,7 +322,7 @@ async fn in_session(
             Ok(reply) => return Ok(from_reply(reply.unwrap_or(Reply::Cancelled), options)),
             Err(_) => {
                 let command = Command::Settle { request: id, verdict: Verdict::TimeOut };
-                if let Err(error) = shared.carry(session, command).await {
+                if let Err(error) = shared.send_command(session, command).await {
                     // An answer came at the same time; it is the reply.
                     tracing::debug!(session.id = %session, "a question did not time out: {error}");
                 }

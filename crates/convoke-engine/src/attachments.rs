@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use convoke_agents::driver::{Enclosed, Enclosure};
+use convoke_agents::driver::{AttachmentContent, PromptAttachment};
 use convoke_agents::sandbox;
 use convoke_agents::temp::TempFolder;
 use convoke_core::prompt::{Attachment, NAME_BYTES_MAX, Prompt};
@@ -126,14 +126,14 @@ impl Attachments {
         Ok(prompt)
     }
 
-    /// What a prompt encloses, for an agent that works in `workspace` and reads the files of `temp`.
-    pub(crate) async fn enclose(
+    /// The attachments and mentioned files of a prompt, for an agent that works in `workspace` and reads the files of `temp`.
+    pub(crate) async fn prepare(
         &self,
         prompt: &Prompt,
         workspace: &Path,
         temp: Option<&TempFolder>,
-    ) -> Result<Vec<Enclosure>> {
-        let mut enclosed = Vec::new();
+    ) -> Result<Vec<PromptAttachment>> {
+        let mut prepared = Vec::new();
         let mut inline = 0;
         for attachment in &prompt.attachments {
             let Blob { bytes, media_type } = self.get(&attachment.hash, &attachment.name).await?;
@@ -145,17 +145,17 @@ impl Attachments {
             };
             inline += bytes.len() as u64;
             let content = content(bytes, media_type, inline <= INLINE_BYTES_MAX);
-            enclosed.push(Enclosure { name, path, content });
+            prepared.push(PromptAttachment { name, path, content });
         }
         for file in &prompt.files {
             let path = index::inside(workspace, file);
             let path = path.ok_or_else(|| Error::OutsideProject { path: file.clone() })?;
             let text = sandbox::read_without_links(&path, MENTION_BYTES_MAX).ok().flatten();
             let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
-            let content = Enclosed::Mention { text };
-            enclosed.push(Enclosure { name: file.clone(), path, content });
+            let content = AttachmentContent::Mention { text };
+            prepared.push(PromptAttachment { name: file.clone(), path, content });
         }
-        Ok(enclosed)
+        Ok(prepared)
     }
 
     /// Removes files that no message refers to, and that are not new.
@@ -201,23 +201,25 @@ impl Attachments {
     }
 }
 
-fn content(bytes: Vec<u8>, media_type: &str, is_inline: bool) -> Enclosed {
+fn content(bytes: Vec<u8>, media_type: &str, is_inline: bool) -> AttachmentContent {
     let (media_type, size) = (media_type.to_owned(), bytes.len() as u64);
     let family = media_type.split('/').next().unwrap_or_default().to_owned();
     match family.as_str() {
         // Models accept raster images only; an SVG is sent as text.
         "image" if is_inline && media_type != "image/svg+xml" => {
-            Enclosed::Image { media_type, data: BASE64.encode(&bytes) }
+            AttachmentContent::Image { media_type, data: BASE64.encode(&bytes) }
         }
-        "audio" if is_inline => Enclosed::Audio { media_type, data: BASE64.encode(&bytes) },
+        "audio" if is_inline => {
+            AttachmentContent::Audio { media_type, data: BASE64.encode(&bytes) }
+        }
         _ if is_inline && media_type == "application/pdf" => {
-            Enclosed::Document { media_type, data: BASE64.encode(&bytes) }
+            AttachmentContent::Document { media_type, data: BASE64.encode(&bytes) }
         }
         _ if bytes.len() <= TEXT_BYTES_MAX => match String::from_utf8(bytes) {
-            Ok(text) => Enclosed::Text { media_type, text },
-            Err(_) => Enclosed::File { media_type, size },
+            Ok(text) => AttachmentContent::Text { media_type, text },
+            Err(_) => AttachmentContent::File { media_type, size },
         },
-        _ => Enclosed::File { media_type, size },
+        _ => AttachmentContent::File { media_type, size },
     }
 }
 
@@ -264,13 +266,13 @@ mod tests {
     #[test]
     fn l3_what_is_too_large_to_be_sent_is_a_file() {
         let png = || b"\x89PNG\r\n\x1a\n".to_vec();
-        assert!(matches!(content(png(), "image/png", true), Enclosed::Image { .. }));
-        assert!(matches!(content(png(), "image/png", false), Enclosed::File { .. }));
+        assert!(matches!(content(png(), "image/png", true), AttachmentContent::Image { .. }));
+        assert!(matches!(content(png(), "image/png", false), AttachmentContent::File { .. }));
         assert!(matches!(
             content(b"<svg/>".to_vec(), "image/svg+xml", true),
-            Enclosed::Text { .. }
+            AttachmentContent::Text { .. }
         ));
         let long = vec![b'x'; TEXT_BYTES_MAX + 1];
-        assert!(matches!(content(long, "text/plain", true), Enclosed::File { .. }));
+        assert!(matches!(content(long, "text/plain", true), AttachmentContent::File { .. }));
     }
 }

@@ -119,7 +119,7 @@ impl Comparisons {
     /// Begins a session in a work tree for each entry, with the same prompt. Fails when none could be begun.
     pub async fn begin(&self, new: NewComparison) -> Result<Comparison> {
         let mut stored = StoredComparison {
-            id: SessionId::from_random((self.sessions.around.random)()).to_string(),
+            id: SessionId::from_random((self.sessions.host.random)()).to_string(),
             project: new.project,
             prompt: new.prompt.prompt.text.clone(),
             test: new.test,
@@ -153,7 +153,7 @@ impl Comparisons {
         {
             return Err(error);
         }
-        stored.write(&self.sessions.around.home)?;
+        stored.write(&self.sessions.host.home)?;
         self.announce(&stored.id);
         self.follow(stored.id.clone());
         self.view(stored).await
@@ -162,7 +162,7 @@ impl Comparisons {
     /// Lists all comparisons, the newest first.
     pub async fn list(&self) -> Result<Vec<Comparison>> {
         let mut listed = Vec::new();
-        for stored in StoredComparison::all(&self.sessions.around.home) {
+        for stored in StoredComparison::all(&self.sessions.host.home) {
             listed.push(self.view(stored).await?);
         }
         Ok(listed)
@@ -170,7 +170,7 @@ impl Comparisons {
 
     /// A comparison as it is now.
     pub async fn get(&self, id: &str) -> Result<Comparison> {
-        let stored = StoredComparison::read(&self.sessions.around.home, id)?;
+        let stored = StoredComparison::read(&self.sessions.host.home, id)?;
         self.start_tests(&stored).await?;
         self.view(stored).await
     }
@@ -183,7 +183,7 @@ impl Comparisons {
         session: SessionId,
         order: FinishOrder,
     ) -> Result<(Finished, Comparison)> {
-        let mut stored = StoredComparison::read(&self.sessions.around.home, id)?;
+        let mut stored = StoredComparison::read(&self.sessions.host.home, id)?;
         let sessions: Vec<SessionId> = stored.entries.iter().filter_map(|it| it.session).collect();
         if !sessions.contains(&session) {
             return Err(Error::UnknownSession { text: session.to_string() });
@@ -212,7 +212,7 @@ impl Comparisons {
                 entry.error = error;
             }
         }
-        stored.write(&self.sessions.around.home)?;
+        stored.write(&self.sessions.host.home)?;
         self.announce(&stored.id);
         Ok((finished, self.view(stored).await?))
     }

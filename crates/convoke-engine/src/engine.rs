@@ -30,7 +30,7 @@ use crate::projects::Projects;
 use crate::rules::Rules;
 use crate::sessions::Sessions;
 use crate::sessions::admission::active_sessions;
-use crate::settings::{Around, Settings};
+use crate::settings::{HostContext, Settings};
 use crate::teams::{self, TeamSettings, Teams};
 use crate::users::Users;
 use crate::view::Change;
@@ -90,14 +90,14 @@ pub struct Figures {
 
 impl Engine {
     /// Opens the store, ends the processes that a killed daemon left running, and recovers its sessions.
-    pub async fn open(settings: Settings, around: Around) -> Result<Self> {
-        reap(around.home.join("run/agents")).await;
-        let (settings, around) = (Arc::new(settings), Arc::new(around));
+    pub async fn open(settings: Settings, host: HostContext) -> Result<Self> {
+        reap(host.home.join("run/agents")).await;
+        let (settings, host) = (Arc::new(settings), Arc::new(host));
         let location = match &settings.server {
             Some(server) => Location::from(server.clone()),
-            None => around.home.join("convoke.db").into(),
+            None => host.home.join("convoke.db").into(),
         };
-        let store = Store::open(location, (around.clock)()).await?;
+        let store = Store::open(location, (host.clock)()).await?;
         let (name, version) = settings.node.clone();
         store.join_nodes(name, version).await?;
         if let Some(boot) = leftovers::boot() {
@@ -107,24 +107,24 @@ impl Engine {
         let processes = Processes {
             versions: Arc::default(),
             offers: Arc::default(),
-            temp: Arc::new(temporary_files(&around)?),
-            pool: Pool::start(settings.pool, around.random),
+            temp: Arc::new(temporary_files(&host)?),
+            pool: Pool::start(settings.pool, host.random),
             store: store.clone(),
             teams,
             settings: Arc::clone(&settings),
-            around: Arc::clone(&around),
+            host: Arc::clone(&host),
         };
-        let reserve = Reserve::new(around.home.join("run/reserve"));
+        let reserve = Reserve::new(host.home.join("run/reserve"));
         let changes = broadcast::Sender::new(CHANGES_MAX);
         let sessions = Sessions::new(processes, reserve.clone(), changes.clone());
         let projects = Projects {
             store: store.clone(),
             settings: Arc::clone(&settings),
-            around: Arc::clone(&around),
+            host: Arc::clone(&host),
             changes: changes.clone(),
             files: ProjectFiles::default(),
         };
-        let rules = Rules { store: store.clone(), around: Arc::clone(&around), changes };
+        let rules = Rules { store: store.clone(), host: Arc::clone(&host), changes };
         let teams = Teams::new(&sessions, projects.clone(), configured);
         let questions = Questions::new(settings.questions_dir.clone(), settings.questions);
         let inbox = Inbox {
@@ -134,7 +134,7 @@ impl Engine {
             questions,
             reserve,
             settings,
-            around,
+            host,
         };
         let changes = Changes::new(&sessions);
         // Before any turn begins: a restore that was cut off is completed first.
@@ -145,8 +145,8 @@ impl Engine {
         sessions.recover().await?;
         sessions.start_active().await?;
         sessions.attachments.start_collection();
-        changes.tell_completed(completed).await;
-        worktrees.tell_recovered(recovered).await;
+        changes.add_completed_notices(completed).await;
+        worktrees.add_recovered_notices(recovered).await;
         changes.start_upkeep();
         inbox::announce_changes(&sessions, &inbox.questions);
         teams::start_periodic_check(&teams);
@@ -154,7 +154,7 @@ impl Engine {
         let comparisons = Comparisons::new(&sessions, &worktrees);
         let nodes = Nodes::new(&sessions);
         let moves = Moves::start(&sessions, &projects, &nodes).await?;
-        let users = Users { store: sessions.store.clone(), around: Arc::clone(&sessions.around) };
+        let users = Users { store: sessions.store.clone(), host: Arc::clone(&sessions.host) };
         Ok(Self {
             commands: Arc::new(Mutex::new(Some(nodes.start()))),
             nodes,
@@ -194,7 +194,7 @@ impl Engine {
             tracing::warn!("the database does not answer, and is left as it is");
         }
         // A disk error may have left records of agents that have ended.
-        reap(self.sessions.around.home.join("run/agents")).await;
+        reap(self.sessions.host.home.join("run/agents")).await;
     }
 
     /// The sessions.
@@ -269,7 +269,7 @@ impl Engine {
 
     /// The current time of the injected clock.
     pub fn now(&self) -> Timestamp {
-        self.sessions.around.now()
+        self.sessions.host.now()
     }
 
     /// Increases with every commit.
@@ -299,13 +299,13 @@ impl Engine {
 
     /// Reads all counters and gauges.
     pub async fn figures(&self) -> Result<Figures> {
-        let census = self.sessions.processes.pool.census().await;
+        let counts = self.sessions.processes.pool.counts().await;
         let counted = &self.sessions.counted;
         Ok(Figures {
             active_sessions: active_sessions(&self.sessions.store).await?,
-            processes: census.processes,
-            busy: census.busy,
-            waiting: census.waiting,
+            processes: counts.processes,
+            busy: counts.busy,
+            waiting: counts.waiting,
             inbox: self.inbox.count().await?,
             watchers: self.sessions.registry.watchers(),
             prompts: counted.prompts.load(Ordering::Relaxed),
@@ -330,24 +330,24 @@ async fn reap(folder: PathBuf) {
 
 /// Creates the parent folder of the agents' temporary files in the system's temporary directory, and removes the one
 /// of a killed daemon, which is recorded in the home.
-fn temporary_files(around: &Around) -> Result<TempFolder> {
-    let note = around.home.join("run/temp");
+fn temporary_files(host: &HostContext) -> Result<TempFolder> {
+    let note = host.home.join("run/temp");
     if let Ok(path) = std::fs::read_to_string(&note)
         && let Err(error) = temp::remove_abandoned(Path::new(path.trim()))
     {
         tracing::warn!("cannot remove {}: {error}", path.trim());
     }
-    let place = around.environment.get(std::ffi::OsStr::new("TMPDIR"));
+    let place = host.environment.get(std::ffi::OsStr::new("TMPDIR"));
     let place = place.map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
     let fail = |path: &Path| {
         let path = path.to_owned();
         move |source| Error::Io { path, source }
     };
     // Two daemons cannot have the same process id at the same time.
-    let millis = i128::from((around.clock)().as_millis()).cast_unsigned();
+    let millis = i128::from((host.clock)().as_millis()).cast_unsigned();
     let name = (millis << 32 | u128::from(std::process::id())) << 64;
     let folder = TempFolder::create(&place, name.to_ne_bytes()).map_err(fail(&place))?;
-    std::fs::create_dir_all(around.home.join("run")).map_err(fail(&note))?;
+    std::fs::create_dir_all(host.home.join("run")).map_err(fail(&note))?;
     let mut options = std::fs::OpenOptions::new();
     let written = options.write(true).create(true).truncate(true).mode(0o600).open(&note);
     written

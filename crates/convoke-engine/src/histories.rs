@@ -28,7 +28,7 @@ use crate::asking::blocking;
 use crate::error::{Error, Result};
 use crate::session::start::explain;
 use crate::sessions::Sessions;
-use crate::settings::Around;
+use crate::settings::HostContext;
 use crate::view::Change;
 
 pub use convoke_histories::Agent as HistoryAgent;
@@ -224,7 +224,7 @@ impl Histories {
     pub(crate) fn new(sessions: &Arc<Sessions>) -> Self {
         let shared = Shared {
             sessions: Arc::clone(sessions),
-            environment: environment_of(&sessions.around),
+            environment: environment_of(&sessions.host),
             watches: Watches::default(),
             run: Mutex::default(),
             turns: HistoryAgent::ALL.map(|agent| (agent, Semaphore::new(1))).into(),
@@ -278,7 +278,7 @@ impl Histories {
                     Err(panicked) => Some(format!("the import ended unexpectedly: {panicked}")),
                 };
             }
-            shared.tell();
+            shared.publish_progress();
             shared.consented.notify_one();
         });
         Ok(begun)
@@ -316,10 +316,10 @@ impl Shared {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Announces the progress of the import.
-    fn tell(&self) {
+    /// Publishes the progress of the import.
+    fn publish_progress(&self) {
         let run = self.run().clone();
-        self.sessions.tell(Change::Histories(Box::new(run)));
+        self.sessions.publish(Change::Histories(Box::new(run)));
     }
 
     /// What the user agreed to have imported.
@@ -337,8 +337,8 @@ impl Shared {
 }
 
 /// Where the stores of other programs are.
-pub(crate) fn environment_of(around: &Around) -> Environment {
-    let variable = |name: &str| around.environment.get(std::ffi::OsStr::new(name)).cloned();
+pub(crate) fn environment_of(host: &HostContext) -> Environment {
+    let variable = |name: &str| host.environment.get(std::ffi::OsStr::new(name)).cloned();
     let mut environment = Environment::new(variable("HOME").unwrap_or_default());
     for name in Environment::VARIABLES {
         if let Some(value) = variable(name) {

@@ -24,7 +24,7 @@ use crate::prefix::only;
 use crate::rules::{NewRule, Rules};
 use crate::session::{self, Request};
 use crate::sessions::Sessions;
-use crate::settings::{Around, Settings};
+use crate::settings::{HostContext, Settings};
 use crate::view::{Change, SessionView};
 
 /// Requests that one list shows.
@@ -70,7 +70,7 @@ pub struct Inbox {
     pub(crate) questions: Questions,
     pub(crate) reserve: Reserve,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) around: Arc<Around>,
+    pub(crate) host: Arc<HostContext>,
 }
 
 impl Inbox {
@@ -133,7 +133,7 @@ impl Inbox {
         };
         let notice =
             Notice::new(RuleEvent::Made { rule_id: Some(made.rule.id), rule: made.text() });
-        self.sessions.carry(session, Command::Agent(Report::Noticed(notice))).await?;
+        self.sessions.send_command(session, Command::Agent(Report::Noticed(notice))).await?;
         Ok(())
     }
 
@@ -145,7 +145,7 @@ impl Inbox {
         by: Option<UserName>,
     ) -> Result<()> {
         let id = self.find_request(id).await?;
-        let answers = answers.at(self.around.now());
+        let answers = answers.at(self.host.now());
         match self.store.request(id).await? {
             Some(StoredRequest { session_id: Some(session), .. }) => {
                 self.settle(session, id, Verdict::Answer(Answers { answers }), by).await
@@ -243,8 +243,7 @@ impl Inbox {
 
     async fn settle_file(&self, id: RequestId, verdict: FileVerdict) -> Result<()> {
         loop {
-            let (folder, now, verdict) =
-                (self.questions.clone(), self.around.now(), verdict.clone());
+            let (folder, now, verdict) = (self.questions.clone(), self.host.now(), verdict.clone());
             match blocking(move || folder.settle(id, verdict, now)).await? {
                 Ok(()) => return Ok(()),
                 Err(convoke_files::Error::NotFound { .. }) => return Err(no_request(id)),
@@ -339,7 +338,7 @@ pub(crate) fn announce_changes(shared: &Arc<Sessions>, questions: &Questions) {
 impl Sessions {
     async fn announce_inbox(&self, in_files: u64) {
         match self.store.count_answerable_requests().await.map_err(Error::from) {
-            Ok(stored) => self.tell(Change::Inbox { count: stored + in_files }),
+            Ok(stored) => self.publish(Change::Inbox { count: stored + in_files }),
             // The store of an engine that stops is closed.
             Err(error) if error.kind() == Kind::Unavailable => {
                 tracing::debug!("the inbox cannot be counted: {error}");

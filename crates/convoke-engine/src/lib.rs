@@ -33,7 +33,7 @@ mod view;
 mod watch;
 mod worktrees;
 
-pub use asking::{Asked, Asker, Outcome};
+pub use asking::{Asker, Outcome, PendingRequest};
 pub use attachments::{Attachments, Blob};
 pub use changes::{
     ChangedFile, Changes, ChangesError, DiffRange, Restoration, RestoreGuard, SessionChanges,
@@ -70,7 +70,7 @@ pub use keys::{IssuedKey, Keys};
 pub use moving::{
     Destination, MoveError, MoveFiles, MoveOrder, MoveRunning, MoveSource, MoveTarget, Moved, Moves,
 };
-pub use nodes::{Audience, Called, Delivery, Incoming, Nodes, Patience};
+pub use nodes::{CallOutcome, Delivery, Incoming, ListSubscription, Nodes, QueuePolicy};
 pub use processes::{ListedAgent, Offered};
 pub use projects::Projects;
 pub use rules::{NewRule, RuleView, Rules};
@@ -80,8 +80,8 @@ pub use sessions::{
     ListPieces, Listed, NewPrompt, NewSession, Prompted, Sessions, Speaker, Stopped,
 };
 pub use settings::{
-    Around, Checkpointing, Limits, McpEndpoint, PoolSettings, QuestionSettings, SandboxSettings,
-    Settings, Spare, WorktreeSettings,
+    Checkpointing, HostContext, Limits, McpEndpoint, PoolSettings, QuestionSettings,
+    SandboxSettings, Settings, Spare, WorktreeSettings,
 };
 pub use teams::{
     Analytics, AnswerStatus, Caller, Compaction, Permissions, PlacedQuestion, QuestionPair,

@@ -136,7 +136,7 @@ pub struct Moved {
 
 /// An order, with what its notice needs.
 #[derive(Debug, Clone)]
-pub(crate) struct Departure {
+pub(crate) struct OutgoingMove {
     pub(crate) order: MoveOrder,
     /// The name of this machine.
     pub(crate) from: String,
@@ -273,16 +273,16 @@ impl Moves {
 
     /// Gives a session of this machine away.
     async fn depart(&self, id: SessionId, order: MoveOrder) -> Result<()> {
-        let home = self.sessions.around.home.clone();
+        let home = self.sessions.host.home.clone();
         if blocking(move || is_undecided(&home, id)).await? {
             return Err(MoveError::Compared.into());
         }
         let own = self.nodes.own();
         let nodes = self.nodes.list().await?;
         let name = nodes.iter().find(|node| Some(node.id) == own).map(|node| node.name.clone());
-        let departure = Departure { order, from: name.unwrap_or_default() };
-        let departure = Box::new(departure);
-        session::ask(&self.sessions, id, |reply| Request::Move { departure, reply }).await
+        let outgoing = OutgoingMove { order, from: name.unwrap_or_default() };
+        let outgoing = Box::new(outgoing);
+        session::ask(&self.sessions, id, |reply| Request::Move { outgoing, reply }).await
     }
 
     /// Takes a session from a machine that is away.

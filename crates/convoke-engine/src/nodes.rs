@@ -25,7 +25,7 @@ use crate::sessions::Sessions;
 use crate::view::SessionView;
 use announcements::Announcements;
 
-pub use announcements::Audience;
+pub use announcements::ListSubscription;
 
 /// How often the lease is renewed.
 const RENEWAL: Duration = Duration::from_secs(LEASE.as_secs() / 3);
@@ -194,10 +194,15 @@ impl Nodes {
 
     /// Adds a notice to a session's log that a prompt which had waited for this node was refused:
     /// its sender no longer waits for a response.
-    pub async fn tell_refused(&self, session: &str, prompt: String, why: String) -> Result<()> {
+    pub async fn add_refused_notice(
+        &self,
+        session: &str,
+        prompt: String,
+        why: String,
+    ) -> Result<()> {
         let session = self.sessions.find(session).await?;
         let notice = Notice::new(TurnEvent::Refused { prompt, why });
-        self.sessions.carry(session, Command::Agent(Report::Noticed(notice))).await?;
+        self.sessions.send_command(session, Command::Agent(Report::Noticed(notice))).await?;
         Ok(())
     }
 
@@ -211,22 +216,22 @@ impl Nodes {
         &self,
         session: Option<SessionId>,
         to: NodeId,
-        patience: Patience,
+        queue_policy: QueuePolicy,
         request: impl FnOnce(Delivery) -> String,
-    ) -> Result<Called> {
+    ) -> Result<CallOutcome> {
         let node = self.store.nodes(Some(to)).await?.pop();
         let node = node.ok_or(StoreError::UnknownNode { id: to })?;
-        if node.is_away && patience == Patience::Now {
+        if node.is_away && queue_policy == QueuePolicy::Now {
             return Err(Error::NodeAway { name: node.name, since: node.quiet_for });
         }
         let delivery = if node.is_away { Delivery::Later } else { Delivery::Now };
         let id = self.store.post_command(to, session, request(delivery)).await?;
         if node.is_away {
-            return Ok(Called::Queued { node });
+            return Ok(CallOutcome::Queued { node });
         }
         match self.response(id).await? {
-            Some(response) => Ok(Called::Answered(response)),
-            None if patience == Patience::MayWait => Ok(Called::Queued { node }),
+            Some(response) => Ok(CallOutcome::Answered(response)),
+            None if queue_policy == QueuePolicy::MayQueue => Ok(CallOutcome::Queued { node }),
             None => Err(Error::NodeSilent { name: node.name }),
         }
     }
@@ -235,8 +240,8 @@ impl Nodes {
     async fn response(&self, id: u64) -> Result<Option<String>> {
         let deadline = Instant::now() + RESPONSE_MAX;
         while Instant::now() < deadline {
-            let (told, announced) = oneshot::channel();
-            self.known().waiting.insert(id, told);
+            let (wake, announced) = oneshot::channel();
+            self.known().waiting.insert(id, wake);
             if let Some(response) = self.store.command_response(id).await? {
                 self.known().waiting.remove(&id);
                 return Ok(Some(response));
@@ -306,9 +311,9 @@ impl Nodes {
                     self.waiting.send(session).ok();
                 }
                 Some(Announced::Response(id)) => {
-                    if let Some(told) = self.known().waiting.remove(&id) {
+                    if let Some(wake) = self.known().waiting.remove(&id) {
                         // The receiver is gone if the caller stopped waiting.
-                        told.send(()).ok();
+                        wake.send(()).ok();
                     }
                 }
             }
@@ -381,11 +386,11 @@ fn locked(handed_out: &HandedOut) -> MutexGuard<'_, HashSet<u64>> {
 
 /// Whether a command may be queued for a node that is away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Patience {
+pub enum QueuePolicy {
     /// It is carried out now or not at all.
     Now,
     /// It is queued, as prompts are.
-    MayWait,
+    MayQueue,
 }
 
 /// How a command is delivered to its node.
@@ -399,7 +404,7 @@ pub enum Delivery {
 
 /// What became of a command.
 #[derive(Debug)]
-pub enum Called {
+pub enum CallOutcome {
     /// The other node answered.
     Answered(String),
     /// It is queued for this node.
@@ -410,7 +415,7 @@ pub enum Called {
 }
 
 /// A session of another node, from its row in the database alone.
-pub(crate) fn seen_from_afar(stored: StoredSession) -> SessionView {
+pub(crate) fn remote_view(stored: StoredSession) -> SessionView {
     use convoke_core::session::Activity;
     let activity = match stored.summary.work.running_since {
         Some(_) if stored.is_asking => Activity::Waiting,

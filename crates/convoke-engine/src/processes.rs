@@ -22,14 +22,14 @@ use tokio::task::JoinSet;
 
 use crate::error::{Error, Result};
 use crate::session::choices;
-use crate::settings::{Around, Settings};
+use crate::settings::{HostContext, Settings};
 use crate::teams::TeamSettings;
 
 /// Everything that is needed to start a process. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Processes {
     pub(crate) settings: Arc<Settings>,
-    pub(crate) around: Arc<Around>,
+    pub(crate) host: Arc<HostContext>,
     /// What is known of the agents' versions.
     pub(crate) versions: Arc<Versions>,
     /// What is known of the agents' modes and models.
@@ -113,7 +113,7 @@ impl Offers {
 
 impl Processes {
     fn offers_file(&self) -> PathBuf {
-        self.around.home.join("run/offers.json")
+        self.host.home.join("run/offers.json")
     }
 
     fn offers(&self) -> BTreeMap<String, Offered> {
@@ -162,7 +162,7 @@ impl Processes {
         let offered = self.offers().remove(agent.name.as_str()).unwrap_or_default();
         ListedAgent {
             version: version::pinned(agent).or_else(asked),
-            login: agent.login_state(&self.around.environment),
+            login: agent.login_state(&self.host.environment),
             program,
             layers,
             missing,
@@ -180,9 +180,9 @@ impl Processes {
         let unknown = programs.iter().map(|program| Versions::key(program)).filter(is_unknown);
         let mut asking = JoinSet::new();
         for key in unknown.collect::<Vec<_>>() {
-            let around = Arc::clone(&self.around);
+            let host = Arc::clone(&self.host);
             asking.spawn(async move {
-                let version = version::ask(&key.0, &around.environment).await;
+                let version = version::ask(&key.0, &host.environment).await;
                 (key, version)
             });
         }
@@ -207,7 +207,7 @@ impl Processes {
     }
 
     fn program(&self, agent: &Agent) -> Option<PathBuf> {
-        let path = self.around.environment.get(OsStr::new("PATH"));
+        let path = self.host.environment.get(OsStr::new("PATH"));
         find(&agent.command, path.map(OsString::as_os_str))
     }
 }

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::moving::remotes;
 use crate::prefix::only;
 use crate::project_files::ProjectFiles;
-use crate::settings::{Around, Settings};
+use crate::settings::{HostContext, Settings};
 use crate::view::Change;
 
 /// The most folders that a completion returns.
@@ -22,7 +22,7 @@ const COMPLETIONS_MAX: usize = 50;
 pub struct Projects {
     pub(crate) store: Store,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) around: Arc<Around>,
+    pub(crate) host: Arc<HostContext>,
     pub(crate) changes: broadcast::Sender<Change>,
     pub(crate) files: ProjectFiles,
 }
@@ -56,8 +56,8 @@ impl Projects {
     }
 
     async fn insert(&self, path: PathBuf, name: String) -> convoke_store::Result<Project> {
-        let id = ProjectId::from_random((self.around.random)());
-        let new = NewProject { id, name, path, added_at: self.around.now() };
+        let id = ProjectId::from_random((self.host.random)());
+        let new = NewProject { id, name, path, added_at: self.host.now() };
         let project = self.store.add_project(new).await?;
         if let Err(error) = remotes::record(&self.store, &project).await {
             // The remote is recorded again periodically.
@@ -91,7 +91,7 @@ impl Projects {
 
     /// Removes a project from the list. Its sessions stay readable.
     pub async fn remove(&self, id: ProjectId) -> Result<()> {
-        self.store.remove_project(id, self.around.now()).await?;
+        self.store.remove_project(id, self.host.now()).await?;
         self.announce(Change::ProjectRemoved(id));
         Ok(())
     }
@@ -132,7 +132,7 @@ impl Projects {
 
     /// The path with the home directory of the user in place of a leading `~`.
     fn expand(&self, path: &Path) -> PathBuf {
-        let home = self.around.environment.get(std::ffi::OsStr::new("HOME"));
+        let home = self.host.environment.get(std::ffi::OsStr::new("HOME"));
         match (path.strip_prefix("~"), home) {
             (Ok(rest), Some(home)) => Path::new(home).join(rest),
             (Ok(_) | Err(_), _) => path.to_owned(),

@@ -10,14 +10,14 @@ use tokio::sync::broadcast;
 
 use crate::error::{Error, Result};
 use crate::prefix::only;
-use crate::settings::Around;
+use crate::settings::HostContext;
 use crate::view::Change;
 
 /// All rules.
 #[derive(Debug, Clone)]
 pub struct Rules {
     pub(crate) store: Store,
-    pub(crate) around: Arc<Around>,
+    pub(crate) host: Arc<HostContext>,
     pub(crate) changes: broadcast::Sender<Change>,
 }
 
@@ -77,13 +77,13 @@ impl Rules {
             found.ok_or_else(|| Error::UnknownProject { text: id.to_string() })?;
         }
         let rule = Rule {
-            id: RuleId::from_random((self.around.random)()),
+            id: RuleId::from_random((self.host.random)()),
             effect,
             matcher,
             agent,
             project_id,
             user,
-            created_at: self.around.now(),
+            created_at: self.host.now(),
             request_id: from.map(|(request, _)| request),
             session_id: from.map(|(_, session)| session),
             used_count: 0,

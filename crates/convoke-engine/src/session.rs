@@ -4,9 +4,9 @@
 //! out, and only then is the caller answered.
 
 mod capture;
-mod carry;
 pub(crate) mod choices;
 mod clocks;
+mod command;
 mod effects;
 pub(crate) mod history;
 mod holding;
@@ -31,7 +31,7 @@ use convoke_core::files::{ChangeTotals, OwnWorktree};
 use convoke_core::id::{MessageId, RequestId, SessionId};
 use convoke_core::prompt::Prompt;
 use convoke_core::request::{self, Verdict};
-use convoke_core::session::{Command, Cut, EndReason, Reply, Report};
+use convoke_core::session::{Command, EndReason, Interruption, Reply, Report};
 use convoke_core::user::UserName;
 use convoke_store::StoredSession;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -39,7 +39,7 @@ use tokio::time::Instant;
 
 use crate::error::{Error, Result};
 use crate::histories::HistoryGrowth;
-use crate::moving::{self as moves, Departure, Unpacked};
+use crate::moving::{self as moves, OutgoingMove, Unpacked};
 use crate::sessions::Sessions;
 use crate::sessions::{Import, ImportedInto, Prompted};
 use crate::view::{Live, SessionView};
@@ -59,9 +59,9 @@ const UNSTORED_PAUSE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) enum Request {
     /// Handle a command.
-    Carry { command: Command, reply: Answer<Carried> },
+    Command { command: Command, reply: Answer<CommandOutcome> },
     /// Send a prompt to the agent; a repeated id is accepted once.
-    Prompt { prompt: Prompt, id: Option<MessageId>, reply: Answer<Carried> },
+    Prompt { prompt: Prompt, id: Option<MessageId>, reply: Answer<CommandOutcome> },
     /// Complete the session, if it has been idle for this long.
     CompleteIfIdle { longer_than: Duration, reason: EndReason, reply: Answer<Completed> },
     /// Ask the human; the inner channel delivers the reply.
@@ -85,7 +85,7 @@ pub(crate) enum Request {
     /// Record what became of the session's work tree.
     SetWorktree { worktree: Box<OwnWorktree>, reply: Answer<()> },
     /// Give the session to another machine, and end the task.
-    Move { departure: Box<Departure>, reply: Answer<()> },
+    Move { outgoing: Box<OutgoingMove>, reply: Answer<()> },
     /// Stop the agent, and end the task: the session belongs to another machine.
     Leave { _done: oneshot::Sender<()> },
     /// Erase the session, and end the task.
@@ -100,7 +100,9 @@ impl Request {
     /// Answers with an error. The caller may have stopped waiting.
     fn refuse(self, error: Error) {
         match self {
-            Self::Carry { reply, .. } | Self::Prompt { reply, .. } => drop(reply.send(Err(error))),
+            Self::Command { reply, .. } | Self::Prompt { reply, .. } => {
+                drop(reply.send(Err(error)))
+            }
             Self::CompleteIfIdle { reply, .. } => drop(reply.send(Err(error))),
             Self::Ask { reply, .. } => drop(reply.send(Err(error))),
             Self::Import { reply, .. } => drop(reply.send(Err(error))),
@@ -126,7 +128,7 @@ pub(crate) type Answer<T> = oneshot::Sender<Result<T>>;
 
 /// The result of a command.
 #[derive(Debug)]
-pub(crate) struct Carried {
+pub(crate) struct CommandOutcome {
     /// The session after the command.
     pub(crate) view: SessionView,
     /// The state of the prompt, if the command was one.
@@ -145,7 +147,7 @@ pub(crate) enum Begin {
     /// Load the stored session.
     Stored,
     /// Load the stored session and recover it.
-    Cut(Cut),
+    Interrupted(Interruption),
     /// Load the stored session, which has moved here with its files.
     Arrived(Unpacked),
     /// A new session whose agent is already running.
@@ -272,7 +274,7 @@ pub(crate) async fn leave(shared: &Sessions, id: SessionId) {
 
 /// Restores a session that was interrupted when the daemon ended, and waits until that is stored.
 pub(crate) async fn recover(shared: &Arc<Sessions>, id: SessionId) -> Result<()> {
-    begin(shared, id, Begin::Cut(Cut::Ended))?;
+    begin(shared, id, Begin::Interrupted(Interruption::Ended))?;
     ask(shared, id, |reply| Request::Settle { reply }).await
 }
 
@@ -313,28 +315,29 @@ impl Place {
     /// Starts the task.
     pub(crate) fn begin(self, begin: Begin) {
         let Self { shared, parts, inbox } = self;
-        let (id, was_broken) = (parts.id, matches!(begin, Begin::Cut(Cut::Broken)));
+        let (id, was_broken) =
+            (parts.id, matches!(begin, Begin::Interrupted(Interruption::Broken)));
         let since = Instant::now();
         let task = tokio::spawn(task::run(Arc::clone(&shared), parts, begin, inbox));
         tokio::spawn(async move {
-            let cut = match task.await {
+            let interruption = match task.await {
                 Ok(Ok(())) => return,
-                Ok(Err(cut)) => cut,
+                Ok(Err(interruption)) => interruption,
                 Err(error) => {
                     tracing::error!(session.id = %id, "a session's task broke down: {error}");
                     shared.registry.remove(id);
-                    Cut::Broken
+                    Interruption::Broken
                 }
             };
-            match cut {
+            match interruption {
                 // A session that fails again at once is not restarted until the next request for
                 // it.
-                Cut::Broken if was_broken && since.elapsed() < LIFE_MIN => return,
-                Cut::Broken | Cut::Ended | Cut::Moved => {}
+                Interruption::Broken if was_broken && since.elapsed() < LIFE_MIN => return,
+                Interruption::Broken | Interruption::Ended | Interruption::Moved => {}
                 // Recovered without waiting for a request, so that its turn ends as soon as that can be stored.
-                Cut::Unstored { .. } => tokio::time::sleep(UNSTORED_PAUSE).await,
+                Interruption::Unstored { .. } => tokio::time::sleep(UNSTORED_PAUSE).await,
             }
-            match self::begin(&shared, id, Begin::Cut(cut)) {
+            match self::begin(&shared, id, Begin::Interrupted(interruption)) {
                 Ok(()) | Err(Error::Stopping) => {}
                 Err(error) => {
                     tracing::error!(session.id = %id, "a session cannot be restored: {error}");

@@ -31,8 +31,8 @@ use crate::processes::Processes;
 use crate::session::choices::Choices;
 use crate::session::history::OwnTimes;
 use crate::session::registry::Registry;
-use crate::session::{self, Carried, Request};
-use crate::settings::{Around, Settings};
+use crate::session::{self, CommandOutcome, Request};
+use crate::settings::{HostContext, Settings};
 use crate::snapshots::Snapshots;
 use crate::teams::{Chains, Origin};
 use crate::view::{Change, SessionView};
@@ -50,7 +50,7 @@ pub use stop_agents::Stopped;
 #[derive(Debug)]
 pub struct Sessions {
     pub(crate) settings: Arc<Settings>,
-    pub(crate) around: Arc<Around>,
+    pub(crate) host: Arc<HostContext>,
     pub(crate) store: Store,
     pub(crate) processes: Processes,
     /// Disk space for decisions of the human on a full disk.
@@ -146,12 +146,12 @@ impl Sessions {
         reserve: Reserve,
         changes: broadcast::Sender<Change>,
     ) -> Arc<Self> {
-        let around = &processes.around;
-        let attachments = Attachments::new(&around.home, processes.store.clone(), around.random);
+        let host = &processes.host;
+        let attachments = Attachments::new(&host.home, processes.store.clone(), host.random);
         Arc::new(Self {
-            snapshots: Snapshots::new(&processes.settings, &processes.around),
+            snapshots: Snapshots::new(&processes.settings, &processes.host),
             settings: Arc::clone(&processes.settings),
-            around: Arc::clone(&processes.around),
+            host: Arc::clone(&processes.host),
             store: processes.store.clone(),
             processes,
             reserve,
@@ -185,7 +185,7 @@ impl Sessions {
         // In a task of its own, so that a caller that disconnects leaves a whole session or none.
         let created = tokio::spawn(async move { create::create(&shared, new).await });
         created.await.map_err(|error| Error::Io {
-            path: self.around.home.clone(),
+            path: self.host.home.clone(),
             source: std::io::Error::other(error),
         })?
     }
@@ -279,7 +279,7 @@ impl Sessions {
         text: String,
         by: Option<UserName>,
     ) -> Result<SessionView> {
-        Ok(self.carry(id, Command::EditQueued { id: prompt, text, by }).await?.view)
+        Ok(self.send_command(id, Command::EditQueued { id: prompt, text, by }).await?.view)
     }
 
     /// Removes a queued prompt.
@@ -288,7 +288,7 @@ impl Sessions {
         id: SessionId,
         prompt: MessageId,
     ) -> Result<SessionView> {
-        Ok(self.carry(id, Command::RemoveQueued { id: prompt }).await?.view)
+        Ok(self.send_command(id, Command::RemoveQueued { id: prompt }).await?.view)
     }
 
     /// Moves a queued prompt to another place in the queue.
@@ -298,7 +298,7 @@ impl Sessions {
         prompt: MessageId,
         to: usize,
     ) -> Result<SessionView> {
-        Ok(self.carry(id, Command::MoveQueued { id: prompt, to }).await?.view)
+        Ok(self.send_command(id, Command::MoveQueued { id: prompt, to }).await?.view)
     }
 
     /// Moves a queued prompt to the front, and cancels the running turn for it.
@@ -307,7 +307,7 @@ impl Sessions {
         id: SessionId,
         prompt: MessageId,
     ) -> Result<SessionView> {
-        Ok(self.carry(id, Command::SendQueued { id: prompt }).await?.view)
+        Ok(self.send_command(id, Command::SendQueued { id: prompt }).await?.view)
     }
 
     /// Sends a prompt to the agent of a session, and records the chain of asks that it belongs to.
@@ -331,9 +331,9 @@ impl Sessions {
         prompt: NewPrompt,
     ) -> Result<Prompted> {
         let NewPrompt { prompt, id: message } = prompt;
-        let carried =
+        let outcome =
             session::ask(self, id, |reply| Request::Prompt { prompt, id: message, reply });
-        carried.await?.prompt.ok_or(Error::Broken { session: id })
+        outcome.await?.prompt.ok_or(Error::Broken { session: id })
     }
 
     /// Cancels the running turn; the session stays active.
@@ -342,7 +342,7 @@ impl Sessions {
         id: SessionId,
         queue: QueueChoice,
     ) -> Result<SessionView> {
-        Ok(self.carry(id, Command::CancelTurn { queue }).await?.view)
+        Ok(self.send_command(id, Command::CancelTurn { queue }).await?.view)
     }
 
     /// Records that a human has looked at a session.
@@ -352,7 +352,7 @@ impl Sessions {
         if !session.stored.summary.is_unseen() {
             return Ok(session);
         }
-        Ok(self.carry(id, Command::See).await?.view)
+        Ok(self.send_command(id, Command::See).await?.view)
     }
 
     /// Deletes a session with its messages, requests and search entries. Its agent is stopped first.
@@ -373,13 +373,13 @@ impl Sessions {
 
     /// Completes a session.
     pub async fn complete(self: &Arc<Self>, id: SessionId) -> Result<SessionView> {
-        Ok(self.carry(id, Command::Complete { reason: EndReason::User }).await?.view)
+        Ok(self.send_command(id, Command::Complete { reason: EndReason::User }).await?.view)
     }
 
     /// Cancels a session for good; does nothing if it has ended.
     pub async fn cancel(self: &Arc<Self>, id: SessionId) -> Result<SessionView> {
-        match self.carry(id, Command::Cancel { reason: EndReason::User }).await {
-            Ok(carried) => Ok(carried.view),
+        match self.send_command(id, Command::Cancel { reason: EndReason::User }).await {
+            Ok(outcome) => Ok(outcome.view),
             Err(Error::Ended { .. }) => self.get(id).await,
             Err(error) => Err(error),
         }
@@ -393,37 +393,37 @@ impl Sessions {
     ) -> Result<SessionView> {
         let session = self.get(id).await?;
         adoption::adopt_project(self, &session.stored, by).await?;
-        self.bring_back(session, Command::Resume, Reactivation::Resume).await
+        self.reactivate(session, Command::Resume, Reactivation::Resume).await
     }
 
     /// Changes the title of a session.
     pub async fn rename(self: &Arc<Self>, id: SessionId, title: String) -> Result<SessionView> {
-        Ok(self.carry(id, Command::Rename { title }).await?.view)
+        Ok(self.send_command(id, Command::Rename { title }).await?.view)
     }
 
     /// Hides a session from lists.
     pub async fn archive(self: &Arc<Self>, id: SessionId) -> Result<SessionView> {
-        Ok(self.carry(id, Command::Archive).await?.view)
+        Ok(self.send_command(id, Command::Archive).await?.view)
     }
 
     /// Shows a session in lists again; an active one needs room below the session limit.
     pub async fn unarchive(self: &Arc<Self>, id: SessionId) -> Result<SessionView> {
         let session = self.get(id).await?;
-        self.bring_back(session, Command::Unarchive, Reactivation::Unarchive).await
+        self.reactivate(session, Command::Unarchive, Reactivation::Unarchive).await
     }
 
-    async fn bring_back(
+    async fn reactivate(
         self: &Arc<Self>,
         session: SessionView,
         command: Command,
         from: Reactivation,
     ) -> Result<SessionView> {
-        let carried = self.carry(session.stored.id, command);
-        let carried = match admission::admit(self, &session.stored, from).await? {
-            Some(room) => room.fill(carried).await,
-            None => carried.await,
+        let outcome = self.send_command(session.stored.id, command);
+        let outcome = match admission::admit(self, &session.stored, from).await? {
+            Some(room) => room.fill(outcome).await,
+            None => outcome.await,
         };
-        Ok(carried?.view)
+        Ok(outcome?.view)
     }
 
     /// Sets the mode of a session's agent.
@@ -446,16 +446,16 @@ impl Sessions {
         session::ask(self, id, |reply| Request::Order { order, reply }).await
     }
 
-    pub(crate) async fn carry(
+    pub(crate) async fn send_command(
         self: &Arc<Self>,
         id: SessionId,
         command: Command,
-    ) -> Result<Carried> {
-        session::ask(self, id, |reply| Request::Carry { command, reply }).await
+    ) -> Result<CommandOutcome> {
+        session::ask(self, id, |reply| Request::Command { command, reply }).await
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        self.around.now()
+        self.host.now()
     }
 
     /// Why a session's task ended without an answer: the store failed, or the task did.
@@ -473,7 +473,7 @@ impl Sessions {
         }
     }
 
-    pub(crate) fn tell(&self, change: Change) {
+    pub(crate) fn publish(&self, change: Change) {
         // Fails if there are no subscribers.
         self.changes.send(change).ok();
     }

@@ -97,7 +97,7 @@ pub enum Spare {
 /// What the engine needs of its host: environment, clock and randomness are passed in, so that tests can replace
 /// them.
 #[derive(Debug, Clone)]
-pub struct Around {
+pub struct HostContext {
     /// The environment variables of Convoke.
     pub environment: BTreeMap<OsString, OsString>,
     /// The path of Convoke's own program, which confines agents and serves them tools.
@@ -112,7 +112,7 @@ pub struct Around {
     pub mcp: Option<McpEndpoint>,
 }
 
-impl Around {
+impl HostContext {
     /// The current time of the injected clock.
     pub(crate) fn now(&self) -> Timestamp {
         (self.clock)()

@@ -16,7 +16,7 @@ use convoke_git::{Cancel, Checkpoint, Checkpoints, Git, Limits, Name, Options, P
 use tokio::sync::{OnceCell, Semaphore};
 
 use crate::changes::ChangesError;
-use crate::settings::{Around, Checkpointing, Settings};
+use crate::settings::{Checkpointing, HostContext, Settings};
 
 /// How long one call may take, over all of its git processes.
 const TIME_MAX: Duration = Duration::from_secs(120);
@@ -36,7 +36,7 @@ type Outcome<T> = std::result::Result<T, ChangesError>;
 #[derive(Debug)]
 pub(crate) struct Snapshots {
     settings: Arc<Settings>,
-    around: Arc<Around>,
+    host: Arc<HostContext>,
     /// Opened when it is first needed; tried again until it is found.
     git: OnceCell<Git>,
     turns: Arc<Semaphore>,
@@ -47,10 +47,10 @@ pub(crate) struct Snapshots {
 }
 
 impl Snapshots {
-    pub(crate) fn new(settings: &Arc<Settings>, around: &Arc<Around>) -> Arc<Self> {
+    pub(crate) fn new(settings: &Arc<Settings>, host: &Arc<HostContext>) -> Arc<Self> {
         Arc::new(Self {
             settings: Arc::clone(settings),
-            around: Arc::clone(around),
+            host: Arc::clone(host),
             git: OnceCell::new(),
             turns: Arc::new(Semaphore::new(PARALLEL_MAX)),
             cancel: Cancel::default(),
@@ -154,7 +154,7 @@ impl Snapshots {
 
     /// The repository of a project.
     pub(crate) fn repository(&self, project: ProjectId) -> PathBuf {
-        self.around.home.join("snapshots").join(format!("{project}.git"))
+        self.host.home.join("snapshots").join(format!("{project}.git"))
     }
 
     /// Runs a function on the checkpoints of a work tree, on a blocking thread.
@@ -198,7 +198,7 @@ impl Snapshots {
     ) -> Outcome<Checkpoints> {
         self.check_place(work_tree)?;
         let repository = self.repository(project);
-        let folder = self.around.home.join("snapshots");
+        let folder = self.host.home.join("snapshots");
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
         made.map_err(|source| ChangesError::Folder { path: folder, source })?;
         let options = Options { user_excludes: self.user_excludes(), ..Options::default() };
@@ -208,7 +208,7 @@ impl Snapshots {
     /// Refuses a work tree that contains the home, since a checkpoint would include the database
     /// and the checkpoints themselves.
     fn check_place(&self, work_tree: &Path) -> Outcome<()> {
-        let home = std::fs::canonicalize(&self.around.home);
+        let home = std::fs::canonicalize(&self.host.home);
         if home.is_ok_and(|home| home.starts_with(work_tree)) {
             return Err(ChangesError::ContainsHome { path: work_tree.to_owned() });
         }
@@ -240,7 +240,7 @@ impl Snapshots {
     }
 
     fn variable(&self, name: &str) -> Option<OsString> {
-        self.around.environment.get(OsStr::new(name)).cloned()
+        self.host.environment.get(OsStr::new(name)).cloned()
     }
 }
 

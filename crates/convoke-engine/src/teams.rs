@@ -32,7 +32,7 @@ use crate::error::{Error, Result};
 use crate::processes::Processes;
 use crate::projects::Projects;
 use crate::sessions::Sessions;
-use crate::settings::Around;
+use crate::settings::HostContext;
 use askers::Askers;
 use cache::{PairCache, cache};
 use compaction::Attempts;
@@ -120,7 +120,7 @@ pub struct Teams {
     projects: Projects,
     processes: Processes,
     store: Store,
-    around: Arc<Around>,
+    host: Arc<HostContext>,
     configured: watch::Sender<Arc<TeamSettings>>,
     cache: PairCache,
     attempts: Attempts,
@@ -139,7 +139,7 @@ impl Teams {
             projects,
             processes: sessions.processes.clone(),
             store: sessions.store.clone(),
-            around: Arc::clone(&sessions.around),
+            host: Arc::clone(&sessions.host),
             configured,
             cache: cache(),
             attempts: Attempts::default(),

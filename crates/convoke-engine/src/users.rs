@@ -8,7 +8,7 @@ use convoke_core::user::{Role, UserName};
 use convoke_store::{Act, AuditEntry, AuditFilter, Store, User, UserToken};
 
 use crate::error::Result;
-use crate::settings::Around;
+use crate::settings::HostContext;
 
 /// A use of a token is stored only if the last stored one is older than this.
 const USE_GRAIN: Duration = Duration::from_secs(60);
@@ -40,7 +40,7 @@ pub enum UserError {
 #[derive(Debug, Clone)]
 pub struct Users {
     pub(crate) store: Store,
-    pub(crate) around: Arc<Around>,
+    pub(crate) host: Arc<HostContext>,
 }
 
 impl Users {
@@ -56,7 +56,7 @@ impl Users {
 
     /// Adds a user.
     pub async fn add(&self, name: UserName, role: Role) -> Result<User> {
-        if !self.store.add_user(name.clone(), role, self.around.now()).await? {
+        if !self.store.add_user(name.clone(), role, self.host.now()).await? {
             return Err(UserError::Exists { name: name.to_string() }.into());
         }
         self.get(name.as_str()).await
@@ -89,7 +89,7 @@ impl Users {
     /// Signs all browsers of a user out, and removes the tokens.
     pub async fn sign_out(&self, text: &str) -> Result<()> {
         let name = self.get(text).await?.name;
-        self.store.sign_out_user(name, self.around.now()).await?;
+        self.store.sign_out_user(name, self.host.now()).await?;
         Ok(())
     }
 
@@ -109,7 +109,7 @@ impl Users {
         digest: String,
     ) -> Result<UserToken> {
         let user = self.get(text).await?.name;
-        let created_at = self.around.now();
+        let created_at = self.host.now();
         let token = UserToken { id, user, label, created_at, last_used_at: None };
         self.store.add_user_token(token.clone(), digest).await?;
         Ok(token)
@@ -127,7 +127,7 @@ impl Users {
     /// Finds the user of a token by its digest, and notes that it was used.
     pub async fn of_token(&self, digest: String) -> Result<Option<(User, UserToken)>> {
         let Some((user, token)) = self.store.user_of_token(digest).await? else { return Ok(None) };
-        let now = self.around.now();
+        let now = self.host.now();
         let grain = i64::try_from(USE_GRAIN.as_millis()).unwrap_or(i64::MAX);
         let is_noted = |at: convoke_core::time::Timestamp| now.as_millis() - at.as_millis() < grain;
         if !token.last_used_at.is_some_and(is_noted) {

@@ -30,7 +30,7 @@ pub struct Published {
 
 /// A broadcast to the watchers of a session.
 #[derive(Debug, Clone)]
-pub(crate) struct Arrival {
+pub(crate) struct Broadcast {
     /// The revision before it.
     after: Rev,
     rev: Rev,
@@ -38,7 +38,7 @@ pub(crate) struct Arrival {
     published: Option<Arc<Published>>,
 }
 
-impl Arrival {
+impl Broadcast {
     pub(crate) fn of(after: Rev, update: Update) -> Self {
         let rev = update.rev();
         let is_small = update.bytes() <= SHARED_BYTES_MAX;
@@ -47,7 +47,7 @@ impl Arrival {
     }
 }
 
-impl Arrival {
+impl Broadcast {
     /// A change in a session of another node, which is in the store up to this revision, if known.
     pub(crate) fn elsewhere(rev: Option<Rev>) -> Self {
         let beyond = Rev::new(u64::MAX);
@@ -87,7 +87,7 @@ pub struct Watcher {
     session: SessionId,
     /// Everything up to this revision was delivered, or is in `read`.
     rev: Rev,
-    live: broadcast::Receiver<Arrival>,
+    live: broadcast::Receiver<Broadcast>,
     /// Read from the store, and not yet delivered.
     read: VecDeque<Arc<Published>>,
     is_behind: bool,
@@ -100,7 +100,7 @@ impl Watcher {
         store: Store,
         session: SessionId,
         after: Rev,
-        live: broadcast::Receiver<Arrival>,
+        live: broadcast::Receiver<Broadcast>,
     ) -> Self {
         Self { store, session, rev: after, live, read: VecDeque::new(), is_behind: true }
     }
@@ -110,7 +110,7 @@ impl Watcher {
         store: Store,
         session: SessionId,
         after: Rev,
-        live: broadcast::Receiver<Arrival>,
+        live: broadcast::Receiver<Broadcast>,
     ) -> Self {
         Self { is_behind: false, ..Self::new(store, session, after, live) }
     }
@@ -144,8 +144,8 @@ impl Watcher {
             }
             match self.live.recv().await {
                 // Already read from the store.
-                Ok(arrival) if arrival.rev <= self.rev => {}
-                Ok(Arrival { after, rev, published: Some(published) }) if after == self.rev => {
+                Ok(sent) if sent.rev <= self.rev => {}
+                Ok(Broadcast { after, rev, published: Some(published) }) if after == self.rev => {
                     self.rev = rev;
                     return Ok(published);
                 }

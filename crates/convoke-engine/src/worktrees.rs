@@ -84,7 +84,7 @@ impl Worktrees {
     /// Adds a notice to a session; an ended session ignores it.
     async fn notice(&self, id: SessionId, event: FilesEvent) {
         let report = Command::Agent(Report::Noticed(Notice::new(event)));
-        if let Err(error) = self.sessions.carry(id, report).await {
+        if let Err(error) = self.sessions.send_command(id, report).await {
             tracing::debug!(session.id = %id, "a work tree's notice is not stored: {error}");
         }
     }

@@ -5,7 +5,6 @@
 //! with `status.json`. A reader that finds the two inconsistent completes the interrupted change.
 
 mod asked;
-mod bell;
 mod clean;
 mod create;
 mod follow;
@@ -15,6 +14,7 @@ mod pending;
 mod settle;
 mod validate;
 mod wait;
+mod wake_pipe;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use convoke_core::question::{Answer, Limits, Question};
 use crate::watch::Watches;
 use crate::{Error, Result, read};
 
-pub use asked::{Asked, Clock};
+pub use asked::{Clock, PendingQuestions};
 pub use clean::{Cleaned, Which};
 pub use create::NewSet;
 pub use follow::Follower;

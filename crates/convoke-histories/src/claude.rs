@@ -19,8 +19,8 @@ use crate::environment::Environment;
 use crate::importer::{Form, Importer, Order, file_name, folder_name};
 use crate::item::Tokens;
 use crate::json::{count, field, is_set, list, time_in, word};
-use crate::raw::{Words, is_true, parse};
-use crate::store::Beside;
+use crate::raw::{RawText, is_true, parse};
+use crate::store::SiblingFiles;
 
 pub(crate) static IMPORTER: Importer = Importer {
     roots,
@@ -71,7 +71,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     vec![environment.in_home(".claude"), config.join("claude")]
 }
 
-fn begin(assembly: &mut Assembly, path: &str, _: &mut Beside<'_>) {
+fn begin(assembly: &mut Assembly, path: &str, _: &mut SiblingFiles<'_>) {
     let stem = file_name(path).trim_end_matches(".jsonl");
     assembly.state.identity.id = stem.to_owned();
     if folder_name(path, 1) == "subagents" {
@@ -108,28 +108,28 @@ struct Block {
 #[serde(rename_all = "camelCase")]
 struct Head<'a> {
     #[serde(borrow, default, rename = "type")]
-    kind: Words<'a>,
+    kind: RawText<'a>,
     #[serde(borrow, default)]
-    subtype: Words<'a>,
+    subtype: RawText<'a>,
     #[serde(borrow, default)]
-    uuid: Words<'a>,
+    uuid: RawText<'a>,
     #[serde(borrow, default)]
-    parent_uuid: Words<'a>,
+    parent_uuid: RawText<'a>,
     #[serde(borrow, default)]
-    session_id: Words<'a>,
+    session_id: RawText<'a>,
     #[serde(borrow, default)]
-    cwd: Words<'a>,
+    cwd: RawText<'a>,
     #[serde(borrow, default)]
-    timestamp: Words<'a>,
+    timestamp: RawText<'a>,
     /// The same, parsed once.
     #[serde(skip)]
     at: Option<Timestamp>,
     #[serde(borrow, default)]
-    summary: Words<'a>,
+    summary: RawText<'a>,
     #[serde(borrow, default)]
-    custom_title: Words<'a>,
+    custom_title: RawText<'a>,
     #[serde(borrow, default)]
-    ai_title: Words<'a>,
+    ai_title: RawText<'a>,
     #[serde(borrow, default)]
     message: Option<&'a RawValue>,
     #[serde(borrow, default)]

@@ -14,7 +14,7 @@ use crate::environment::Environment;
 use crate::importer::{Form, Importer, LoadKnown, file_name, folder_name};
 use crate::item::Tokens;
 use crate::json::{count, field, path, text, time, word};
-use crate::store::{Beside, Known};
+use crate::store::{Known, SiblingFiles};
 use crate::wrapped::{unwrapped, without};
 
 pub(crate) static IMPORTER: Importer = Importer {
@@ -45,7 +45,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     vec![moved.unwrap_or_else(|| environment.in_home(".cline/data"))]
 }
 
-fn begin(assembly: &mut Assembly, path: &str, beside: &mut Beside<'_>) {
+fn begin(assembly: &mut Assembly, path: &str, beside: &mut SiblingFiles<'_>) {
     let id = file_name(path).trim_end_matches(SUFFIX).to_owned();
     let folder = folder_name(path, 1);
     if folder != id {
@@ -62,7 +62,7 @@ fn begin(assembly: &mut Assembly, path: &str, beside: &mut Beside<'_>) {
         let cost = Cost { amount, currency: "USD".to_owned() };
         assembly.state.identity.usage.cost = Some(cost);
     }
-    beside.tell_known(&id, assembly);
+    beside.apply_known(&id, assembly);
     assembly.state.identity.id = id;
 }
 

@@ -19,8 +19,8 @@ use crate::assembly::{Assembly, digest};
 use crate::environment::Environment;
 use crate::importer::{Form, Importer, LoadKnown, Order, file_name};
 use crate::json::{list, path, text, time_in, word};
-use crate::raw::{Words, parse};
-use crate::store::Beside;
+use crate::raw::{RawText, parse};
+use crate::store::SiblingFiles;
 
 pub(crate) use thread::threads;
 
@@ -39,12 +39,12 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     vec![folder.unwrap_or_else(|| environment.in_home(".codex"))]
 }
 
-fn begin(assembly: &mut Assembly, path: &str, beside: &mut Beside<'_>) {
+fn begin(assembly: &mut Assembly, path: &str, beside: &mut SiblingFiles<'_>) {
     // The id is the last 36 characters of the name: `rollout-2026-11-16T07-17-19-<id>.jsonl`.
     let stem = file_name(path).trim_end_matches(".jsonl");
     let start = stem.len().saturating_sub(36);
     let id = stem.get(start..).unwrap_or(stem).to_owned();
-    beside.tell_known(&id, assembly);
+    beside.apply_known(&id, assembly);
     assembly.state.identity.id = id;
 }
 
@@ -71,9 +71,9 @@ struct Said {
 #[derive(Debug, Deserialize)]
 struct Head<'a> {
     #[serde(borrow, default, rename = "type")]
-    kind: Words<'a>,
+    kind: RawText<'a>,
     #[serde(borrow, default)]
-    timestamp: Words<'a>,
+    timestamp: RawText<'a>,
     #[serde(borrow, default)]
     payload: Option<&'a RawValue>,
 }
@@ -81,11 +81,11 @@ struct Head<'a> {
 #[derive(Debug, Deserialize)]
 struct Payload<'a> {
     #[serde(borrow, default, rename = "type")]
-    kind: Words<'a>,
+    kind: RawText<'a>,
     #[serde(borrow, default)]
-    turn_id: Words<'a>,
+    turn_id: RawText<'a>,
     #[serde(borrow, default)]
-    role: Words<'a>,
+    role: RawText<'a>,
 }
 
 fn line(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result<()> {

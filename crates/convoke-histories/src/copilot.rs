@@ -10,7 +10,7 @@ use crate::environment::Environment;
 use crate::importer::{Form, Importer, Order, file_name, folder_name};
 use crate::item::Tokens;
 use crate::json::{arguments, count, field, list, path, plain, time, time_in, word};
-use crate::store::Beside;
+use crate::store::SiblingFiles;
 
 pub(crate) static IMPORTER: Importer = Importer {
     roots,
@@ -60,7 +60,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     vec![moved.unwrap_or_else(|| environment.in_home(".copilot"))]
 }
 
-fn begin(assembly: &mut Assembly, path: &str, beside: &mut Beside<'_>) {
+fn begin(assembly: &mut Assembly, path: &str, beside: &mut SiblingFiles<'_>) {
     if file_name(path) != "events.jsonl" {
         assembly.state.identity.id = file_name(path).trim_end_matches(".jsonl").to_owned();
         return;

@@ -13,7 +13,7 @@ use crate::environment::Environment;
 use crate::importer::{Form, Importer, Order, file_name};
 use crate::item::Tokens;
 use crate::json::{count, field, list, plain, text, time, word};
-use crate::store::Beside;
+use crate::store::SiblingFiles;
 use crate::wrapped::without;
 
 pub(crate) static IMPORTER: Importer = Importer {
@@ -35,7 +35,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     vec![home.map_or_else(|| environment.in_home(".factory"), |home| home.join(".factory"))]
 }
 
-fn begin(assembly: &mut Assembly, path: &str, beside: &mut Beside<'_>) {
+fn begin(assembly: &mut Assembly, path: &str, beside: &mut SiblingFiles<'_>) {
     assembly.state.identity.id = file_name(path).trim_end_matches(".jsonl").to_owned();
     let settings = beside.json(&format!("{}.settings.json", path.trim_end_matches(".jsonl")));
     assembly.model(word(&settings, "model"));

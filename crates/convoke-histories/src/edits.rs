@@ -31,7 +31,7 @@ const CHANGES: [(&str, &str); 5] = [
 /// Where tools have the whole text of a file.
 const CONTENTS: [&str; 5] = ["content", "contents", "file_text", "new_source", "text"];
 /// The length of a call's summary.
-const GIST_CHARS_MAX: usize = 300;
+const SUMMARY_CHARS_MAX: usize = 300;
 
 /// The kind of a tool, as in ACP.
 pub(crate) fn kind_of(tool: &str) -> &'static str {
@@ -68,8 +68,8 @@ pub(crate) fn kind_of(tool: &str) -> &'static str {
 }
 
 /// The summary of a call in one line.
-pub(crate) fn gist(args: &Value) -> Option<String> {
-    const TELLING: [&str; 12] = [
+pub(crate) fn summary(args: &Value) -> Option<String> {
+    const SUMMARY_FIELDS: [&str; 12] = [
         "command",
         "cmd",
         "file_path",
@@ -83,14 +83,14 @@ pub(crate) fn gist(args: &Value) -> Option<String> {
         "description",
         "prompt",
     ];
-    let text = TELLING.iter().find_map(|field| telling(args.get(field)?));
-    let text = text.or_else(|| list(args, "commands").iter().find_map(telling))?;
+    let text = SUMMARY_FIELDS.iter().find_map(|field| command_text(args.get(field)?));
+    let text = text.or_else(|| list(args, "commands").iter().find_map(command_text))?;
     let line = text.trim().lines().collect::<Vec<_>>().join(" ⏎ ");
-    Some(beginning(&line, GIST_CHARS_MAX)).filter(|gist| !gist.is_empty())
+    Some(beginning(&line, SUMMARY_CHARS_MAX)).filter(|summary| !summary.is_empty())
 }
 
 /// A command as text; for a list of words, without those of the shell.
-fn telling(value: &Value) -> Option<String> {
+fn command_text(value: &Value) -> Option<String> {
     if let Some(words) = value.as_array() {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
         return match words.as_slice() {

@@ -12,7 +12,7 @@ use crate::environment::Environment;
 use crate::importer::{Form, Importer, Order, file_name, folder_name};
 use crate::item::Tokens;
 use crate::json::{count, field, list, path, plain, time, word};
-use crate::store::Beside;
+use crate::store::SiblingFiles;
 use crate::wrapped::unwrapped;
 
 pub(crate) static IMPORTER: Importer = Importer {
@@ -34,7 +34,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     vec![home.map_or_else(|| environment.in_home(".gemini"), |home| home.join(".gemini"))]
 }
 
-fn begin(assembly: &mut Assembly, path: &str, beside: &mut Beside<'_>) {
+fn begin(assembly: &mut Assembly, path: &str, beside: &mut SiblingFiles<'_>) {
     let stem = file_name(path).trim_end_matches(".jsonl").trim_end_matches(".json");
     assembly.state.identity.id = stem.to_owned();
     // A subagent's file is in a folder with the name of its session.

@@ -8,7 +8,7 @@ use crate::agent::Agent;
 use crate::assembly::Assembly;
 use crate::database::{Database, Rows};
 use crate::environment::Environment;
-use crate::store::{Beside, Known};
+use crate::store::{Known, SiblingFiles};
 use crate::{claude, cline, codex, copilot, droid, gemini, goose, kimi, opencode, qwen, vibe};
 
 /// One agent's store.
@@ -74,7 +74,7 @@ pub(crate) enum Order {
 }
 
 /// Sets what is known of the file at this path before it is read.
-pub(crate) type Begin = fn(&mut Assembly, &str, &mut Beside<'_>);
+pub(crate) type Begin = fn(&mut Assembly, &str, &mut SiblingFiles<'_>);
 /// Parses a line or an element; an error makes it a broken one.
 pub(crate) type Parse = fn(&mut Assembly, &[u8]) -> serde_json::Result<()>;
 

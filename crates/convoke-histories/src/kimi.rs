@@ -14,7 +14,7 @@ use crate::environment::Environment;
 use crate::importer::{Form, Importer, Order, folder_name};
 use crate::item::Tokens;
 use crate::json::{arguments, count, field, is_set, path, plain, time, word};
-use crate::store::Beside;
+use crate::store::SiblingFiles;
 
 pub(crate) static IMPORTER: Importer = Importer {
     roots,
@@ -68,7 +68,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     ]
 }
 
-fn begin(assembly: &mut Assembly, path: &str, beside: &mut Beside<'_>) {
+fn begin(assembly: &mut Assembly, path: &str, beside: &mut SiblingFiles<'_>) {
     let is_early = folder_name(path, 2) != "agents";
     let session = folder_name(path, if is_early { 1 } else { 3 });
     let agent = if is_early { "main" } else { folder_name(path, 1) };

@@ -12,7 +12,7 @@ use crate::environment::Environment;
 use crate::importer::{Form, Importer, Order, file_name};
 use crate::item::Tokens;
 use crate::json::{count, field, is_set, list, path, plain, time, word};
-use crate::store::Beside;
+use crate::store::SiblingFiles;
 
 pub(crate) static IMPORTER: Importer = Importer {
     roots,
@@ -29,7 +29,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     vec![moved.unwrap_or_else(|| environment.in_home(".qwen"))]
 }
 
-fn begin(assembly: &mut Assembly, path: &str, _: &mut Beside<'_>) {
+fn begin(assembly: &mut Assembly, path: &str, _: &mut SiblingFiles<'_>) {
     assembly.state.identity.id = file_name(path).trim_end_matches(".jsonl").to_owned();
 }
 

@@ -10,65 +10,65 @@ use serde_json::value::RawValue;
 
 /// A text, borrowed from the line where it has no escapes; anything else is empty.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Words<'a>(Cow<'a, str>);
+pub(crate) struct RawText<'a>(Cow<'a, str>);
 
-impl Words<'_> {
+impl RawText<'_> {
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RawText<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WordsVisitor)
+        deserializer.deserialize_any(RawTextVisitor)
     }
 }
 
-struct WordsVisitor;
+struct RawTextVisitor;
 
-impl<'de> Visitor<'de> for WordsVisitor {
-    type Value = Words<'de>;
+impl<'de> Visitor<'de> for RawTextVisitor {
+    type Value = RawText<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("anything")
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Words<'de>, E> {
-        Ok(Words(Cow::Borrowed(text)))
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<RawText<'de>, E> {
+        Ok(RawText(Cow::Borrowed(text)))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Words<'de>, E> {
-        Ok(Words(Cow::Owned(text.to_owned())))
+    fn visit_str<E>(self, text: &str) -> Result<RawText<'de>, E> {
+        Ok(RawText(Cow::Owned(text.to_owned())))
     }
 
-    fn visit_unit<E>(self) -> Result<Words<'de>, E> {
-        Ok(Words::default())
+    fn visit_unit<E>(self) -> Result<RawText<'de>, E> {
+        Ok(RawText::default())
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Words<'de>, E> {
-        Ok(Words::default())
+    fn visit_bool<E>(self, _: bool) -> Result<RawText<'de>, E> {
+        Ok(RawText::default())
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Words<'de>, E> {
-        Ok(Words(Cow::Owned(number.to_string())))
+    fn visit_u64<E>(self, number: u64) -> Result<RawText<'de>, E> {
+        Ok(RawText(Cow::Owned(number.to_string())))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Words<'de>, E> {
-        Ok(Words(Cow::Owned(number.to_string())))
+    fn visit_i64<E>(self, number: i64) -> Result<RawText<'de>, E> {
+        Ok(RawText(Cow::Owned(number.to_string())))
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Words<'de>, E> {
-        Ok(Words::default())
+    fn visit_f64<E>(self, _: f64) -> Result<RawText<'de>, E> {
+        Ok(RawText::default())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Words<'de>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<RawText<'de>, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Words::default())
+        Ok(RawText::default())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Words<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawText<'de>, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Words::default())
+        Ok(RawText::default())
     }
 }
 

@@ -17,7 +17,7 @@ use crate::fingerprint::{Change, Fingerprint};
 use crate::folder::facts_of_file;
 use crate::importer::{Begin, Form, Parse};
 use crate::item::{Batch, Identity, Tally};
-use crate::store::{Beside, History, Stamp, StampKind};
+use crate::store::{History, SiblingFiles, Stamp, StampKind};
 
 use journal::{JournalCursor, JournalSource, Resumed};
 use source::{DocumentSource, LineSource, RowSource, Source, Step};
@@ -84,7 +84,11 @@ pub struct Reader {
 
 impl Reader {
     /// Reads from the beginning.
-    pub(crate) fn start(form: Form, beside: &mut Beside<'_>, history: &History) -> Result<Self> {
+    pub(crate) fn start(
+        form: Form,
+        beside: &mut SiblingFiles<'_>,
+        history: &History,
+    ) -> Result<Self> {
         let mut assembly = Assembly::default();
         let source = match form {
             Form::Lines { begin, line, order } => {
@@ -114,7 +118,7 @@ impl Reader {
     /// Reads what follows a cursor.
     pub(crate) fn resume(
         form: Form,
-        beside: &mut Beside<'_>,
+        beside: &mut SiblingFiles<'_>,
         history: &History,
         cursor: &Cursor,
     ) -> Result<Reading> {
@@ -270,7 +274,7 @@ impl Reader {
     }
 }
 
-fn open(beside: &Beside<'_>, history: &History) -> Result<std::fs::File> {
+fn open(beside: &SiblingFiles<'_>, history: &History) -> Result<std::fs::File> {
     beside.folder.open_file(beside.importer.transcripts, &history.path)
 }
 
@@ -280,7 +284,7 @@ fn read_error(history: &History, source: std::io::Error) -> Error {
 
 /// Opens a document of which some messages were read before, and reads the ids of its messages.
 fn document(
-    beside: &mut Beside<'_>,
+    beside: &mut SiblingFiles<'_>,
     history: &History,
     assembly: &mut Assembly,
     (begin, parse): (Begin, Parse),

@@ -184,8 +184,8 @@ impl Store {
         Reader::start(form, &mut beside, history)
     }
 
-    const fn beside(&mut self) -> Beside<'_> {
-        Beside { folder: &self.folder, importer: self.importer, known: &mut self.known }
+    const fn beside(&mut self) -> SiblingFiles<'_> {
+        SiblingFiles { folder: &self.folder, importer: self.importer, known: &mut self.known }
     }
 
     fn history(&self, path: String, session: Option<String>, stamp: Stamp) -> History {
@@ -247,13 +247,13 @@ struct KnownCache {
 
 /// The files beside a transcript that may be opened.
 #[derive(Debug)]
-pub(crate) struct Beside<'a> {
+pub(crate) struct SiblingFiles<'a> {
     pub folder: &'a Folder,
     pub importer: &'static Importer,
     known: &'a mut KnownCache,
 }
 
-impl Beside<'_> {
+impl SiblingFiles<'_> {
     /// A small file; `None` if it is not there, too long, or may not be opened.
     pub(crate) fn read(&self, path: &str) -> Option<Vec<u8>> {
         let file = self.folder.open_file(self.importer.beside, path).ok()?;
@@ -267,7 +267,7 @@ impl Beside<'_> {
 
     /// Adds the metadata of a session from the agent's database. If that cannot be read, only
     /// titles are missing.
-    pub(crate) fn tell_known(&mut self, id: &str, assembly: &mut Assembly) {
+    pub(crate) fn apply_known(&mut self, id: &str, assembly: &mut Assembly) {
         self.renew_known();
         if let Some(known) = self.known.sessions.get(id) {
             assembly.title(known.title.clone(), known.titled);

@@ -13,7 +13,7 @@ use crate::environment::Environment;
 use crate::importer::{Form, Importer, Order, folder_name};
 use crate::item::Tokens;
 use crate::json::{arguments, count, field, is_set, list, path, plain, text, time, word};
-use crate::store::Beside;
+use crate::store::SiblingFiles;
 use crate::wrapped::between;
 
 pub(crate) static IMPORTER: Importer = Importer {
@@ -44,7 +44,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     vec![moved.unwrap_or_else(|| environment.in_home(".vibe"))]
 }
 
-fn begin(assembly: &mut Assembly, file: &str, beside: &mut Beside<'_>) {
+fn begin(assembly: &mut Assembly, file: &str, beside: &mut SiblingFiles<'_>) {
     let folder = file.trim_end_matches("messages.jsonl");
     let meta = beside.json(&format!("{folder}meta.json"));
     let is_subagent = folder_name(file, 2) == "agents";

@@ -9,7 +9,7 @@ use convoke_core::user::Role;
 
 /// The access rule of a route or a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Need {
+pub(crate) struct AccessRule {
     /// The least role that is allowed.
     pub(crate) role: Role,
     /// The name in the audit trail; `None` for reads, and for changes that are not decisions.
@@ -27,29 +27,32 @@ pub(crate) enum Place {
     Anywhere,
 }
 
-const fn read() -> Need {
-    Need { role: Role::Viewer, action: None, place: Place::Project }
+const fn read() -> AccessRule {
+    AccessRule { role: Role::Viewer, action: None, place: Place::Project }
 }
 
-const fn member(action: &'static str) -> Need {
-    Need { role: Role::Member, action: Some(action), place: Place::Project }
+const fn member(action: &'static str) -> AccessRule {
+    AccessRule { role: Role::Member, action: Some(action), place: Place::Project }
 }
 
-const fn owner(action: &'static str) -> Need {
-    Need { role: Role::Owner, action: Some(action), place: Place::Project }
+const fn owner(action: &'static str) -> AccessRule {
+    AccessRule { role: Role::Owner, action: Some(action), place: Place::Project }
 }
 
 /// Reads by owners only.
-const OWNER_READS: Need = Need { role: Role::Owner, action: None, place: Place::Project };
+const OWNER_READS: AccessRule =
+    AccessRule { role: Role::Owner, action: None, place: Place::Project };
 /// Frequent actions of members, which the audit trail leaves out.
-const MEMBER_UNRECORDED: Need = Need { role: Role::Member, action: None, place: Place::Project };
+const MEMBER_UNRECORDED: AccessRule =
+    AccessRule { role: Role::Member, action: None, place: Place::Project };
 /// Requests that name no project, by members of any project: uploads for a prompt, and the tools of
 /// MCP, which check the project themselves.
-const MEMBER_ANYWHERE: Need = Need { role: Role::Member, action: None, place: Place::Anywhere };
+const MEMBER_ANYWHERE: AccessRule =
+    AccessRule { role: Role::Member, action: None, place: Place::Anywhere };
 
 /// The access rule of a route; `path` is its pattern.
 #[expect(clippy::too_many_lines, reason = "one line per route")]
-pub(crate) fn of_route(method: &Method, path: &str) -> Need {
+pub(crate) fn of_route(method: &Method, path: &str) -> AccessRule {
     match (method.as_str(), path) {
         (
             "GET" | "HEAD",
@@ -143,7 +146,7 @@ pub(crate) fn of_route(method: &Method, path: &str) -> Need {
 }
 
 /// The access rule of a frame.
-pub(crate) const fn of_frame(frame: &ClientFrame) -> Need {
+pub(crate) const fn of_frame(frame: &ClientFrame) -> AccessRule {
     use ClientFrame as F;
     match frame {
         F::ProjectList {}

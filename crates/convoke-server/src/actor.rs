@@ -11,13 +11,13 @@ use axum::http::{Method, StatusCode};
 use convoke_api::bodies::code;
 use convoke_api::frames::ClientFrame;
 use convoke_core::id::{ProjectId, RequestId, SessionId};
-use convoke_core::request::{Request as Asked, State};
+use convoke_core::request::{Request as HumanRequest, State};
 use convoke_core::team::TeamName;
 use convoke_core::user::{Role, UserName};
 use convoke_engine::{Act, Error};
 use serde_json::Value;
 
-use crate::access::{Need, Place};
+use crate::access::{AccessRule, Place};
 use crate::app::App;
 use crate::auth::Visit;
 use crate::failure::Failure;
@@ -66,20 +66,24 @@ impl Actor {
     }
 
     /// Refuses what their role does not allow.
-    pub(crate) fn check(&self, need: Need, project: Option<ProjectId>) -> Result<(), Failure> {
+    pub(crate) fn check(
+        &self,
+        rule: AccessRule,
+        project: Option<ProjectId>,
+    ) -> Result<(), Failure> {
         let own = self.projects.iter().find(|(id, _)| Some(*id) == project);
-        let role = match need.place {
+        let role = match rule.place {
             Place::Project => own.map_or(self.role, |(_, role)| *role),
             Place::Anywhere => {
                 let roles = self.projects.iter().map(|(_, role)| *role);
                 roles.fold(self.role, Role::max)
             }
         };
-        if role >= need.role {
+        if role >= rule.role {
             return Ok(());
         }
-        let (name, needed) = (self.name.as_ref().map_or("", UserName::as_str), need.role);
-        tracing::warn!(target: "security", user = name, action = need.action, "refused a user");
+        let (name, needed) = (self.name.as_ref().map_or("", UserName::as_str), rule.role);
+        tracing::warn!(target: "security", user = name, action = rule.action, "refused a user");
         let detail = format!("{name} is {} here, and this needs {}", a(role), a(needed));
         Err(Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail).hint(format!(
             "the owner of the daemon can change that: convoke user role {name} {needed}"
@@ -165,7 +169,7 @@ impl App {
     async fn describe(&self, about: &Subject) -> String {
         let Some(request) = about.request else { return about.text.clone() };
         match self.engine.inbox().request(&request.to_string()).await {
-            Ok(Some((Asked::Permission(record), _))) => {
+            Ok(Some((HumanRequest::Permission(record), _))) => {
                 let chosen = match &record.state {
                     State::Answered(choice) => {
                         let mut options = record.options.iter();
@@ -177,7 +181,7 @@ impl App {
                 };
                 format!("{}: {chosen}", record.title)
             }
-            Ok(Some((Asked::Questions(record), _))) => {
+            Ok(Some((HumanRequest::Questions(record), _))) => {
                 record.questions.first().map(|it| it.prompt.clone()).unwrap_or_default()
             }
             Ok(None) | Err(_) => about.text.clone(),

@@ -23,7 +23,7 @@ use crate::metrics::Metrics;
 use crate::middleware;
 use crate::response_cache::ResponseCache;
 use crate::teams::TeamLoader;
-use crate::ws::{self, News};
+use crate::ws::{self, Broadcasts};
 use crate::{mcp, nodes, openapi, page, rest};
 
 /// The longest `x-request-id` that is accepted from a client; a longer one is replaced by a generated id.
@@ -34,7 +34,7 @@ pub(crate) struct App {
     pub(crate) engine: Engine,
     pub(crate) auth: Auth,
     pub(crate) metrics: Metrics,
-    pub(crate) news: News,
+    pub(crate) broadcasts: Broadcasts,
     pub(crate) renderer: Renderer,
     pub(crate) response_cache: ResponseCache,
     pub(crate) teams: TeamLoader,
@@ -80,7 +80,7 @@ impl App {
         Self {
             auth,
             metrics: Metrics::default(),
-            news: News::start(&engine),
+            broadcasts: Broadcasts::start(&engine),
             renderer: Renderer::new(),
             response_cache: ResponseCache::default(),
             teams: TeamLoader::default(),

@@ -230,7 +230,7 @@ mod tests {
             user_agent: "",
         };
         auth.browsers.add(pair).await;
-        let set = auth.cookie(&cookie);
+        let set = auth.cookie(&cookie, &HeaderMap::new());
         let (set, rest) = set.split_once("; ").unwrap();
         assert_eq!(rest, "Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000");
         let other_port = set.replace("7717", "7718");

@@ -221,17 +221,17 @@ async fn authorize(
     let actor = actor.ok_or_else(|| Box::new(unauthorized()))?;
     let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     // An unknown path is answered with 404 to everyone who is signed in.
-    let need = path.map(|path| access::of_route(request.method(), &path));
-    let is_about = need.is_some_and(|need| need.action.is_some()) || actor.has_project_roles();
+    let rule = path.map(|path| access::of_route(request.method(), &path));
+    let is_about = rule.is_some_and(|rule| rule.action.is_some()) || actor.has_project_roles();
     let (mut request, about) = match is_about {
         true => Subject::of_request(app, request).await.map_err(refused)?,
         false => (request, Subject::default()),
     };
-    if let Some(need) = need {
-        actor.check(need, about.project).map_err(refused)?;
+    if let Some(rule) = rule {
+        actor.check(rule, about.project).map_err(refused)?;
     }
     request.extensions_mut().insert(actor.clone());
-    let action = need.and_then(|need| need.action);
+    let action = rule.and_then(|rule| rule.action);
     Ok((request, action.map(|action| AuditedAction { actor, action, about })))
 }
 

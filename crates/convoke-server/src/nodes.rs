@@ -25,7 +25,7 @@ use convoke_api::frames::{ClientFrame, ServerFrame};
 use convoke_core::id::MessageId;
 use convoke_core::user::UserName;
 use convoke_engine::{
-    Beginning, Called, Error, Incoming, Patience, PlacedQuestion, SessionView, TeamQuestion,
+    Beginning, CallOutcome, Error, Incoming, PlacedQuestion, QueuePolicy, SessionView, TeamQuestion,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -41,7 +41,7 @@ use crate::{view, ws};
 use allowed::is_allowed_frame;
 pub(crate) use allowed::is_allowed_request;
 use answering::queued;
-use finishing::{finish, tell_refused};
+use finishing::{add_refused_notice, finish};
 use owner::{Owner, of_project, of_request, of_session};
 pub(crate) use rerouting::follow;
 
@@ -60,7 +60,7 @@ pub(crate) struct Forwarded(pub(crate) Option<UserName>);
 /// A command of one node to another.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum Asked {
+enum RemoteCommand {
     /// A request of REST.
     Request {
         method: String,
@@ -81,18 +81,18 @@ enum Asked {
 
 /// A command in its stored form.
 #[derive(Debug, Serialize, Deserialize)]
-struct Letter {
+struct StoredCommand {
     /// Whether its sender was answered that it is queued.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     queued: bool,
     #[serde(flatten)]
-    asked: Asked,
+    command: RemoteCommand,
 }
 
 /// The result of a command.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum Answered {
+enum RemoteResponse {
     Response {
         status: u16,
         media: String,
@@ -110,10 +110,10 @@ enum Answered {
     },
 }
 
-impl Asked {
+impl RemoteCommand {
     /// Whether it may be queued for a node that is away: only prompts, whose ids make them
     /// idempotent.
-    fn patience(&self) -> Patience {
+    fn queue_policy(&self) -> QueuePolicy {
         let is_prompt = match self {
             Self::Request { method, uri, .. } => {
                 let path = uri.split('?').next().unwrap_or_default();
@@ -122,7 +122,7 @@ impl Asked {
             Self::Frame { frame, .. } => matches!(**frame, ClientFrame::SessionSend { .. }),
             Self::Question { .. } => false,
         };
-        if is_prompt { Patience::MayWait } else { Patience::Now }
+        if is_prompt { QueuePolicy::MayQueue } else { QueuePolicy::Now }
     }
 
     /// Whether a node executes it for another one.
@@ -137,7 +137,7 @@ impl Asked {
     /// Whether it may be executed again after its node was killed: prompts and questions have ids
     /// that make them idempotent.
     fn is_repeatable(&self) -> bool {
-        self.patience() == Patience::MayWait || matches!(self, Self::Question { .. })
+        self.queue_policy() == QueuePolicy::MayQueue || matches!(self, Self::Question { .. })
     }
 
     /// Its body, or the fields of its frame.
@@ -172,8 +172,8 @@ pub(crate) async fn forward(State(app): State<Arc<App>>, request: Request, next:
     }
     match target(&app, request).await {
         Ok(Target::Here(request)) => rerouting::here_or_there(&app, *request, next).await,
-        Ok(Target::There(owner, asked)) => match ask(&app, owner, asked).await {
-            Ok(answered) => answered.into_response(),
+        Ok(Target::There(owner, command)) => match send(&app, owner, command).await {
+            Ok(response) => response.into_response(),
             Err(failure) => failure.into_response(),
         },
         Ok(Target::Done(response)) => *response,
@@ -183,7 +183,7 @@ pub(crate) async fn forward(State(app): State<Arc<App>>, request: Request, next:
 
 enum Target {
     Here(Box<Request>),
-    There(Owner, Asked),
+    There(Owner, RemoteCommand),
     /// It was answered already.
     Done(Box<Response>),
 }
@@ -247,7 +247,7 @@ async fn there(app: &App, request: Request, owner: Option<Owner>) -> Result<Targ
     }
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let by = request.extensions().get::<Actor>().and_then(|actor| actor.name.clone());
-    Ok(Target::There(owner, Asked::Request { method, uri, body, by }))
+    Ok(Target::There(owner, RemoteCommand::Request { method, uri, body, by }))
 }
 
 /// The session of a queued prompt that this request withdraws.
@@ -307,21 +307,21 @@ pub(crate) async fn forward_frame(
     }
     let frame =
         serde_json::from_value(fields).map_err(|error| Failure::internal(error.to_string()))?;
-    match ask(app, owner, Asked::Frame { frame, by }).await? {
-        Answered::Frames { frames } => Ok(Some(frames)),
-        Answered::Problem { problem } => Err(Failure::from_problem(*problem)),
-        Answered::Response { .. } | Answered::Placed { .. } => {
+    match send(app, owner, RemoteCommand::Frame { frame, by }).await? {
+        RemoteResponse::Frames { frames } => Ok(Some(frames)),
+        RemoteResponse::Problem { problem } => Err(Failure::from_problem(*problem)),
+        RemoteResponse::Response { .. } | RemoteResponse::Placed { .. } => {
             Err(Failure::internal("a node answered a frame with a response"))
         }
     }
 }
 
-async fn ask(app: &App, owner: Owner, asked: Asked) -> Result<Answered, Failure> {
-    let mut letter = Letter { queued: false, asked };
-    match rerouting::call(app, owner, &mut letter).await? {
-        Called::Answered(response) => serde_json::from_str(&response)
+async fn send(app: &App, owner: Owner, command: RemoteCommand) -> Result<RemoteResponse, Failure> {
+    let mut stored = StoredCommand { queued: false, command };
+    match rerouting::call(app, owner, &mut stored).await? {
+        CallOutcome::Answered(response) => serde_json::from_str(&response)
             .map_err(|error| Failure::internal(format!("a node answered {error}"))),
-        Called::Queued { node } => queued(app, &letter.asked, node.name).await,
+        CallOutcome::Queued { node } => queued(app, &stored.command, node.name).await,
     }
 }
 
@@ -331,8 +331,8 @@ pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
     let mut running: HashMap<String, JoinHandle<()>> = HashMap::new();
     while let Some(incoming) = commands.recv().await {
         running.retain(|_, task| !task.is_finished());
-        let letter = serde_json::from_str::<Letter>(&incoming.command.request);
-        let key = letter.as_ref().map(|letter| letter.asked.key()).unwrap_or_default();
+        let stored = serde_json::from_str::<StoredCommand>(&incoming.command.request);
+        let key = stored.as_ref().map(|stored| stored.command.key()).unwrap_or_default();
         let before = running.remove(&key);
         let (app, router) = (Arc::clone(&app), router.clone());
         let task = tokio::spawn(async move {
@@ -340,17 +340,17 @@ pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
                 // A panic was logged.
                 before.await.ok();
             }
-            let answered = match letter {
-                Ok(Letter { asked, queued }) if asked.is_allowed() => {
-                    let answered = answer_at_last(&app, &router, &incoming, &asked).await;
+            let response = match stored {
+                Ok(StoredCommand { command, queued }) if command.is_allowed() => {
+                    let response = execute_with_retries(&app, &router, &incoming, &command).await;
                     // Left for the next start of this daemon, or for the node that its session has
                     // moved to.
-                    let Some(answered) = answered else { return };
-                    let is_prompt = asked.patience() == Patience::MayWait;
+                    let Some(response) = response else { return };
+                    let is_prompt = command.queue_policy() == QueuePolicy::MayQueue;
                     if is_prompt && (queued || incoming.is_forgotten()) {
-                        tell_refused(&app, &asked, &answered).await;
+                        add_refused_notice(&app, &command, &response).await;
                     }
-                    answered
+                    response
                 }
                 Ok(_) => {
                     let detail = "a node carries out only what concerns its sessions";
@@ -358,7 +358,7 @@ pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
                 }
                 Err(error) => problem(Failure::invalid(format!("an older node? {error}"))),
             };
-            finish(&app, &incoming, &answered).await;
+            finish(&app, &incoming, &response).await;
         });
         running.insert(key, task);
     }
@@ -367,48 +367,48 @@ pub(crate) async fn carry_out(app: Arc<App>, router: Router) {
 /// Executes a command, with retries while this daemon is not ready. `None` for a queued prompt that
 /// could not be executed before the daemon stopped, for a withdrawn one, and for a command that is
 /// no longer for this node.
-async fn answer_at_last(
+async fn execute_with_retries(
     app: &Arc<App>,
     router: &Router,
     incoming: &Incoming,
-    asked: &Asked,
-) -> Option<Answered> {
+    command: &RemoteCommand,
+) -> Option<RemoteResponse> {
     let mut tries = 0;
     loop {
-        let answered = answer(app, router, incoming, asked).await?;
-        if rerouting::is_moved_away(&answered) {
+        let response = execute(app, router, incoming, command).await?;
+        if rerouting::is_moved_away(&response) {
             // Nothing was done here.
             if let Err(error) = incoming.pass_on().await {
                 tracing::warn!("a command is not passed on: {error}");
             }
             return None;
         }
-        let is_unavailable = match &answered {
-            Answered::Response { status, .. } => *status == UNAVAILABLE,
-            Answered::Problem { problem } => problem.status == UNAVAILABLE,
-            Answered::Frames { .. } | Answered::Placed { .. } => false,
+        let is_unavailable = match &response {
+            RemoteResponse::Response { status, .. } => *status == UNAVAILABLE,
+            RemoteResponse::Problem { problem } => problem.status == UNAVAILABLE,
+            RemoteResponse::Frames { .. } | RemoteResponse::Placed { .. } => false,
         };
         tries += 1;
-        let may_wait = asked.patience() == Patience::MayWait;
+        let may_wait = command.queue_policy() == QueuePolicy::MayQueue;
         if !is_unavailable || !(may_wait || tries < TRIES) {
-            return Some(answered);
+            return Some(response);
         }
         tokio::select! {
             () = tokio::time::sleep(RETRY_AFTER) => {}
-            () = app.stop.cancelled() => return (!may_wait).then_some(answered),
+            () = app.stop.cancelled() => return (!may_wait).then_some(response),
         }
     }
 }
 
 /// Executes a command once. `None` for a withdrawn prompt, and for a command that is no longer for
 /// this node.
-async fn answer(
+async fn execute(
     app: &Arc<App>,
     router: &Router,
     incoming: &Incoming,
-    asked: &Asked,
-) -> Option<Answered> {
-    if incoming.command.was_begun && !asked.is_repeatable() {
+    command: &RemoteCommand,
+) -> Option<RemoteResponse> {
+    if incoming.command.was_begun && !command.is_repeatable() {
         let detail = "the node was restarted while it carried this out; look whether it is done";
         // Not a 4xx, which would mean that nothing was done.
         return Some(problem(Failure::new(StatusCode::BAD_GATEWAY, code::NODE_AWAY, detail)));
@@ -421,8 +421,8 @@ async fn answer(
         }
         Err(error) => return Some(problem(error.into())),
     }
-    Some(match asked {
-        Asked::Request { method, uri, body, by } => {
+    Some(match command {
+        RemoteCommand::Request { method, uri, body, by } => {
             let request = Request::builder().method(&**method).uri(uri);
             let request = request.extension(Forwarded(by.clone()));
             let request = request.header(CONTENT_TYPE, "application/json");
@@ -431,22 +431,22 @@ async fn answer(
                 Err(error) => problem(Failure::invalid(error.to_string())),
             }
         }
-        Asked::Frame { frame, by } => {
-            match ws::carry_frame(Arc::clone(app), (**frame).clone(), by.clone()).await {
-                Ok(frames) => Answered::Frames { frames },
+        RemoteCommand::Frame { frame, by } => {
+            match ws::execute_frame(Arc::clone(app), (**frame).clone(), by.clone()).await {
+                Ok(frames) => RemoteResponse::Frames { frames },
                 Err(failure) => problem(failure),
             }
         }
-        Asked::Question { question } => {
+        RemoteCommand::Question { question } => {
             match app.engine.teams().place_for_node((**question).clone()).await {
-                Ok(placed) => Answered::Placed { placed },
+                Ok(placed) => RemoteResponse::Placed { placed },
                 Err(error) => problem(error.into()),
             }
         }
     })
 }
 
-async fn respond(router: Router, request: Request) -> Answered {
+async fn respond(router: Router, request: Request) -> RemoteResponse {
     let Ok(response) = router.oneshot(request).await;
     let status = response.status().as_u16();
     let media = response.headers().get(CONTENT_TYPE).and_then(|media| media.to_str().ok());
@@ -454,12 +454,12 @@ async fn respond(router: Router, request: Request) -> Answered {
     match to_bytes(response.into_body(), BODY_MAX).await {
         Ok(bytes) => {
             let body = String::from_utf8_lossy(&bytes).into_owned();
-            Answered::Response { status, media, body }
+            RemoteResponse::Response { status, media, body }
         }
         Err(error) => problem(Failure::internal(error.to_string())),
     }
 }
 
-fn problem(failure: Failure) -> Answered {
-    Answered::Problem { problem: Box::new(failure.into_problem()) }
+fn problem(failure: Failure) -> RemoteResponse {
+    RemoteResponse::Problem { problem: Box::new(failure.into_problem()) }
 }

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use convoke_engine::{Around, Audience, Engine, Keys, McpEndpoint, Result, Settings, TeamProgress};
+use convoke_engine::{
+    Engine, HostContext, Keys, ListSubscription, McpEndpoint, Result, Settings, TeamProgress,
+};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -39,7 +41,7 @@ pub struct ServerOptions {
     /// The settings of the engine.
     pub settings: Settings,
     /// The engine's platform. An MCP endpoint is added if it has none.
-    pub around: Around,
+    pub host: HostContext,
     /// Where other components report problems.
     pub problems: Problems,
 }
@@ -52,23 +54,23 @@ pub struct Server {
 impl Server {
     /// Opens the engine. Nothing is served yet.
     pub async fn open(options: ServerOptions) -> Result<Self> {
-        let ServerOptions { address, public_url, token, version, settings, mut around, problems } =
+        let ServerOptions { address, public_url, token, version, settings, mut host, problems } =
             options;
-        let (url, random) = (url(address), around.random);
-        around.mcp.get_or_insert_with(|| McpEndpoint {
+        let (url, random) = (url(address), host.random);
+        host.mcp.get_or_insert_with(|| McpEndpoint {
             url: format!("{url}/mcp"),
             keys: Keys::new(random),
         });
-        let home = around.home.display().to_string();
-        let folder = around.home.join("run");
+        let home = host.home.display().to_string();
+        let folder = host.home.join("run");
         let auth = Auth::open(AuthSettings {
             address,
             public: public_url.as_ref(),
             token: &token,
             folder: &folder,
-            clock: around.clock,
+            clock: host.clock,
         });
-        let engine = Engine::open(settings, around).await?;
+        let engine = Engine::open(settings, host).await?;
         let shared_url = public_url.map_or_else(|| url.clone(), |public| public.to_string());
         let identity = Identity { url, shared_url, version, home, started: Instant::now() };
         let parts = Parts { engine, auth, identity, problems, random };
@@ -123,11 +125,11 @@ impl Serving {
         notification::start(&self.app)
     }
 
-    /// Returns a function that makes `Audience`s: while one is held, announcements of other nodes
+    /// Returns a function that makes `ListSubscription`s: while one is held, announcements of other nodes
     /// are read for notifications.
-    pub fn audiences(&self) -> impl Fn() -> Audience + Send + Sync + 'static {
+    pub fn list_subscriptions(&self) -> impl Fn() -> ListSubscription + Send + Sync + 'static {
         let nodes = Arc::clone(self.app.engine.nodes());
-        move || nodes.audience()
+        move || nodes.subscribe_to_lists()
     }
 
     /// A handle that reloads the teams.

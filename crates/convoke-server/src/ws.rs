@@ -1,13 +1,13 @@
 //! The WebSocket: the page and other clients follow sessions live. See `docs/interfaces/websocket.md`.
 
-mod asking;
-mod carry;
+mod broadcasts;
+mod execute;
 mod history;
-mod news;
+mod open_text;
 mod opening;
+mod pending_frames;
 mod socket;
 mod subscription;
-mod words;
 
 use axum::Extension;
 use axum::extract::State;
@@ -22,10 +22,10 @@ use crate::listen::Connection;
 use crate::middleware::{Caller, Peer};
 use crate::rest::Daemon;
 
-use carry::Client;
-pub(crate) use carry::carry_frame;
-pub(crate) use news::News;
-use opening::Visitor;
+pub(crate) use broadcasts::Broadcasts;
+use execute::Client;
+pub(crate) use execute::execute_frame;
+use opening::UnverifiedSocket;
 pub use socket::hang_up;
 
 /// The longest frame of a client; a longer one closes the socket.
@@ -67,8 +67,8 @@ pub(crate) async fn open(
         Caller::UnverifiedBrowser => {
             let cookies: Vec<String> = app.auth.cookies(&headers).map(ToOwned::to_owned).collect();
             let connection = connection.map(|Extension(connection)| connection);
-            let visitor = Visitor { cookies, peer, connection };
-            upgrade.on_upgrade(move |socket| opening::prove(socket, app, visitor))
+            let unverified = UnverifiedSocket { cookies, peer, connection };
+            upgrade.on_upgrade(move |socket| opening::authenticate(socket, app, unverified))
         }
         Caller::Human(login) => {
             let client = Client { login, peer };

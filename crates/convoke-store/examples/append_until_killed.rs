@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use convoke_core::id::{MessageId, ProjectId, SessionId};
-use convoke_core::session::{Command, Cut, Report, Session, Stamp};
+use convoke_core::session::{Command, Interruption, Report, Session, Stamp};
 use convoke_core::time::Timestamp;
 use convoke_core::turn::Stop;
 use convoke_core::update::{OpenMessages, Update, UpdateStamp, Updates};
@@ -79,7 +79,7 @@ async fn resume(store: &Store, project_id: ProjectId, id: SessionId) -> Result<T
     let mut session = Session::restore(stored.summary, &open, state);
     session.skip_lost_revisions();
     let mut talk = Talk { id, session, open: OpenMessages::restore(open) };
-    talk.play(store, Command::Recover(Cut::Ended)).await?;
+    talk.play(store, Command::Recover(Interruption::Ended)).await?;
     Ok(talk)
 }
 

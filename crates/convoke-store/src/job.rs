@@ -27,16 +27,16 @@ pub(crate) struct Task<C: Change> {
     outcome: Option<Result<C::Outcome, Fault>>,
     reply: oneshot::Sender<Result<C::Outcome>>,
     /// The permit for the queue, released when the caller has been answered.
-    _room: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl<C: Change> Task<C> {
     pub(crate) const fn new(
         change: C,
         reply: oneshot::Sender<Result<C::Outcome>>,
-        room: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
     ) -> Self {
-        Self { change, outcome: None, reply, _room: room }
+        Self { change, outcome: None, reply, _permit: permit }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::db::{Db, Params, Row, SqlResult, params};
 use crate::error::{Error, Fault, Result};
 use crate::row;
 use crate::store::Store;
-use crate::write::generation::Booted;
+use crate::write::generation::RecordBoot;
 use crate::write::record::{ROLES, role_word};
 use crate::write::sessions::number;
 
@@ -228,7 +228,7 @@ impl Store {
     /// Records the boot of the operating system in which the store is opened. A new boot begins a
     /// new generation: revisions that readers have seen may have been lost before they were synced.
     pub async fn booted(&self, boot: String) -> Result<()> {
-        self.make(Booted(boot)).await
+        self.make(RecordBoot(boot)).await
     }
 
     /// The generation of all revisions: a migration that renumbers them, a restored backup and a restart of the system

@@ -6,7 +6,7 @@ use convoke_core::request::Request;
 use convoke_core::time::Timestamp;
 
 use crate::db::{Optional as _, Row, SqlResult, params};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::row;
 use crate::store::{Store, Window};
 

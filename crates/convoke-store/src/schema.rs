@@ -1,6 +1,6 @@
 //! Applies migrations, and rolls them back. Blocking; for commands and for opening.
 
-mod book;
+mod migration_table;
 pub(crate) mod search_by_time;
 pub(crate) mod steps;
 mod whole_messages;
@@ -17,7 +17,7 @@ use crate::location::Location;
 use crate::postgres;
 use crate::sqlite::copy::{self, Depth, Findings, find_damage, is_over};
 use crate::sqlite::open::{Found, Place, WriteLock};
-use book::{Entry, Owner, verify};
+use migration_table::{AppliedMigration, Owner, verify};
 use steps::{STEPS, Step};
 
 /// The application id in the header of our databases (`Conv`), so that a foreign database is never changed.
@@ -56,7 +56,7 @@ pub fn migrate(location: impl Into<Location>, now: Timestamp) -> Result<Vec<Migr
     inspect(&place, found, STEPS)?;
     let lock = place.lock()?;
     let db = place.connect_writer(&lock).map_err(|fault| fault.at(&place.path))?;
-    bring_up(Db::Sqlite(&db), STEPS, now).map_err(|fault| fault.at(&place.path))
+    migrate_up(Db::Sqlite(&db), STEPS, now).map_err(|fault| fault.at(&place.path))
 }
 
 /// Rolls the newest migrations back, with all data in what they created; returns them, newest
@@ -72,7 +72,7 @@ pub fn rollback(location: impl Into<Location>, steps: usize) -> Result<Vec<Migra
     }
     let lock = place.lock()?;
     let db = place.connect_writer(&lock).map_err(|fault| fault.at(&place.path))?;
-    bring_down(Db::Sqlite(&db), STEPS, steps).map_err(|fault| fault.at(&place.path))
+    migrate_down(Db::Sqlite(&db), STEPS, steps).map_err(|fault| fault.at(&place.path))
 }
 
 /// Reads the whole database and fails with `Corrupt` if it is inconsistent. On a server only the
@@ -96,7 +96,8 @@ pub(crate) fn check_at_start(place: &Place, found: Found, limit: Duration) -> Re
         return Ok(Checked::Whole);
     }
     let deadline = is_over(Instant::now() + limit);
-    let findings = place.look().and_then(|mut db| find_damage(&mut db, Depth::Quick, deadline));
+    let findings =
+        place.connect_read_only().and_then(|mut db| find_damage(&mut db, Depth::Quick, deadline));
     match findings.map_err(|fault| fault.at(&place.path))? {
         Findings::Sound => Ok(Checked::Whole),
         Findings::Unfinished => Ok(Checked::InPart),
@@ -119,13 +120,13 @@ pub(crate) fn refuse_foreign(place: &Place, found: Found) -> Result<()> {
 }
 
 /// Applies the missing migrations, as the only writer.
-pub(crate) fn bring_up_to_date(
+pub(crate) fn migrate_to_latest(
     place: &Place,
     lock: &WriteLock,
     now: Timestamp,
 ) -> Result<Connection> {
     let migrated = place.connect_writer(lock).and_then(|db| {
-        for migration in bring_up(Db::Sqlite(&db), STEPS, now)? {
+        for migration in migrate_up(Db::Sqlite(&db), STEPS, now)? {
             tracing::info!(path = %place.path.display(), "applied migration {}", migration.version);
         }
         Ok(db)
@@ -137,7 +138,7 @@ fn inspect(place: &Place, found: Found, steps: &[Step]) -> Result<Vec<Migration>
     match found {
         Found::Nothing => listed(&place.path, steps, &[]),
         Found::Something => place
-            .look()
+            .connect_read_only()
             .and_then(|db| listed_in(Db::Sqlite(&db), &place.path, steps))
             .map_err(|fault| fault.at(&place.path)),
     }
@@ -147,20 +148,20 @@ fn inspect(place: &Place, found: Found, steps: &[Step]) -> Result<Vec<Migration>
 pub(crate) fn listed_in(db: Db<'_>, path: &Path, steps: &[Step]) -> Result<Vec<Migration>, Fault> {
     let applied = match Owner::of(db)? {
         Owner::None => Vec::new(),
-        Owner::Us => book::read(db)?,
+        Owner::Us => migration_table::read(db)?,
         Owner::Another => return Err(Error::ForeignDatabase { path: path.to_owned() }.into()),
     };
     Ok(listed(path, steps, &applied)?)
 }
 
 /// All migrations with those that are applied, which must be the first of them.
-fn listed(path: &Path, steps: &[Step], applied: &[Entry]) -> Result<Vec<Migration>> {
+fn listed(path: &Path, steps: &[Step], applied: &[AppliedMigration]) -> Result<Vec<Migration>> {
     verify(path, steps, applied)?;
     let moments = applied.iter().map(|entry| Some(entry.applied_at)).chain(std::iter::repeat(None));
     Ok(steps.iter().zip(moments).map(|(step, applied_at)| step.migration(applied_at)).collect())
 }
 
-pub(crate) fn bring_up(
+pub(crate) fn migrate_up(
     db: Db<'_>,
     steps: &[Step],
     now: Timestamp,
@@ -168,21 +169,21 @@ pub(crate) fn bring_up(
     let mut applied = Vec::new();
     for step in steps {
         let transaction = db.begin()?;
-        if book::open(db)?.iter().any(|entry| entry.version == step.version) {
+        if migration_table::open(db)?.iter().any(|entry| entry.version == step.version) {
             continue;
         }
         db.execute_batch(step.up)?;
         if let Some(code) = &step.code {
             (code.up)(db)?;
         }
-        book::enter(db, step, now)?;
+        migration_table::insert(db, step, now)?;
         transaction.commit()?;
         applied.push(step.migration(Some(now)));
     }
     Ok(applied)
 }
 
-pub(crate) fn bring_down(
+pub(crate) fn migrate_down(
     db: Db<'_>,
     steps: &[Step],
     count: usize,
@@ -193,7 +194,7 @@ pub(crate) fn bring_down(
             break;
         }
         let transaction = db.begin()?;
-        let Some(applied_at) = book::strike(db, step)? else { continue };
+        let Some(applied_at) = migration_table::delete(db, step)? else { continue };
         db.execute_batch(step.down)?;
         if let Some(code) = &step.code {
             (code.down)(db)?;

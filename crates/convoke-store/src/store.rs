@@ -97,7 +97,7 @@ impl Store {
             found = Found::Something;
         }
         let checked = schema::check_at_start(&place, found, CHECK_MAX)?;
-        let db = schema::bring_up_to_date(&place, &lock, now)?;
+        let db = schema::migrate_to_latest(&place, &lock, now)?;
         let refill = Refill::read(Db::Sqlite(&db)).map_err(|fault| fault.at(&place.path))?;
         let guard = Guard::new(place.clone());
         let readers = Readers::new(place.clone(), guard.clone());

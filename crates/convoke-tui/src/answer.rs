@@ -1,10 +1,10 @@
 //! The `convoke answer` screen: answers questions in files and, if a daemon runs, requests of its
 //! agents.
 
+mod folder_reader;
 mod message;
 mod model;
 mod run;
-mod scout;
 mod update;
 mod view;
 

@@ -6,7 +6,7 @@ use convoke_core::question::Question;
 use convoke_core::request::Status;
 
 use crate::permission::{PermissionCard, Stage};
-use crate::sheet::{Asked, Asker, Ending, Page, Place, QuestionSet};
+use crate::sheet::{Asker, Ending, OpenRequest, Page, Place, QuestionSet};
 
 /// The draft of an answer.
 #[derive(Debug)]
@@ -29,12 +29,12 @@ impl Card {
     }
 
     /// A set of questions.
-    pub(crate) fn questions(asked: Asked) -> Self {
+    pub(crate) fn questions(asked: OpenRequest) -> Self {
         Self::Questions(Box::new(QuestionSet::new(asked)))
     }
 
     /// Who asked, when and where.
-    pub(crate) const fn asked(&self) -> &Asked {
+    pub(crate) const fn asked(&self) -> &OpenRequest {
         match self {
             Self::Permission(card) => &card.asked,
             Self::Questions(set) => &set.asked,
@@ -107,10 +107,10 @@ impl Card {
     }
 }
 
-fn asked(item: &InboxItem) -> Asked {
+fn asked(item: &InboxItem) -> OpenRequest {
     let agent = item.agent.as_ref().map(ToString::to_string);
     let folder = item.working_directory.clone().or_else(|| item.project.clone());
-    Asked {
+    OpenRequest {
         id: item.id,
         asked_by: agent.or_else(|| item.asked_by.clone()),
         working_directory: folder,

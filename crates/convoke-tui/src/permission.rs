@@ -10,14 +10,14 @@ use convoke_core::evidence::Evidence;
 use convoke_core::request::PermissionKind;
 
 use crate::editor::Editor;
-use crate::sheet::{Asked, Ending};
+use crate::sheet::{Ending, OpenRequest};
 use crate::text::{clean, evidence};
 
 /// A permission with the draft of its answer.
 #[derive(Debug)]
 pub(crate) struct PermissionCard {
     /// Who asked; there are no questions in it.
-    pub(crate) asked: Asked,
+    pub(crate) asked: OpenRequest,
     /// What the agent calls it.
     pub(crate) title: String,
     /// What is asked, in a line.
@@ -79,7 +79,7 @@ pub(crate) enum Stage {
 
 impl PermissionCard {
     /// A permission that waits.
-    pub(crate) fn new(asked: Asked, permission: Option<&Permission>, title: &str) -> Self {
+    pub(crate) fn new(asked: OpenRequest, permission: Option<&Permission>, title: &str) -> Self {
         let evidence = permission.and_then(|permission| permission.evidence.clone());
         Self {
             asked,

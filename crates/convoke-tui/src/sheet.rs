@@ -16,7 +16,7 @@ use draft::Draft;
 
 /// What was asked, and by whom.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Asked {
+pub(crate) struct OpenRequest {
     pub(crate) id: RequestId,
     pub(crate) asked_by: Option<String>,
     pub(crate) working_directory: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) enum Asker {
 /// A set of questions with drafts of its answers.
 #[derive(Debug, Clone)]
 pub(crate) struct QuestionSet {
-    pub(crate) asked: Asked,
+    pub(crate) asked: OpenRequest,
     /// As many as there are questions.
     pub(crate) drafts: Vec<Draft>,
     /// Why the human would not answer.
@@ -82,7 +82,7 @@ pub enum Place {
 }
 
 impl QuestionSet {
-    pub(crate) fn new(asked: Asked) -> Self {
+    pub(crate) fn new(asked: OpenRequest) -> Self {
         let drafts = asked.questions.iter().map(Draft::new).collect();
         Self { asked, drafts, reason: Editor::default(), page: Page::Question(0) }
     }

@@ -3,7 +3,7 @@
 use convoke_core::content::{Cost, Usage};
 use convoke_core::time::{Timestamp, relative};
 
-use crate::sheet::{Asked, Asker};
+use crate::sheet::{Asker, OpenRequest};
 use crate::text::{clean, wrap};
 
 /// Money, in its currency.
@@ -54,7 +54,7 @@ pub(crate) fn short(number: u64) -> String {
 }
 
 /// Who asks.
-pub(crate) fn asker(asked: &Asked) -> String {
+pub(crate) fn asker(asked: &OpenRequest) -> String {
     let name = asked.asked_by.as_deref().map(str::trim).filter(|name| !name.is_empty());
     clean::line(name.unwrap_or("someone"))
 }
@@ -79,7 +79,7 @@ pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
 
 /// The asker, its folder and the age, in at most this many cells.
 pub(crate) fn origin(
-    asked: &Asked,
+    asked: &OpenRequest,
     user_folder: Option<&str>,
     now: Timestamp,
     max: usize,

@@ -2,10 +2,10 @@
 //!
 //! Only `update` changes `model`, `view` draws it, and `run` waits for the next event.
 
+mod attachment_drafts;
 mod changes;
 mod chat;
 mod comparisons;
-mod enclosing;
 mod finish;
 mod home;
 mod layout;

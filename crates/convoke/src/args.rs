@@ -134,7 +134,7 @@ pub(crate) enum Command {
 
 /// A parsed command line.
 #[derive(Debug)]
-pub(crate) enum Asked {
+pub(crate) enum Invocation {
     /// The version, and nothing else.
     Version,
     /// This help text.
@@ -162,21 +162,21 @@ impl At {
 
 /// Parses a command line, with the program's name first. Without a command, a person at a terminal
 /// gets the terminal UI, and a program the help.
-pub(crate) fn read(words: &[OsString], at: At) -> Result<Asked, clap::Error> {
+pub(crate) fn read(words: &[OsString], at: At) -> Result<Invocation, clap::Error> {
     // Scripts ask for the version often; the parser need not be built for it.
     if let [_, word] = words
         && (word == "--version" || word == "-V")
     {
-        return Ok(Asked::Version);
+        return Ok(Invocation::Version);
     }
     match Args::try_parse_from(words) {
-        Ok(args) => Ok(Asked::Command(Box::new(args))),
-        Err(error) if error.kind() == ErrorKind::DisplayVersion => Ok(Asked::Version),
+        Ok(args) => Ok(Invocation::Command(Box::new(args))),
+        Err(error) if error.kind() == ErrorKind::DisplayVersion => Ok(Invocation::Version),
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
-            Ok(Asked::Help(help::instead_of(error, words).render()))
+            Ok(Invocation::Help(help::instead_of(error, words).render()))
         }
         Err(error) if is_without_command(&error) => match terminal_ui(words) {
-            Some(args) if at == At::Terminal => Ok(Asked::Command(Box::new(args))),
+            Some(args) if at == At::Terminal => Ok(Invocation::Command(Box::new(args))),
             Some(_) | None => Err(help::instead_of(error, words)),
         },
         Err(error) => Err(error),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use convoke_api::mcp::AskedQuestion;
 use convoke_core::question::{Limits, Question};
 use convoke_files::Result;
-use convoke_files::questions::{Asked, NewSet, Questions, Settings, Which};
+use convoke_files::questions::{NewSet, PendingQuestions, Questions, Settings, Which};
 use serde::Deserialize;
 
 use crate::{clock, config, random};
@@ -72,7 +72,7 @@ impl Asking {
     }
 
     /// Puts questions into the folder.
-    pub(crate) fn ask(&self, questions: Vec<Question>, asker: Asker) -> Result<Asked> {
+    pub(crate) fn ask(&self, questions: Vec<Question>, asker: Asker) -> Result<PendingQuestions> {
         let new = NewSet {
             questions,
             call_id: asker.call_id,

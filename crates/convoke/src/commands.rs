@@ -47,7 +47,7 @@ use crate::asking::Asking;
 use crate::config::{Loaded, Mistakes, Sources};
 use crate::environment::Environment;
 use crate::home::{self, Exposure, Home};
-use crate::logs::{self, Loudness};
+use crate::logs::{self, Verbosity};
 use crate::output::{Format, Output};
 
 /// How a command uses the home.
@@ -115,21 +115,21 @@ impl World {
         &self,
         access: Access,
         global: &GlobalArgs,
-        loudness: Loudness,
+        verbosity: Verbosity,
         output: &Output,
     ) -> anyhow::Result<Asking> {
-        let home = self.home_for(access, global, loudness, output)?;
+        let home = self.home_for(access, global, verbosity, output)?;
         Ok(Asking::new(&self.config(&home)?.config.questions))
     }
 
     /// The home for a command that writes nothing into it: it may be read-only, full or missing.
     pub(crate) fn read_home(&self, global: &GlobalArgs, output: &Output) -> anyhow::Result<Home> {
-        self.home_for(Access::Read, global, Loudness::of(global), output)
+        self.home_for(Access::Read, global, Verbosity::of(global), output)
     }
 
     /// The home, there and writable, with the log open.
     pub(crate) fn open_home(&self, global: &GlobalArgs, output: &Output) -> anyhow::Result<Home> {
-        self.home_for(Access::Write, global, Loudness::of(global), output)
+        self.home_for(Access::Write, global, Verbosity::of(global), output)
     }
 
     /// Where everything is stored: on a server, or in the home.
@@ -148,7 +148,7 @@ impl World {
         &self,
         access: Access,
         global: &GlobalArgs,
-        loudness: Loudness,
+        verbosity: Verbosity,
         output: &Output,
     ) -> anyhow::Result<Home> {
         let home = self.home(global)?;
@@ -157,11 +157,11 @@ impl World {
             Access::Write => (home.open()?, Some(&home)),
         };
         // A program that reads stderr gets one JSON object there, or nothing; flags enable more.
-        let loudness = match (output.format, loudness) {
-            (Format::Json, Loudness::Error | Loudness::Warn) => Loudness::Off,
-            (Format::Json | Format::Human, loudness) => loudness,
+        let verbosity = match (output.format, verbosity) {
+            (Format::Json, Verbosity::Error | Verbosity::Warn) => Verbosity::Off,
+            (Format::Json | Format::Human, verbosity) => verbosity,
         };
-        logs::start(loudness, self, output, log_folder);
+        logs::start(verbosity, self, output, log_folder);
         if let Exposure::Open { mode } = exposure {
             let path = home.path().display();
             tracing::warn!(

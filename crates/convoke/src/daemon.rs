@@ -105,7 +105,7 @@ pub(crate) enum DaemonError {
     #[error("the daemon did not start")]
     NotStarted {
         /// Its last output.
-        source: LastWords,
+        source: StartupOutput,
     },
     /// It was started and is not ready.
     #[error("the daemon was not ready within {} s", patience.as_secs())]
@@ -113,7 +113,7 @@ pub(crate) enum DaemonError {
         /// How long was waited.
         patience: Duration,
         /// Its last output.
-        source: LastWords,
+        source: StartupOutput,
     },
     /// It cannot be started.
     #[error("cannot start the daemon")]
@@ -126,7 +126,7 @@ pub(crate) enum DaemonError {
 /// The last output of a daemon that did not start.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", if lines.is_empty() { "it printed nothing".to_owned() } else { lines.join("\n  ") })]
-pub(crate) struct LastWords {
+pub(crate) struct StartupOutput {
     /// The lines.
     pub(crate) lines: Vec<String>,
     /// Where there may be more.
@@ -168,7 +168,7 @@ pub(crate) async fn reach(
 }
 
 /// Waits until a daemon runs again, without a timeout. Starts none.
-pub(crate) async fn comes_back(home: &Home) -> anyhow::Result<Client> {
+pub(crate) async fn wait_until_running(home: &Home) -> anyhow::Result<Client> {
     let watcher = watch_run(home)?;
     loop {
         match find(home).await {

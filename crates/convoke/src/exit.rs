@@ -94,7 +94,7 @@ struct Failure {
 /// An error as programs read it. A contract with them.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told<'a> {
+struct ErrorReport<'a> {
     error: &'a str,
     causes: Vec<String>,
     hint: Option<&'a str>,
@@ -109,7 +109,7 @@ struct Cause {
 impl Failure {
     fn of(error: &anyhow::Error) -> Self {
         if let Some(error) = error.downcast_ref::<clap::Error>() {
-            return Self::misunderstood(error);
+            return Self::from_usage_error(error);
         }
         if let Some(mistakes) = error.downcast_ref::<Mistakes>() {
             return Self::misconfigured(mistakes);
@@ -122,7 +122,7 @@ impl Failure {
         Self { message, causes: causes.collect(), hint, code, help: None }
     }
 
-    fn misunderstood(error: &clap::Error) -> Self {
+    fn from_usage_error(error: &clap::Error) -> Self {
         let help = error.render();
         let text = help.to_string();
         let (message, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
@@ -131,8 +131,8 @@ impl Failure {
         } else {
             // Missing arguments are listed in separate lines.
             let lines = message.strip_prefix("error: ").unwrap_or(message).lines().map(str::trim);
-            let told = lines.filter(|line| !line.starts_with("[subcommands"));
-            told.collect::<Vec<_>>().join(" ")
+            let shown = lines.filter(|line| !line.starts_with("[subcommands"));
+            shown.collect::<Vec<_>>().join(" ")
         };
         let tip = rest.lines().find_map(|line| line.trim().strip_prefix("tip: "));
         Self {
@@ -163,13 +163,13 @@ impl Failure {
             Some(hint) => format!("{} ({hint})", cause.text),
             None => cause.text.clone(),
         };
-        let told = Told {
+        let report = ErrorReport {
             error: &self.message,
             causes: self.causes.iter().map(cause).collect(),
             hint: self.hint.as_deref(),
             exit_code: self.code as u8,
         };
-        serde_json::to_string(&told).unwrap_or_default() + "\n"
+        serde_json::to_string(&report).unwrap_or_default() + "\n"
     }
 
     fn human(&self, colour: Colour) -> String {

@@ -33,7 +33,7 @@ mod written;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use args::{Asked, At};
+use args::{At, Invocation};
 use commands::World;
 use environment::Environment;
 use output::{Format, Output};
@@ -58,9 +58,11 @@ fn run(
         return Ok(ExitCode::SUCCESS);
     }
     match args::read(words, At::this_process())? {
-        Asked::Version => output.line(args::VERSION)?,
-        Asked::Help(text) => output.help(&text)?,
-        Asked::Command(args) => return commands::run(*args, &World::around(environment)?, output),
+        Invocation::Version => output.line(args::VERSION)?,
+        Invocation::Help(text) => output.help(&text)?,
+        Invocation::Command(args) => {
+            return commands::run(*args, &World::around(environment)?, output);
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -20,7 +20,7 @@ use daily::Daily;
 
 /// The log level on stderr, from least to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Loudness {
+pub(crate) enum Verbosity {
     /// Nothing at all: the terminal belongs to a screen.
     Off,
     Error,
@@ -30,7 +30,7 @@ pub(crate) enum Loudness {
     Trace,
 }
 
-impl Loudness {
+impl Verbosity {
     /// The level of the flags.
     pub(crate) fn of(global: &GlobalArgs) -> Self {
         match (global.quiet, global.verbose) {
@@ -58,10 +58,10 @@ impl Loudness {
 /// the flags.
 ///
 /// If a log file cannot be opened, that is a warning and no error.
-pub(crate) fn start(loudness: Loudness, world: &World, output: &Output, home: Option<&Home>) {
+pub(crate) fn start(verbosity: Verbosity, world: &World, output: &Output, home: Option<&Home>) {
     let wanted = world.environment.get("CONVOKE_LOG").map(|text| text.to_string_lossy());
     let parsed = wanted.as_deref().map(EnvFilter::try_new).transpose();
-    let filter = |otherwise: Loudness| match (&wanted, &parsed) {
+    let filter = |otherwise: Verbosity| match (&wanted, &parsed) {
         (Some(text), Ok(_)) => EnvFilter::new(text),
         (None, _) | (_, Err(_)) => EnvFilter::new(otherwise.directive()),
     };
@@ -73,14 +73,14 @@ pub(crate) fn start(loudness: Loudness, world: &World, output: &Output, home: Op
         .with_target(false)
         // A stderr that cannot be written must not end the process.
         .log_internal_errors(false)
-        .with_filter(match loudness {
+        .with_filter(match verbosity {
             // Not even the variable may write into a screen.
-            Loudness::Off => EnvFilter::new("off"),
-            Loudness::Error
-            | Loudness::Warn
-            | Loudness::Info
-            | Loudness::Debug
-            | Loudness::Trace => filter(loudness),
+            Verbosity::Off => EnvFilter::new("off"),
+            Verbosity::Error
+            | Verbosity::Warn
+            | Verbosity::Info
+            | Verbosity::Debug
+            | Verbosity::Trace => filter(verbosity),
         });
     let (file, trouble) = match file {
         Ok(file) => (file, None),
@@ -91,7 +91,7 @@ pub(crate) fn start(loudness: Loudness, world: &World, output: &Output, home: Op
             .json()
             .with_writer(Mutex::new(daily))
             .log_internal_errors(false)
-            .with_filter(filter(loudness.max(Loudness::Info)))
+            .with_filter(filter(verbosity.max(Verbosity::Info)))
     });
     let started = tracing_subscriber::registry().with(stderr_layer).with(file_layer).try_init();
     if started.is_err() {

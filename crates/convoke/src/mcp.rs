@@ -5,7 +5,7 @@
 pub(crate) mod files;
 mod input;
 mod lines;
-mod nonsense;
+mod malformed_line;
 pub(crate) mod proxy;
 mod stdio;
 

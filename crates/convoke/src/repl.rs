@@ -31,7 +31,7 @@ use convoke_files::transcripts::{Id, Status};
 use crate::clock;
 use crate::commands::World;
 use crate::home::Home;
-use crate::logs::Loudness;
+use crate::logs::Verbosity;
 use crate::output::{Output, aside};
 use agent::Agent;
 use command::{COMMANDS, Input as Typed};
@@ -42,7 +42,7 @@ use live::Live;
 use screen::Screen;
 use signal::Signals;
 use terminal::Terminal;
-use turn::{Manner, Progress};
+use turn::{PreamblePolicy, Progress};
 
 pub(crate) use conversation::StartInterrupted;
 pub(crate) use journal::Journal;
@@ -65,7 +65,7 @@ pub(crate) struct Opening {
     /// The file of the line editor's history.
     pub(crate) history: PathBuf,
     /// How much is printed besides the answers.
-    pub(crate) loudness: Loudness,
+    pub(crate) verbosity: Verbosity,
     /// How agents are confined.
     pub(crate) sandbox: sandbox::Settings,
 }
@@ -115,8 +115,8 @@ pub(crate) async fn run(
         conversation.journal.mark(Status::Active)?;
         conversation.record_agent_change(&former)?;
     }
-    welcome(&mut conversation);
-    let ending = talk(&mut conversation).await?;
+    print_welcome(&mut conversation);
+    let ending = run_input(&mut conversation).await?;
     end(conversation, ending, &terminal).await
 }
 
@@ -126,7 +126,7 @@ fn begin(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<Conversation> {
-    let screen = Screen::new(output, opening.loudness);
+    let screen = Screen::new(output, opening.verbosity);
     let input = Input::open(&opening.history, screen.colour());
     let console = Console { screen, input, signals: Signals::listen()?, asking: None };
     Ok(Conversation {
@@ -142,35 +142,38 @@ fn begin(
 }
 
 /// Shows a user at a terminal the last turns and the most important keys.
-fn welcome(conversation: &mut Conversation) {
+fn print_welcome(conversation: &mut Conversation) {
     if !conversation.console.screen.has_person() || !conversation.console.input.is_keyboard() {
         return;
     }
     if conversation.journal.turn_count > 0
         && let Ok(text) = conversation.history(SHOWN_AGAIN)
     {
-        conversation.console.screen.tell(&text);
+        conversation.console.screen.print_result(&text);
     }
     let id = conversation.journal.writer.id();
     let line = format!("Session {id}. /help shows the commands, Ctrl-D leaves.");
-    conversation.console.screen.say(&line);
+    conversation.console.screen.print_notice(&line);
 }
 
 /// Reads prompts and commands, one after the other.
-async fn talk(conversation: &mut Conversation) -> anyhow::Result<Ending> {
+async fn run_input(conversation: &mut Conversation) -> anyhow::Result<Ending> {
     loop {
         if conversation.console.screen.is_gone() {
             return Ok(Ending::InOrder);
         }
-        let line = match listen(conversation).await? {
+        let line = match next_input(conversation).await? {
             Some(InputEvent::Line(line)) => line,
             Some(InputEvent::Interrupted) => {
-                conversation.console.screen.say("Nothing is running; Ctrl-D leaves.");
+                conversation.console.screen.print_notice("Nothing is running; Ctrl-D leaves.");
                 continue;
             }
             Some(InputEvent::End) => return Ok(Ending::InOrder),
             Some(InputEvent::Failed(why)) => {
-                conversation.console.screen.complain(&format!("cannot read standard input: {why}"));
+                conversation
+                    .console
+                    .screen
+                    .print_error(&format!("cannot read standard input: {why}"));
                 return Ok(Ending::CutOff);
             }
             None => return Ok(Ending::CutOff),
@@ -182,11 +185,11 @@ async fn talk(conversation: &mut Conversation) -> anyhow::Result<Ending> {
         }
         let next = match typed {
             Typed::Empty => continue,
-            Typed::Prompt(text) => conversation.take_turn(text, Manner::InContext).await?,
-            Typed::Pass(text) => conversation.take_turn(text, Manner::Alone).await?,
+            Typed::Prompt(text) => conversation.take_turn(text, PreamblePolicy::InContext).await?,
+            Typed::Pass(text) => conversation.take_turn(text, PreamblePolicy::Alone).await?,
             Typed::Command(command) => conversation.run_command(command).await,
             Typed::Misunderstood(why) => {
-                conversation.console.screen.complain(&why);
+                conversation.console.screen.print_error(&why);
                 continue;
             }
         };
@@ -198,7 +201,7 @@ async fn talk(conversation: &mut Conversation) -> anyhow::Result<Ending> {
 
 /// Waits for a line, and handles reports of the agent meanwhile; `None` if a signal ends the
 /// program.
-async fn listen(conversation: &mut Conversation) -> anyhow::Result<Option<InputEvent>> {
+async fn next_input(conversation: &mut Conversation) -> anyhow::Result<Option<InputEvent>> {
     let ours = COMMANDS.iter().map(|(name, ..)| format!("/{name}"));
     let theirs = conversation.live.offers().iter().map(|command| format!("/{}", command.name));
     let mut commands: Vec<String> = ours.chain(theirs).collect();

@@ -188,7 +188,7 @@ fn start_clients<'scope>(scope: &'scope thread::Scope<'scope, '_>, world: &'scop
         scope.spawn(move || askers::asker(world, client));
     }
     for client in 300..302 {
-        scope.spawn(move || repls::talker(world, client));
+        scope.spawn(move || repls::repl_client(world, client));
     }
     scope.spawn(move || clients::human(world));
     scope.spawn(move || askers::answerer(world));
@@ -241,15 +241,15 @@ fn examine(machine: &Machine, ledger: &Ledger, total: &mut Totals) -> Result<Vec
     {
         anyhow::bail!("the daemon does not start any more: {status}\n{}", machine.daemon_words());
     }
-    let door = machine.door().context("the daemon does not say where it is")?;
-    let mut book = ledger.book();
-    let mut findings = std::mem::take(&mut book.findings);
-    audit::settle(&door, &mut findings);
-    let stored = audit::read(&door, &mut findings);
-    audit::compare(&door, &book, &stored, &mut findings);
-    audit::compare_files(machine, &book, &mut findings);
-    audit::leftovers(machine, &book, &mut findings);
-    total.add(&book, &stored);
+    let endpoint = machine.endpoint().context("the daemon does not say where it is")?;
+    let mut records = ledger.records();
+    let mut findings = std::mem::take(&mut records.findings);
+    audit::settle(&endpoint, &mut findings);
+    let stored = audit::read(&endpoint, &mut findings);
+    audit::compare(&endpoint, &records, &stored, &mut findings);
+    audit::compare_files(machine, &records, &mut findings);
+    audit::leftovers(machine, &records, &mut findings);
+    total.add(&records, &stored);
     Ok(findings)
 }
 
@@ -268,11 +268,11 @@ impl Totals {
         self.disk = Some(machine.disk);
     }
 
-    fn add(&mut self, book: &ledger::Book, stored: &audit::Stored) {
-        let ack = |ack: Ack| book.prompts.values().filter(|it| it.ack == ack).count();
-        let changed = book.prompts.values().filter_map(|it| it.change.as_ref());
+    fn add(&mut self, records: &ledger::LedgerRecords, stored: &audit::Stored) {
+        let ack = |ack: Ack| records.prompts.values().filter(|it| it.ack == ack).count();
+        let changed = records.prompts.values().filter_map(|it| it.change.as_ref());
         let changed = changed.filter(|(_, ack)| *ack == Ack::Done).count();
-        let said = book.said.values().filter(|(_, ack)| *ack == Ack::Done).count();
+        let said = records.said.values().filter(|(_, ack)| *ack == Ack::Done).count();
         let messages: usize = stored.logs.values().map(Vec::len).sum();
         let counts = [
             ("prompts acknowledged", ack(Ack::Done)),
@@ -280,10 +280,10 @@ impl Totals {
             ("prompts refused", ack(Ack::Refused)),
             ("prompts changed in the queue", changed),
             ("messages stored", messages),
-            ("messages shown to watchers", book.shown.len()),
-            ("permissions answered", book.verdicts.len()),
-            ("questions asked", book.asked.len()),
-            ("questions answered", book.answered.len()),
+            ("messages shown to watchers", records.shown.len()),
+            ("permissions answered", records.verdicts.len()),
+            ("questions asked", records.asked.len()),
+            ("questions answered", records.answered.len()),
             ("turns in REPLs", said),
             ("sessions", stored.logs.len()),
         ];

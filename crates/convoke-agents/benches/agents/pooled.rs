@@ -98,7 +98,7 @@ impl Pooled {
         let place = watch::Sender::new(0);
         let launch = self.launch.clone();
         let seat = self.pool.acquire("a", launch, self.to_session.clone(), place).await?;
-        seat.send(Order::Prompt { turn, text: text.to_owned(), enclosed: Vec::new() }).await?;
+        seat.send(Order::Prompt { turn, text: text.to_owned(), attachments: Vec::new() }).await?;
         let mut pieces = 0;
         loop {
             match self.reports.recv().await.ok_or("the agent went away")? {

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::catalogue::Mentions;
-use crate::driver::{Enclosed, Enclosure};
+use crate::driver::{AttachmentContent, PromptAttachment};
 
 /// The content types that an agent accepts besides text and links, which all agents accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Takes {
+pub(super) struct AcceptedContent {
     image: bool,
     audio: bool,
     embedded: bool,
@@ -15,7 +15,7 @@ pub(super) struct Takes {
     mentions: bool,
 }
 
-impl Takes {
+impl AcceptedContent {
     /// From an agent's response to `initialize`.
     pub(super) fn of(hello: &Value, mentions: Mentions) -> Self {
         let can = |what: &str| {
@@ -42,45 +42,61 @@ pub(super) struct Content {
 }
 
 /// The blocks of a prompt.
-pub(super) fn blocks(text: &str, enclosed: &[Enclosure], takes: Takes) -> Content {
+pub(super) fn blocks(
+    text: &str,
+    attachments: &[PromptAttachment],
+    accepted: AcceptedContent,
+) -> Content {
     let mut blocks = Vec::new();
     let mut by_path = Vec::new();
-    for enclosure in enclosed {
-        match (&enclosure.content, takes) {
-            (Enclosed::Image { media_type, data }, Takes { image: true, .. }) => {
+    for attachment in attachments {
+        match (&attachment.content, accepted) {
+            (
+                AttachmentContent::Image { media_type, data },
+                AcceptedContent { image: true, .. },
+            ) => {
                 blocks.push(json!({"type": "image", "mimeType": media_type, "data": data}));
             }
-            (Enclosed::Audio { media_type, data }, Takes { audio: true, .. }) => {
+            (
+                AttachmentContent::Audio { media_type, data },
+                AcceptedContent { audio: true, .. },
+            ) => {
                 blocks.push(json!({"type": "audio", "mimeType": media_type, "data": data}));
             }
-            (Enclosed::Text { media_type, text }, Takes { embedded: true, .. }) => {
-                blocks.push(resource(enclosure, Some(media_type), text));
-            }
-            (Enclosed::Mention { text: Some(text) }, Takes { mentions: true, .. }) => {
-                blocks.push(resource(enclosure, None, text));
-            }
-            (Enclosed::Mention { .. }, _) => blocks.push(link(enclosure, None, None)),
-            (Enclosed::Text { media_type, text }, _) => {
-                blocks.push(link(enclosure, Some(media_type), Some(text.len() as u64)));
-            }
-            (Enclosed::File { media_type, size }, _) => {
-                blocks.push(link(enclosure, Some(media_type), Some(*size)));
+            (
+                AttachmentContent::Text { media_type, text },
+                AcceptedContent { embedded: true, .. },
+            ) => {
+                blocks.push(resource(attachment, Some(media_type), text));
             }
             (
-                Enclosed::Image { media_type, .. }
-                | Enclosed::Audio { media_type, .. }
-                | Enclosed::Document { media_type, .. },
+                AttachmentContent::Mention { text: Some(text) },
+                AcceptedContent { mentions: true, .. },
+            ) => {
+                blocks.push(resource(attachment, None, text));
+            }
+            (AttachmentContent::Mention { .. }, _) => blocks.push(link(attachment, None, None)),
+            (AttachmentContent::Text { media_type, text }, _) => {
+                blocks.push(link(attachment, Some(media_type), Some(text.len() as u64)));
+            }
+            (AttachmentContent::File { media_type, size }, _) => {
+                blocks.push(link(attachment, Some(media_type), Some(*size)));
+            }
+            (
+                AttachmentContent::Image { media_type, .. }
+                | AttachmentContent::Audio { media_type, .. }
+                | AttachmentContent::Document { media_type, .. },
                 _,
             ) => {
-                blocks.push(link(enclosure, Some(media_type), None));
-                if !matches!(enclosure.content, Enclosed::Document { .. }) {
-                    by_path.push(enclosure.name.as_str());
+                blocks.push(link(attachment, Some(media_type), None));
+                if !matches!(attachment.content, AttachmentContent::Document { .. }) {
+                    by_path.push(attachment.name.as_str());
                 }
             }
         }
     }
     // The text comes first: agents parse commands at its beginning.
-    blocks.insert(0, json!({"type": "text", "text": with_paths(text, enclosed, takes)}));
+    blocks.insert(0, json!({"type": "text", "text": with_paths(text, attachments, accepted)}));
     let advice = (!by_path.is_empty()).then(|| {
         let names = by_path.join(", ");
         format!("This agent takes no such attachments; it was given the path of {names}.")
@@ -89,17 +105,17 @@ pub(super) fn blocks(text: &str, enclosed: &[Enclosure], takes: Takes) -> Conten
 }
 
 /// The text, with the paths of attachments that are passed as files: not every agent follows links.
-fn with_paths(text: &str, enclosed: &[Enclosure], takes: Takes) -> String {
-    let is_file = |it: &&Enclosure| match &it.content {
-        Enclosed::File { .. } | Enclosed::Document { .. } => true,
-        Enclosed::Image { .. } => !takes.image,
-        Enclosed::Audio { .. } => !takes.audio,
-        Enclosed::Text { .. } => !takes.embedded,
+fn with_paths(text: &str, attachments: &[PromptAttachment], accepted: AcceptedContent) -> String {
+    let is_file = |it: &&PromptAttachment| match &it.content {
+        AttachmentContent::File { .. } | AttachmentContent::Document { .. } => true,
+        AttachmentContent::Image { .. } => !accepted.image,
+        AttachmentContent::Audio { .. } => !accepted.audio,
+        AttachmentContent::Text { .. } => !accepted.embedded,
         // The text mentions it already.
-        Enclosed::Mention { .. } => false,
+        AttachmentContent::Mention { .. } => false,
     };
     let mut text = text.to_owned();
-    for file in enclosed.iter().filter(is_file) {
+    for file in attachments.iter().filter(is_file) {
         if !text.is_empty() {
             text.push('\n');
         }
@@ -108,14 +124,15 @@ fn with_paths(text: &str, enclosed: &[Enclosure], takes: Takes) -> String {
     text
 }
 
-fn resource(enclosure: &Enclosure, media_type: Option<&str>, text: &str) -> Value {
-    let mut resource = json!({"uri": enclosure.uri(), "text": text});
+fn resource(attachment: &PromptAttachment, media_type: Option<&str>, text: &str) -> Value {
+    let mut resource = json!({"uri": attachment.uri(), "text": text});
     set(&mut resource, "mimeType", media_type);
     json!({"type": "resource", "resource": resource})
 }
 
-fn link(enclosure: &Enclosure, media_type: Option<&str>, size: Option<u64>) -> Value {
-    let mut link = json!({"type": "resource_link", "uri": enclosure.uri(), "name": enclosure.name});
+fn link(attachment: &PromptAttachment, media_type: Option<&str>, size: Option<u64>) -> Value {
+    let mut link =
+        json!({"type": "resource_link", "uri": attachment.uri(), "name": attachment.name});
     set(&mut link, "mimeType", media_type);
     set(&mut link, "size", size);
     link
@@ -132,35 +149,46 @@ fn set(object: &mut Value, field: &str, value: Option<impl Into<Value>>) {
 mod tests {
     use super::*;
 
-    fn enclosed() -> Vec<Enclosure> {
-        let enclosure = |name: &str, path: &str, content: Enclosed| Enclosure {
+    fn attachments() -> Vec<PromptAttachment> {
+        let attachment = |name: &str, path: &str, content: AttachmentContent| PromptAttachment {
             name: name.to_owned(),
             path: path.into(),
             content,
         };
         let (media_type, data) = ("image/png".to_owned(), "iVBO".to_owned());
         vec![
-            enclosure("shot.png", "/tmp/a/shot 1.png", Enclosed::Image { media_type, data }),
-            enclosure(
+            attachment(
+                "shot.png",
+                "/tmp/a/shot 1.png",
+                AttachmentContent::Image { media_type, data },
+            ),
+            attachment(
                 "log",
                 "/tmp/a/log",
-                Enclosed::Text { media_type: "text/plain".to_owned(), text: "oops".to_owned() },
+                AttachmentContent::Text {
+                    media_type: "text/plain".to_owned(),
+                    text: "oops".to_owned(),
+                },
             ),
-            enclosure(
+            attachment(
                 "data.bin",
                 "/tmp/a/data.bin",
-                Enclosed::File { media_type: "application/octet-stream".to_owned(), size: 3 },
+                AttachmentContent::File {
+                    media_type: "application/octet-stream".to_owned(),
+                    size: 3,
+                },
             ),
-            enclosure(
+            attachment(
                 "src/main.rs",
                 "/w/src/main.rs",
-                Enclosed::Mention { text: Some("fn".to_owned()) },
+                AttachmentContent::Mention { text: Some("fn".to_owned()) },
             ),
         ]
     }
 
     fn shown(hello: &Value, mentions: Mentions) -> String {
-        let content = blocks("look @src/main.rs", &enclosed(), Takes::of(hello, mentions));
+        let content =
+            blocks("look @src/main.rs", &attachments(), AcceptedContent::of(hello, mentions));
         let lines: Vec<String> = content.blocks.iter().map(ToString::to_string).collect();
         format!("{}\n{:?}", lines.join("\n"), content.advice)
     }

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::content::Takes;
+use super::content::AcceptedContent;
 use super::host::{Host, UnknownFile, Work};
 use super::listing;
 use super::offer::Offers;
@@ -52,7 +52,7 @@ pub(super) struct Dialogue {
     /// deadline.
     held: Option<(HeldPrompt, Instant)>,
     /// The content types that the agent accepts in a prompt besides text.
-    takes: Takes,
+    accepted: AcceptedContent,
     /// Convoke's requests that the agent has not answered.
     pending: BTreeMap<u64, Pending>,
     last_id: u64,
@@ -105,7 +105,7 @@ impl Dialogue {
             logins: Vec::new(),
             offered: Vec::new(),
             held: None,
-            takes: Takes::default(),
+            accepted: AcceptedContent::default(),
             pending: BTreeMap::new(),
             last_id: 0,
             answer: None,
@@ -150,8 +150,8 @@ impl Dialogue {
     }
 
     /// Records the content types that the agent accepts in a prompt besides text.
-    pub(super) const fn learn_takes(&mut self, takes: Takes) {
-        self.takes = takes;
+    pub(super) const fn learn_accepted_content(&mut self, accepted: AcceptedContent) {
+        self.accepted = accepted;
     }
 
     /// Records the login methods of the agent.
@@ -190,8 +190,8 @@ impl Dialogue {
     /// Handles an order.
     pub(super) fn order(&mut self, order: Order, now: Instant) {
         match order {
-            Order::Prompt { turn, text, enclosed } => {
-                self.prompt_or_hold(HeldPrompt { turn, text, enclosed }, now);
+            Order::Prompt { turn, text, attachments } => {
+                self.prompt_or_hold(HeldPrompt { turn, text, attachments }, now);
             }
             Order::Cancel => self.cancel(now),
             Order::End => self.end_session(now),
@@ -305,7 +305,7 @@ impl Dialogue {
     /// Queues a report for the session.
     fn report(&mut self, report: Report) {
         if let Some(turn) = &mut self.turn {
-            turn.witness(&report);
+            turn.record_output(&report);
         }
         self.outbox.reports.push_back(report);
     }

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 use super::dialogue::Dialogue;
-use super::host::Worked;
+use super::host::WorkResult;
 use super::wire::Outcome;
 use crate::driver::{DriverRequest, reserve};
 use crate::lines::{BackgroundWriter, Line, Reader, Writer, skipped};
@@ -42,7 +42,7 @@ pub(super) struct EventLoop {
 }
 
 /// The result of work for a request of the agent.
-type Served = (Value, Worked);
+type Served = (Value, WorkResult);
 
 /// Why a conversation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,7 +174,7 @@ impl EventLoop {
 
     fn served(&mut self, served: Result<Served, tokio::task::JoinError>) {
         match served {
-            Ok((id, worked)) => self.dialogue.worked(id, worked),
+            Ok((id, result)) => self.dialogue.finish_work(id, result),
             Err(error) => tracing::error!(%error, "work for an agent was broken off"),
         }
     }

@@ -87,7 +87,7 @@ pub(super) struct ProtectedChange {
 
 /// Why a file cannot be read or written.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Trouble {
+pub(super) enum FileError {
     #[error("{} is outside of the workspace", .0.display())]
     Outside(PathBuf),
     #[error("{} does not exist", .0.display())]
@@ -98,14 +98,14 @@ pub(super) enum Trouble {
     Io { path: PathBuf, source: io::Error },
 }
 
-impl From<Trouble> for Fault {
-    fn from(trouble: Trouble) -> Self {
-        let code = match &trouble {
-            Trouble::Outside(_) | Trouble::Unfit { .. } => BAD_PARAMS,
-            Trouble::Missing(_) => NOT_FOUND,
-            Trouble::Io { .. } => INTERNAL,
+impl From<FileError> for Fault {
+    fn from(error: FileError) -> Self {
+        let code = match &error {
+            FileError::Outside(_) | FileError::Unfit { .. } => BAD_PARAMS,
+            FileError::Missing(_) => NOT_FOUND,
+            FileError::Io { .. } => INTERNAL,
         };
-        Self::new(code, trouble.to_string())
+        Self::new(code, error.to_string())
     }
 }
 
@@ -145,21 +145,22 @@ impl Files {
     }
 
     /// Reads some lines of a text.
-    pub(super) fn read(&self, path: &Path, lines: Lines) -> Result<String, Trouble> {
+    pub(super) fn read(&self, path: &Path, lines: Lines) -> Result<String, FileError> {
         match (self.read_inside(path, lines), &self.inner.outside) {
-            (Err(Trouble::Outside(_)), Some(outside)) => outside.read(path, lines),
+            (Err(FileError::Outside(_)), Some(outside)) => outside.read(path, lines),
             (read, _) => read,
         }
     }
 
-    fn read_inside(&self, path: &Path, lines: Lines) -> Result<String, Trouble> {
+    fn read_inside(&self, path: &Path, lines: Lines) -> Result<String, FileError> {
         let (folder, name) = self.inner.folder_of(path, Missing::Report)?;
         let file = open_plain(&folder, &name, OpenOptions::new().read(true), path)?;
-        let found = file.metadata().map_err(|source| trouble(path, source))?;
+        let found = file.metadata().map_err(|source| file_error(path, source))?;
         if self.inner.hidden.contains(&(found.dev(), found.ino())) {
             return Err(outside(path));
         }
-        let text = select(BufReader::new(file), lines).map_err(|source| trouble(path, source))?;
+        let text =
+            select(BufReader::new(file), lines).map_err(|source| file_error(path, source))?;
         match text {
             Some(text) => String::from_utf8(text).map_err(|_| unfit(path, "is not UTF-8 text")),
             None => Err(unfit(path, "is larger than 10 MiB")),
@@ -168,7 +169,7 @@ impl Files {
 
     /// Replaces the text of a file atomically, and creates missing folders. A protected file is not
     /// written; [`Self::write_protected`] does that once the user has allowed it.
-    pub(super) fn write(&self, path: &Path, text: &str) -> Result<Written, Trouble> {
+    pub(super) fn write(&self, path: &Path, text: &str) -> Result<Written, FileError> {
         if text.len() as u64 > TEXT_BYTES_MAX {
             return Err(unfit(path, "would be larger than 10 MiB"));
         }
@@ -189,7 +190,7 @@ impl Files {
     }
 
     /// Makes a change of a protected file that the user has allowed, if the file is still as the user saw it.
-    pub(super) fn write_protected(&self, change: &ProtectedChange) -> Result<(), Trouble> {
+    pub(super) fn write_protected(&self, change: &ProtectedChange) -> Result<(), FileError> {
         let path = &change.path;
         let steps = self.inner.resolve(path)?;
         if steps.iter().collect::<PathBuf>() != change.inside
@@ -204,17 +205,17 @@ impl Files {
 
 impl Inner {
     /// The text of a protected file, if it exists, and if it can be shown whole.
-    fn protected_text(&self, path: &Path, steps: &[OsString]) -> Result<Option<String>, Trouble> {
+    fn protected_text(&self, path: &Path, steps: &[OsString]) -> Result<Option<String>, FileError> {
         let opened = self.open_folder(path, steps, Missing::Report).and_then(|(folder, name)| {
             open_plain(&folder, &name, OpenOptions::new().read(true), path)
         });
         let file = match opened {
-            Err(Trouble::Missing(_)) => return Ok(None),
+            Err(FileError::Missing(_)) => return Ok(None),
             opened => opened?,
         };
         let mut text = Vec::new();
         let mut head = file.take(PROTECTED_BYTES_MAX as u64 + 1);
-        head.read_to_end(&mut text).map_err(|source| trouble(path, source))?;
+        head.read_to_end(&mut text).map_err(|source| file_error(path, source))?;
         match String::from_utf8(text) {
             Ok(text) if text.len() <= PROTECTED_BYTES_MAX => Ok(Some(text)),
             Ok(_) | Err(_) => Err(unfit(path, PROTECTED)),
@@ -222,21 +223,21 @@ impl Inner {
     }
 
     /// Replaces the file at the end of resolved steps.
-    fn write(&self, path: &Path, steps: &[OsString], text: &str) -> Result<(), Trouble> {
+    fn write(&self, path: &Path, steps: &[OsString], text: &str) -> Result<(), FileError> {
         // Opens the path components that were checked: a link that is swapped in meanwhile is not
         // followed.
         let (folder, name) = self.open_folder(path, steps, Missing::Create)?;
         // A file without write permission is not replaced either.
         let mode = match open_plain(&folder, &name, OpenOptions::new().write(true), path) {
-            Ok(old) => Some(old.metadata().map_err(|source| trouble(path, source))?.mode()),
-            Err(Trouble::Missing(_)) => None,
+            Ok(old) => Some(old.metadata().map_err(|source| file_error(path, source))?.mode()),
+            Err(FileError::Missing(_)) => None,
             Err(other) => return Err(other),
         };
-        self.replace(&folder, &name, text, mode).map_err(|source| trouble(path, source))
+        self.replace(&folder, &name, text, mode).map_err(|source| file_error(path, source))
     }
 
     /// The folder that holds a file, and the file's name in it.
-    fn folder_of(&self, path: &Path, missing: Missing) -> Result<(Dir, OsString), Trouble> {
+    fn folder_of(&self, path: &Path, missing: Missing) -> Result<(Dir, OsString), FileError> {
         let steps = self.resolve(path)?;
         self.open_folder(path, &steps, missing)
     }
@@ -247,19 +248,20 @@ impl Inner {
         path: &Path,
         steps: &[OsString],
         missing: Missing,
-    ) -> Result<(Dir, OsString), Trouble> {
+    ) -> Result<(Dir, OsString), FileError> {
         let Some((name, steps)) = steps.split_last() else {
             return Err(unfit(path, "is a folder"));
         };
-        let mut folder = self.folder.try_clone().map_err(|source| trouble(path, source))?;
+        let mut folder = self.folder.try_clone().map_err(|source| file_error(path, source))?;
         for step in steps {
-            folder = self.descend(&folder, step, missing).map_err(|error| trouble(path, error))?;
+            folder =
+                self.descend(&folder, step, missing).map_err(|error| file_error(path, error))?;
         }
         Ok((folder, name.clone()))
     }
 
     /// The path components from the workspace to a file, with links resolved as far as they exist.
-    fn resolve(&self, path: &Path) -> Result<Vec<OsString>, Trouble> {
+    fn resolve(&self, path: &Path) -> Result<Vec<OsString>, FileError> {
         let inside = match path.is_absolute() {
             true => path.strip_prefix(&self.path).map_err(|_| outside(path))?,
             false => path,
@@ -276,7 +278,7 @@ impl Inner {
                     new.push(existing.file_name().ok_or_else(|| outside(path))?.to_owned());
                     existing.pop();
                 }
-                Err(source) => return Err(trouble(path, source)),
+                Err(source) => return Err(file_error(path, source)),
             }
         };
         let mut steps = Vec::new();
@@ -342,11 +344,11 @@ fn open_plain(
     name: &OsStr,
     options: &mut OpenOptions,
     path: &Path,
-) -> Result<File, Trouble> {
+) -> Result<File, FileError> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let options = options.custom_flags(flags.bits().cast_signed());
-    let file = folder.open_with(name, options).map_err(|source| trouble(path, source))?;
-    let found = file.metadata().map_err(|source| trouble(path, source))?;
+    let file = folder.open_with(name, options).map_err(|source| file_error(path, source))?;
+    let found = file.metadata().map_err(|source| file_error(path, source))?;
     if found.is_file() { Ok(file) } else { Err(unfit(path, "is not a regular file")) }
 }
 
@@ -377,25 +379,25 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
     Ok((found.dev(), found.ino()))
 }
 
-fn outside(path: &Path) -> Trouble {
+fn outside(path: &Path) -> FileError {
     tracing::info!(path = %path.display(), "an agent asked for a file outside of its workspace");
-    Trouble::Outside(path.to_owned())
+    FileError::Outside(path.to_owned())
 }
 
-fn unfit(path: &Path, what: &'static str) -> Trouble {
-    Trouble::Unfit { path: path.to_owned(), what }
+fn unfit(path: &Path, what: &'static str) -> FileError {
+    FileError::Unfit { path: path.to_owned(), what }
 }
 
-fn trouble(path: &Path, source: io::Error) -> Trouble {
+fn file_error(path: &Path, source: io::Error) -> FileError {
     let kind = source.kind();
     if kind == io::ErrorKind::NotFound {
-        return Trouble::Missing(path.to_owned());
+        return FileError::Missing(path.to_owned());
     }
     // A refusal that is not from the kernel is for a path that leads outside or is hidden.
     if kind == io::ErrorKind::PermissionDenied && source.raw_os_error().is_none() {
         return outside(path);
     }
-    Trouble::Io { path: path.to_owned(), source }
+    FileError::Io { path: path.to_owned(), source }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::auth;
-use super::content::Takes;
+use super::content::AcceptedContent;
 use super::event_loop::{End, EventLoop};
 use super::update::UpdateSource;
 use super::wire::{AUTH_REQUIRED, Fault, NO_METHOD, Outcome};
@@ -22,7 +22,7 @@ const SETTLE_QUIET: Duration = Duration::from_millis(300);
 const SETTLE_MAX: Duration = Duration::from_secs(2);
 
 /// Introduces Convoke and opens the session. [`Error::Gone`] means that the agent closed its pipes.
-pub(super) async fn shake(event_loop: &mut EventLoop, launch: &Launch) -> Result<Started> {
+pub(super) async fn perform(event_loop: &mut EventLoop, launch: &Launch) -> Result<Started> {
     let hello = call(event_loop, "initialize", introduction()).await?;
     let hello = hello.map_err(|fault| Error::Refused { detail: fault.detail() })?;
     check_version(&hello)?;
@@ -33,7 +33,7 @@ pub(super) async fn shake(event_loop: &mut EventLoop, launch: &Launch) -> Result
         event_loop.dialogue.adapt_to(name);
     }
     let abilities = abilities(&hello);
-    event_loop.dialogue.learn_takes(Takes::of(&hello, launch.mentions));
+    event_loop.dialogue.learn_accepted_content(AcceptedContent::of(&hello, launch.mentions));
     let opened = match &launch.start {
         Start::New { .. } => open(event_loop, launch).await,
         Start::Resume { agent_session } => {

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use serde_json::{Value, json};
 use tokio::task::JoinError;
 
-use super::files::{Files, Lines, ProtectedChange, Trouble, Written};
+use super::files::{FileError, Files, Lines, ProtectedChange, Written};
 use super::terminal::{Order, Terminals};
 use super::wire::{BAD_PARAMS, Fault, INTERNAL, Outcome};
 
@@ -37,10 +37,10 @@ pub(super) enum Served {
 }
 
 /// A future that serves a request.
-pub(super) type Work = Pin<Box<dyn Future<Output = Worked> + Send>>;
+pub(super) type Work = Pin<Box<dyn Future<Output = WorkResult> + Send>>;
 
 /// The result of work for a request.
-pub(super) enum Worked {
+pub(super) enum WorkResult {
     /// The response.
     Answer(Outcome),
     /// The human must decide whether this is written.
@@ -83,8 +83,8 @@ impl Host {
         };
         let (files, unknown_file) = (self.files.clone(), self.unknown_file);
         Ok(Served::Soon(aside(move || {
-            Worked::Answer(match files.read(&path, lines) {
-                Err(Trouble::Missing(_)) if unknown_file == UnknownFile::Empty => {
+            WorkResult::Answer(match files.read(&path, lines) {
+                Err(FileError::Missing(_)) if unknown_file == UnknownFile::Empty => {
                     Ok(json!({"content": ""}))
                 }
                 read => read.map(|text| json!({"content": text})).map_err(Fault::from),
@@ -97,9 +97,9 @@ impl Host {
         let content = text(params, "content")?.to_owned();
         let files = self.files.clone();
         Ok(Served::Soon(aside(move || match files.write(&path, &content) {
-            Ok(Written::Done) => Worked::Answer(Ok(json!({}))),
-            Ok(Written::Protected(change)) => Worked::Asks(change),
-            Err(trouble) => Worked::Answer(Err(trouble.into())),
+            Ok(Written::Done) => WorkResult::Answer(Ok(json!({}))),
+            Ok(Written::Protected(change)) => WorkResult::Asks(change),
+            Err(error) => WorkResult::Answer(Err(error.into())),
         })))
     }
 
@@ -109,7 +109,7 @@ impl Host {
         aside(move || {
             let written = files.write_protected(&change);
             let outcome = written.map(|()| json!({})).map_err(Fault::from);
-            Worked::Wrote { change, outcome }
+            WorkResult::Wrote { change, outcome }
         })
     }
 
@@ -143,16 +143,16 @@ impl Host {
 
     fn wait(&self, params: &Value) -> Result<Served, Fault> {
         let exit = self.terminals.exit(text(params, "terminalId")?)?;
-        Ok(Served::Later(Box::pin(async { Worked::Answer(exit.await) })))
+        Ok(Served::Later(Box::pin(async { WorkResult::Answer(exit.await) })))
     }
 }
 
 /// Runs blocking work on a separate thread.
-fn aside(work: impl FnOnce() -> Worked + Send + 'static) -> Work {
+fn aside(work: impl FnOnce() -> WorkResult + Send + 'static) -> Work {
     let task = tokio::task::spawn_blocking(work);
     Box::pin(async {
         let broken = |error: JoinError| Fault::new(INTERNAL, error.to_string());
-        task.await.unwrap_or_else(|error| Worked::Answer(Err(broken(error))))
+        task.await.unwrap_or_else(|error| WorkResult::Answer(Err(broken(error))))
     })
 }
 

@@ -69,14 +69,14 @@ impl Offers {
         self.switches = options.iter().filter(|option| is_switch(option)).filter_map(id).collect();
         let has_models = settings.iter().any(|it| it.category.as_deref() == Some(MODEL));
         settings.extend(self.models.clone().filter(|_| !has_models));
-        news(&mut self.settings, SessionState::Settings { settings })
+        if_changed(&mut self.settings, SessionState::Settings { settings })
     }
 
     /// All commands, from `available_commands_update`.
     pub(super) fn commands(&mut self, update: &Value) -> Option<SessionState> {
         let commands = update.get("availableCommands")?.as_array()?;
         let commands = commands.iter().take(ENTRIES_MAX).filter_map(command).collect();
-        news(&mut self.commands, SessionState::Commands { commands })
+        if_changed(&mut self.commands, SessionState::Commands { commands })
     }
 
     /// The method and parameters, besides the session, that change a setting.
@@ -104,7 +104,7 @@ impl Offers {
 }
 
 /// The offer, unless it equals the last reported one.
-fn news(last: &mut Option<SessionState>, offer: SessionState) -> Option<SessionState> {
+fn if_changed(last: &mut Option<SessionState>, offer: SessionState) -> Option<SessionState> {
     if last.as_ref() == Some(&offer) {
         return None;
     }

@@ -96,7 +96,7 @@ impl Translator {
         let usage = answer.get("usage")?;
         let (input_tokens, output_tokens) =
             (count(usage, "inputTokens"), count(usage, "outputTokens"));
-        let counted = said_something(Usage { input_tokens, output_tokens, ..Usage::default() })?;
+        let counted = non_empty(Usage { input_tokens, output_tokens, ..Usage::default() })?;
         let Some(before) = &mut self.counted else { return Some(counted) };
         let before = std::mem::replace(before, counted.clone());
         // A count that decreased was reset.
@@ -167,10 +167,10 @@ fn context(update: &Value) -> Option<Usage> {
         Some(Cost { amount: cost.get("amount")?.as_f64()?, currency })
     });
     let (context_used, context_size) = (count(update, "used"), count(update, "size"));
-    said_something(Usage { context_used, context_size, cost, ..Usage::default() })
+    non_empty(Usage { context_used, context_size, cost, ..Usage::default() })
 }
 
-fn said_something(usage: Usage) -> Option<Usage> {
+fn non_empty(usage: Usage) -> Option<Usage> {
     Some(usage).filter(|usage| *usage != Usage::default())
 }
 

@@ -20,7 +20,7 @@ const TALK: [&str; 9] = [
 ];
 
 /// The arguments of a process for a conversation.
-pub(super) fn to_talk(launch: &Launch, servers: Option<&Path>) -> Result<Vec<String>> {
+pub(super) fn for_conversation(launch: &Launch, servers: Option<&Path>) -> Result<Vec<String>> {
     let known = |id| {
         let cannot = |error: Error| Error::CannotResume { detail: error.to_string() };
         checked(id).map_err(cannot)

@@ -23,7 +23,7 @@ use convoke_core::state::SessionState;
 use convoke_core::turn::{FailureKind, Stop};
 use serde_json::{Value, json};
 
-use crate::driver::{Enclosure, Order, Random};
+use crate::driver::{Order, PromptAttachment, Random};
 
 use answer::Answer;
 use control::ControlRequests;
@@ -31,7 +31,7 @@ use human::Ask;
 use offer::Offer;
 use tool::Calls;
 
-pub(super) use offer::Greeting;
+pub(super) use offer::InitializeOutcome;
 
 /// Characters of an unknown frame that are stored.
 const UNKNOWN_CHARS_MAX: usize = 4096;
@@ -115,9 +115,9 @@ impl Conversation {
     }
 
     /// Handles an order.
-    pub(super) fn obey(&mut self, order: Order) -> Vec<Step> {
+    pub(super) fn handle_order(&mut self, order: Order) -> Vec<Step> {
         match order {
-            Order::Prompt { turn, text, enclosed } => self.prompt(turn, &text, &enclosed),
+            Order::Prompt { turn, text, attachments } => self.prompt(turn, &text, &attachments),
             // Claude works only in turns, so there is nothing else to stop.
             Order::Cancel | Order::End => self.cancel(),
             Order::Reply { request, reply } => self.reply(request, reply),
@@ -134,7 +134,7 @@ impl Conversation {
         mem::take(&mut self.steps)
     }
 
-    fn prompt(&mut self, place: Seq, text: &str, enclosed: &[Enclosure]) {
+    fn prompt(&mut self, place: Seq, text: &str, attachments: &[PromptAttachment]) {
         if self.turn.is_some() {
             // Claude would merge both into one turn with one result.
             let stop = Stop::failed(FailureKind::Internal, "another turn was still running");
@@ -143,7 +143,7 @@ impl Conversation {
         let message = self.new_id();
         self.send(json!({
             "type": "user",
-            "message": {"role": "user", "content": content::of_prompt(text, enclosed)},
+            "message": {"role": "user", "content": content::of_prompt(text, attachments)},
             "parent_tool_use_id": null,
             "session_id": "",
             "uuid": message,

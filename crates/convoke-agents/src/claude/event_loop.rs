@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::timeout;
 
-use super::conversation::{Conversation, Greeting, Step};
+use super::conversation::{Conversation, InitializeOutcome, Step};
 use crate::driver::{DriverRequest, reserve};
 use crate::lines::{BackgroundWriter, Line, Reader, Writer, skipped};
 use crate::process::Pipes;
@@ -64,13 +64,13 @@ impl EventLoop {
     /// means that its output ended.
     ///
     /// Its offers are reported later, when there is a session.
-    pub(super) async fn greet(&mut self) -> Result<Option<String>> {
-        let steps = self.conversation.greet();
+    pub(super) async fn initialize(&mut self) -> Result<Option<String>> {
+        let steps = self.conversation.initialize();
         self.take(steps);
         loop {
-            match self.conversation.greeting() {
-                Some(Greeting::Ready { version }) => return Ok(version.clone()),
-                Some(Greeting::Refused { error }) => {
+            match self.conversation.initialize_outcome() {
+                Some(InitializeOutcome::Ready { version }) => return Ok(version.clone()),
+                Some(InitializeOutcome::Refused { error }) => {
                     return Err(Error::Refused { detail: error.clone() });
                 }
                 None => {}
@@ -168,7 +168,7 @@ impl EventLoop {
     fn follow(&mut self, request: Option<DriverRequest>) -> ControlFlow<End> {
         match request {
             Some(DriverRequest::Order(order)) => {
-                let steps = self.conversation.obey(order);
+                let steps = self.conversation.handle_order(order);
                 self.take(steps);
             }
             Some(DriverRequest::List { reply, .. }) => {

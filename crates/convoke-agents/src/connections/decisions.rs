@@ -73,7 +73,7 @@ impl Decisions {
     }
 
     /// Answers at once if it is decided; else returns a new request, unless one is pending.
-    pub(super) fn consider(
+    pub(super) fn decide_or_ask(
         &mut self,
         target: Target,
         reply: oneshot::Sender<Ruling>,

@@ -30,7 +30,8 @@ impl Scene {
     }
 
     fn begin_turn(&self) {
-        let prompt = Order::Prompt { turn: Seq::new(1), text: String::new(), enclosed: Vec::new() };
+        let prompt =
+            Order::Prompt { turn: Seq::new(1), text: String::new(), attachments: Vec::new() };
         assert!(self.broker.intercept(prompt).is_some(), "the agent is given its prompt");
     }
 

@@ -113,7 +113,7 @@ impl Scene {
 
     /// Asks until so many processes are there.
     async fn has(&self, processes: usize) {
-        while self.pool.census().await.processes != processes {
+        while self.pool.counts().await.processes != processes {
             tokio::task::yield_now().await;
         }
     }
@@ -131,7 +131,7 @@ async fn t10_a_process_is_kept_warm_and_reused() {
     drop(first);
     let second = scene.guest("a->b").await;
     assert!(second.seat.started.is_none(), "it had started before");
-    assert_eq!(scene.pool.census().await, Census { processes: 1, busy: 1, waiting: 0 });
+    assert_eq!(scene.pool.counts().await, PoolCounts { processes: 1, busy: 1, waiting: 0 });
 }
 
 #[tokio::test]
@@ -155,7 +155,7 @@ async fn t10_a_warm_process_is_taken_without_waiting_or_not_at_all() {
     };
     second
         .seat
-        .send(Order::Prompt { turn: Seq::new(1), text: "hi".to_owned(), enclosed: Vec::new() })
+        .send(Order::Prompt { turn: Seq::new(1), text: "hi".to_owned(), attachments: Vec::new() })
         .await
         .unwrap();
     while !matches!(second.reports.recv().await.unwrap(), Report::TurnEnded { .. }) {}
@@ -171,7 +171,7 @@ async fn t10_a_full_pool_stops_the_one_that_was_idle_longest() {
     let (first, second) = (scene.guest("first").await, scene.guest("second").await);
     drop(first);
     // Idle in this order, once the pool has heard of it.
-    while scene.pool.census().await.busy != 1 {
+    while scene.pool.counts().await.busy != 1 {
         tokio::task::yield_now().await;
     }
     drop(second);
@@ -189,7 +189,7 @@ async fn t10_a_full_pool_of_busy_processes_queues_callers_with_their_place() {
     placed(&mut second_place, 1).await;
     let (third, mut third_place) = scene.waiting("third");
     placed(&mut third_place, 2).await;
-    assert_eq!(scene.pool.census().await, Census { processes: 1, busy: 1, waiting: 2 });
+    assert_eq!(scene.pool.counts().await, PoolCounts { processes: 1, busy: 1, waiting: 2 });
     drop(busy);
     let seat = second.await.unwrap().unwrap();
     placed(&mut third_place, 1).await;
@@ -205,7 +205,7 @@ async fn t10_who_waits_for_room_is_served_in_order() {
     let mut callers = Vec::new();
     for (place, name) in ["one", "two", "one", "three", "busy"].into_iter().enumerate() {
         let (caller, _) = scene.waiting(name);
-        while scene.pool.census().await.waiting != place + 1 {
+        while scene.pool.counts().await.waiting != place + 1 {
             tokio::task::yield_now().await;
         }
         let to_list = to_list.clone();
@@ -230,7 +230,7 @@ async fn t10_no_more_processes_go_than_there_are_callers_without_room() {
     let (behind, _) = scene.waiting("busy");
     for name in ["older", "newer"] {
         drop(scene.guest(name).await);
-        while scene.pool.census().await.busy != 1 {
+        while scene.pool.counts().await.busy != 1 {
             tokio::task::yield_now().await;
         }
     }
@@ -248,10 +248,10 @@ async fn t10_two_callers_of_one_key_use_one_process_after_each_other() {
     let scene = Scene::new(2);
     let first = scene.guest("a->b").await;
     let (second, _) = scene.waiting("a->b");
-    while scene.pool.census().await.waiting != 1 {
+    while scene.pool.counts().await.waiting != 1 {
         tokio::task::yield_now().await;
     }
-    assert_eq!(scene.pool.census().await.processes, 1);
+    assert_eq!(scene.pool.counts().await.processes, 1);
     drop(first);
     assert!(second.await.unwrap().unwrap().started.is_none());
 }
@@ -261,7 +261,7 @@ async fn t10_an_idle_process_is_stopped_after_its_time() {
     let settings = Settings { idle_timeout: Duration::from_millis(20), ..SETTINGS };
     let scene = Scene::with(settings);
     let guest = scene.guest("a").await;
-    assert_eq!(scene.pool.census().await.processes, 1);
+    assert_eq!(scene.pool.counts().await.processes, 1);
     drop(guest);
     scene.has(0).await;
 }
@@ -272,7 +272,11 @@ async fn a_process_that_crashes_is_reported_and_the_next_caller_gets_another() {
     let mut guest = scene.guest("a").await;
     guest
         .seat
-        .send(Order::Prompt { turn: Seq::new(1), text: "crash".to_owned(), enclosed: Vec::new() })
+        .send(Order::Prompt {
+            turn: Seq::new(1),
+            text: "crash".to_owned(),
+            attachments: Vec::new(),
+        })
         .await
         .unwrap();
     loop {
@@ -304,10 +308,10 @@ async fn a_prepared_process_is_there_when_it_is_wanted_and_never_in_the_way() {
     scene.has(1).await;
     let guest = scene.guest("next").await;
     assert!(guest.seat.started.is_some());
-    assert_eq!(scene.pool.census().await.processes, 1);
+    assert_eq!(scene.pool.counts().await.processes, 1);
     // There is no room for another spare one.
     scene.pool.prepare("more", scene.launch()).await;
-    assert_eq!(scene.pool.census().await.processes, 1);
+    assert_eq!(scene.pool.counts().await.processes, 1);
     drop(guest);
     assert!(scene.guest("other").await.seat.started.is_some());
 }
@@ -318,11 +322,11 @@ async fn a_released_process_is_gone_also_in_the_middle_of_a_turn() {
     let guest = scene.guest("a").await;
     guest
         .seat
-        .send(Order::Prompt { turn: Seq::new(1), text: "long".to_owned(), enclosed: Vec::new() })
+        .send(Order::Prompt { turn: Seq::new(1), text: "long".to_owned(), attachments: Vec::new() })
         .await
         .unwrap();
     scene.pool.release("a").await;
-    assert_eq!(scene.pool.census().await.processes, 0);
+    assert_eq!(scene.pool.counts().await.processes, 0);
     scene.pool.release("never there").await;
 }
 
@@ -334,7 +338,7 @@ async fn t12_a_process_that_only_starts_is_killed_when_it_is_released() {
         tokio::task::yield_now().await;
     }
     scene.pool.release("stuck").await;
-    assert_eq!(scene.pool.census().await.processes, 0);
+    assert_eq!(scene.pool.counts().await.processes, 0);
     while scene.process().is_some() {
         tokio::task::yield_now().await;
     }
@@ -342,7 +346,7 @@ async fn t12_a_process_that_only_starts_is_killed_when_it_is_released() {
     // The same holds for all of them at once.
     scene.pool.prepare("again", scene.stuck()).await;
     scene.pool.stop().await;
-    assert_eq!(scene.pool.census().await.processes, 0);
+    assert_eq!(scene.pool.counts().await.processes, 0);
 }
 
 #[tokio::test]
@@ -376,7 +380,7 @@ async fn a_stopped_pool_has_no_process_and_starts_none() {
     let scene = Scene::new(2);
     let guest = scene.guest("a").await;
     scene.pool.stop().await;
-    assert_eq!(scene.pool.census().await.processes, 0);
+    assert_eq!(scene.pool.counts().await.processes, 0);
     guest.seat.closed().await;
     let (to_session, _reports) = tokio::sync::mpsc::channel(1);
     let (place, _) = tokio::sync::watch::channel(0);

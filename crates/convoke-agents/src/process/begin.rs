@@ -14,7 +14,7 @@ use tokio::process;
 use crate::connections::Gate;
 use crate::driver::{Confinement, Launch};
 use crate::leftovers::{Keeper, Record};
-use crate::sandbox::{self, Ending, Network, Supervised, TERMINATE, Word};
+use crate::sandbox::{self, Ending, Network, Supervised, SupervisorMessage, TERMINATE};
 use crate::{Error, Result};
 
 /// A started program, and the handle that ends it with all its descendants.
@@ -145,7 +145,7 @@ impl Begun {
 
 /// Parses one line of a supervisor.
 pub(crate) fn read_word(line: &[u8]) -> Option<Ended> {
-    let Word::Exited { code, signal } = serde_json::from_slice(line).ok()?;
+    let SupervisorMessage::Exited { code, signal } = serde_json::from_slice(line).ok()?;
     Some(Ended { code, signal })
 }
 

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::{self, Identity};
 use super::listeners::Wanted;
-use super::policy::{Ending, Seccomp, Text, Use, Word};
+use super::policy::{Ending, Seccomp, SupervisorMessage, Text, Use};
 use super::{leave_terminal, reading, restrict, seccomp};
 
 /// Exit codes as in shells.
@@ -106,8 +106,8 @@ fn attend(mut command: Command, program: &std::path::Path, mut control: UnixStre
         Ok(status) => status,
         Err(error) => return failure(program, &error),
     };
-    let word = Word::Exited { code: status.code(), signal: status.signal() };
-    let reported = serde_json::to_string(&word).map_err(io::Error::from);
+    let message = SupervisorMessage::Exited { code: status.code(), signal: status.signal() };
+    let reported = serde_json::to_string(&message).map_err(io::Error::from);
     if reported.and_then(|line| writeln!(control, "{line}")).is_ok() {
         // Nothing is sent; the end of the socket is the signal.
         control.read_exact(&mut [0]).ok();

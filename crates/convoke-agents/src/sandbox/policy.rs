@@ -212,7 +212,7 @@ pub(crate) enum Ending {
 
 /// A message of the supervisor on the control socket, one JSON value per line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Word {
+pub(crate) enum SupervisorMessage {
     /// The program ended.
     Exited {
         /// With this code,

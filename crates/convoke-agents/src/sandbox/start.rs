@@ -88,7 +88,7 @@ pub(crate) fn start(job: Supervised<'_>) -> io::Result<(Child, UnixStream)> {
 }
 
 /// A program to be supervised by this process itself, on its own streams.
-pub struct Here {
+pub struct ForegroundProgram {
     /// What it may do.
     pub policy: Policy,
     /// The program.
@@ -102,24 +102,24 @@ pub struct Here {
 }
 
 /// Supervises a program to its end, and returns its exit code.
-pub fn run_here(here: Here) -> crate::Result<ExitCode> {
+pub fn run_foreground(foreground: ForegroundProgram) -> crate::Result<ExitCode> {
     super::keep_descriptors_here();
-    let fail = |source| crate::Error::Workspace { path: here.workspace.clone(), source };
-    let workspace = layout::open(&here.workspace).map_err(fail)?;
+    let fail = |source| crate::Error::Workspace { path: foreground.workspace.clone(), source };
+    let workspace = layout::open(&foreground.workspace).map_err(fail)?;
     let streams = [
         io::stdin().as_fd().try_clone_to_owned()?,
         io::stdout().as_fd().try_clone_to_owned()?,
         io::stderr().as_fd().try_clone_to_owned()?,
     ];
-    let variables = here.environment.iter();
+    let variables = foreground.environment.iter();
     let plan = Plan {
-        program: here.program,
-        args: Text::of(here.args.iter().map(OsString::as_os_str)),
+        program: foreground.program,
+        args: Text::of(foreground.args.iter().map(OsString::as_os_str)),
         environment: variables
             .map(|(name, value)| (Text::from(name.as_os_str()), Text::from(value.as_os_str())))
             .collect(),
         workspace: workspace.path.clone(),
-        policy: here.policy,
+        policy: foreground.policy,
         ending: Ending::WithProgram,
     };
     supervisor::run(Job {

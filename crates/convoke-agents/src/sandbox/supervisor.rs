@@ -26,7 +26,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::enter::{Entry, View, say};
 use super::layout::{Identity, Layout, Opened};
 use super::listeners::{Listeners, Wanted};
-use super::policy::{Ending, Plan, TERMINATE, Word};
+use super::policy::{Ending, Plan, SupervisorMessage, TERMINATE};
 use super::{bubblewrap, channel};
 use crate::temp;
 use limits::Watch;
@@ -86,8 +86,8 @@ async fn supervise(job: Job) -> crate::Result<ExitCode> {
     tree::kill_all(getpid());
     watch.remove_planted();
     if let Some(mut control) = control {
-        let word = Word::Exited { code: ended.code, signal: ended.signal };
-        let line = serde_json::to_string(&word).map_err(io::Error::from)?;
+        let message = SupervisorMessage::Exited { code: ended.code, signal: ended.signal };
+        let line = serde_json::to_string(&message).map_err(io::Error::from)?;
         let is_gone = writeln!(control, "{line}").is_err();
         if is_gone && plan.ending == Ending::WithProgram {
             clear_temporary_files(plan.policy.temp.as_deref());
@@ -217,7 +217,7 @@ async fn attend(
                 return Ok(ended.unwrap_or(Ended { code, signal }.seen_through(plan.view())));
             }
             read = stage.read_line(&mut line), if plan.ending == Ending::WithControl && ended.is_none() => {
-                if let (Ok(1..), Ok(Word::Exited { code, signal })) = (&read, serde_json::from_str(&line)) {
+                if let (Ok(1..), Ok(SupervisorMessage::Exited { code, signal })) = (&read, serde_json::from_str(&line)) {
                     ended = Some(Ended { code, signal });
                     report(control, &line);
                 } else if !matches!(read, Ok(1..)) {

@@ -40,7 +40,7 @@ impl Running {
         self.turns += 1;
         let turn = Seq::new(self.turns);
         self.driver
-            .send(Order::Prompt { turn, text: text.to_owned(), enclosed: Vec::new() })
+            .send(Order::Prompt { turn, text: text.to_owned(), attachments: Vec::new() })
             .await
             .unwrap();
         turn

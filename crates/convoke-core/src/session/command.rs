@@ -108,7 +108,7 @@ pub enum Command {
         stamp: Stamp,
     },
     /// Recover an interrupted session.
-    Recover(Cut),
+    Recover(Interruption),
     /// Record that the session is on this machine now, whatever its status.
     Arrive(Box<SessionMove>),
     /// Handle a report of the agent.
@@ -139,7 +139,7 @@ pub struct Stamp {
 
 /// What interrupted a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cut {
+pub enum Interruption {
     /// The daemon was stopped or killed.
     Ended,
     /// The session's task failed.
@@ -153,7 +153,7 @@ pub enum Cut {
     },
 }
 
-impl Cut {
+impl Interruption {
     pub(super) fn stop(&self) -> Stop {
         match self {
             Self::Ended => {

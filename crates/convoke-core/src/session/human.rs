@@ -11,7 +11,7 @@ use crate::review::COMMENTS_MAX;
 use crate::turn::{self, Stop, Turn};
 use crate::user::UserName;
 
-use super::command::{Command, Cut, Decision, Effect, Refusal, Reply, Stamp};
+use super::command::{Command, Decision, Effect, Interruption, Refusal, Reply, Stamp};
 use super::{Asked, Change, Running, Session, Status};
 
 /// The longest title.
@@ -52,7 +52,7 @@ impl Session {
                 let asked = Asked { seq, request };
                 self.settle_late(&asked, Settlement { verdict, by }, stamp, decision)
             }
-            Command::Recover(cut) => Ok(self.recover(&cut, decision)),
+            Command::Recover(interruption) => Ok(self.recover(&interruption, decision)),
             Command::Arrive(moved) => {
                 let mut decision = decision;
                 decision.notice(LifecycleEvent::Moved(*moved));
@@ -167,11 +167,11 @@ impl Session {
         Ok(decision)
     }
 
-    fn recover(&self, cut: &Cut, mut decision: Decision) -> Decision {
+    fn recover(&self, interruption: &Interruption, mut decision: Decision) -> Decision {
         self.cut_off(Pending::All, &mut decision);
         // The askers exited with the daemon, so replies have no receiver.
         decision.effects.clear();
-        self.end_running(cut.stop(), &mut decision);
+        self.end_running(interruption.stop(), &mut decision);
         decision
     }
 

@@ -12,8 +12,8 @@ use convoke_core::team::Pair;
 use convoke_core::time::Timestamp;
 use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Around, Checkpointing, Engine, HistorySettings, Permissions, PoolSettings, QuestionSettings,
-    SandboxSettings, Settings, Spare, Team, TeamLimits, TeamSettings,
+    Checkpointing, Engine, HistorySettings, HostContext, Permissions, PoolSettings,
+    QuestionSettings, SandboxSettings, Settings, Spare, Team, TeamLimits, TeamSettings,
 };
 use convoke_store::{NewProject, NewSession, SessionKind, Store};
 use convoke_testkit::bench::Result;
@@ -79,7 +79,7 @@ impl Machine {
             server: None,
             node: <(String, String)>::default(),
         };
-        let around = Around {
+        let host = HostContext {
             environment: [("PATH".into(), "/usr/bin:/bin".into())].into(),
             program: std::env::current_exe()?,
             home,
@@ -87,7 +87,7 @@ impl Machine {
             random,
             mcp: None,
         };
-        let engine = Engine::open(settings, around).await?;
+        let engine = Engine::open(settings, host).await?;
         if teams > 0 {
             engine.teams().open(self.settings(teams)?, |_| {}).await?;
         }

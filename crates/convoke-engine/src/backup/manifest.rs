@@ -95,7 +95,7 @@ impl Manifest {
             }
             None => return Err(not_one(format!("its {NAME} does not name its format"))),
         }
-        understand(&value).ok_or_else(|| not_one(format!("its {NAME} is incomplete")))
+        parse(&value).ok_or_else(|| not_one(format!("its {NAME} is incomplete")))
     }
 
     /// Verifies every file of a backup, and every page of the database.
@@ -124,7 +124,7 @@ impl Manifest {
     }
 }
 
-fn understand(value: &Value) -> Option<Manifest> {
+fn parse(value: &Value) -> Option<Manifest> {
     let text = |value: &Value, name: &str| Some(value.get(name)?.as_str()?.to_owned());
     let number = |value: &Value, name: &str| value.get(name)?.as_u64();
     let database = value.get("database")?;

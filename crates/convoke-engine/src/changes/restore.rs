@@ -62,7 +62,7 @@ impl Changes {
             to_checkpoint(checkpoints, names, &to, Scope::All, guard, limits)
         });
         let restored = restored.await?;
-        self.tell(id, Some(turn), &restored).await;
+        self.add_restore_notice(id, Some(turn), &restored).await;
         Ok(restored)
     }
 
@@ -79,7 +79,7 @@ impl Changes {
             to_checkpoint(checkpoints, names, &to, Scope::All, guard, limits)
         });
         let restored = restored.await?;
-        self.tell(id, None, &restored).await;
+        self.add_restore_notice(id, None, &restored).await;
         Ok(restored)
     }
 
@@ -164,7 +164,7 @@ impl Changes {
     }
 
     /// Adds a notice about a restore to the conversation.
-    async fn tell(&self, id: SessionId, turn: Option<Seq>, restored: &Restoration) {
+    async fn add_restore_notice(&self, id: SessionId, turn: Option<Seq>, restored: &Restoration) {
         let (written, removed) = (restored.written.len() as u64, restored.removed.len() as u64);
         let notice = Notice::new(FilesEvent::FilesRestored { turn, written, removed });
         self.notice(id, notice).await;
@@ -174,14 +174,14 @@ impl Changes {
     /// Adds a notice to a session; an ended one has none.
     pub(super) async fn notice(&self, id: SessionId, notice: Notice) {
         let report = Command::Agent(Report::Noticed(notice));
-        if let Err(error) = self.sessions.carry(id, report).await {
+        if let Err(error) = self.sessions.send_command(id, report).await {
             tracing::warn!(session.id = %id, "a restore cannot be noted: {error}");
         }
     }
 
     async fn announce(&self, id: SessionId, turn: Option<Seq>) {
         if let Ok(session) = self.stored(id).await {
-            self.sessions.tell(Change::ChangesUpdated { session: Box::new(session), turn });
+            self.sessions.publish(Change::ChangesUpdated { session: Box::new(session), turn });
         }
     }
 }

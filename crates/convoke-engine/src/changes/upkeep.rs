@@ -66,7 +66,7 @@ impl Changes {
     }
 
     /// Adds a notice about each completed restore to its conversation.
-    pub(crate) async fn tell_completed(&self, completed: Vec<Completed>) {
+    pub(crate) async fn add_completed_notices(&self, completed: Vec<Completed>) {
         for Completed { session, notice } in completed {
             if let Some(session) = session {
                 self.notice(session, notice).await;
@@ -79,7 +79,7 @@ impl Changes {
         if self.sessions.settings.checkpoints == Checkpointing::Off {
             return;
         }
-        let folder = self.sessions.around.home.join("snapshots");
+        let folder = self.sessions.host.home.join("snapshots");
         let started = SystemTime::now();
         tokio::task::spawn_blocking(move || remove_stale_locks(&folder, started));
         let sessions = Arc::downgrade(&self.sessions);

@@ -22,7 +22,7 @@ impl Comparisons {
         let mut changes = self.sessions.changes.subscribe();
         tokio::spawn(async move {
             loop {
-                let Ok(stored) = StoredComparison::read(&this.sessions.around.home, &id) else {
+                let Ok(stored) = StoredComparison::read(&this.sessions.host.home, &id) else {
                     return;
                 };
                 match this.start_tests(&stored).await {
@@ -89,12 +89,12 @@ impl Comparisons {
         let mut testing = self.testing();
         // Also if it cannot be stored: then the test can run again.
         testing.remove(&session);
-        let mut stored = StoredComparison::read(&self.sessions.around.home, comparison)?;
+        let mut stored = StoredComparison::read(&self.sessions.host.home, comparison)?;
         let entry = stored.entries.iter_mut().find(|entry| entry.session == Some(session));
         if let Some(entry) = entry {
             entry.test = Some(run);
         }
-        stored.write(&self.sessions.around.home)
+        stored.write(&self.sessions.host.home)
     }
 
     async fn spec(&self, stored: &StoredSession) -> Result<ProcessSpec> {

@@ -117,7 +117,7 @@ pub(super) fn mark(changed: &Changed, cursor: &convoke_histories::Cursor) -> His
 
 /// The current time and the source of randomness of an import.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Occasion {
+pub(super) struct ImportContext {
     pub(super) now: Timestamp,
     pub(super) random: fn() -> [u8; 16],
 }
@@ -129,9 +129,9 @@ pub(super) fn record(
     chunk: Chunk,
     mark: HistoryMark,
     replaces: Option<SessionId>,
-    occasion: Occasion,
+    context: ImportContext,
 ) -> HistoryRecord {
-    let Occasion { now, random } = occasion;
+    let ImportContext { now, random } = context;
     let id = SessionId::from_random(random());
     let changed_at = changed.history.stamp.changed_at();
     let first = chunk.items.iter().find_map(|item| item.at);
@@ -154,7 +154,7 @@ pub(super) fn record(
     }
     let active_at = plausible(identity.updated_at.or(changed_at).unwrap_or(created_at), now);
     building.change(Change::Described { title: identity.title.clone(), active_at }, active_at);
-    let project = project_of(changed, identity, occasion);
+    let project = project_of(changed, identity, context);
     let Building { session, updates, .. } = building;
     let summary = session.summary().clone();
     let session = NewHistorySession { id, created_at, project, updates, summary };
@@ -191,14 +191,14 @@ fn is_waiting(history: &History, now: Timestamp) -> bool {
 }
 
 /// The project of the folder in which the agent worked; the folder of the store if that is unknown.
-fn project_of(changed: &Changed, identity: &Identity, occasion: Occasion) -> FoundProject {
+fn project_of(changed: &Changed, identity: &Identity, context: ImportContext) -> FoundProject {
     let cwd = identity.cwd.as_deref().map(Path::new).filter(|path| path.is_absolute());
     let path = cwd.unwrap_or(&changed.history.root);
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let path = if path.to_str().is_some() { path } else { PathBuf::from("/") };
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("/").to_owned();
-    let id = ProjectId::from_random((occasion.random)());
-    FoundProject { id, name, path, found_at: occasion.now }
+    let id = ProjectId::from_random((context.random)());
+    FoundProject { id, name, path, found_at: context.now }
 }
 
 /// A session that is being made.

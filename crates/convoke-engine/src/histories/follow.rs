@@ -100,11 +100,11 @@ async fn import_new(shared: &Arc<Shared>, agent: HistoryAgent) {
 
 async fn announce(shared: &Shared, added: Vec<SessionId>) {
     if added.len() > ANNOUNCED_MAX {
-        return shared.tell();
+        return shared.publish_progress();
     }
     for id in added {
         if let Ok(session) = shared.sessions.get(id).await {
-            shared.sessions.tell(Change::SessionCreated(Box::new(session)));
+            shared.sessions.publish(Change::SessionCreated(Box::new(session)));
         }
     }
 }

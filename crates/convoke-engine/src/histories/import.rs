@@ -26,7 +26,7 @@ const READERS: usize = 3;
 /// import.
 const BULK: usize = 64;
 /// How often the progress is announced.
-const TELL_EVERY: Duration = Duration::from_millis(100);
+const PUBLISH_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs the import that a user requested.
 pub(super) async fn run(shared: &Arc<Shared>, request: ImportRequest) -> Result<()> {
@@ -95,11 +95,11 @@ pub(super) async fn import_agent(
     // A conversation that continues another one comes after that one.
     let (later, first): (VecDeque<_>, VecDeque<_>) =
         queue.into_iter().partition(|(changed, _)| changed.history.may_continue());
-    let (mut added, met) = read_all(shared, plan.clone(), first, EarlierById::new()).await?;
+    let (mut added, found) = read_all(shared, plan.clone(), first, EarlierById::new()).await?;
     if later.is_empty() {
         return Ok(added);
     }
-    let mut earlier: EarlierById = met.into_iter().map(|id| (id, Earlier::Met)).collect();
+    let mut earlier: EarlierById = found.into_iter().map(|id| (id, Earlier::Found)).collect();
     if later.iter().any(|(changed, _)| changed.known.is_none()) {
         let known = shared.sessions.store.histories(name_of(agent)).await?;
         earlier.extend(known.into_iter().map(|known| {
@@ -123,24 +123,24 @@ async fn read_all(
     queue: VecDeque<(Changed, Option<Cursor>)>,
     earlier: EarlierById,
 ) -> Result<(Vec<SessionId>, Vec<RootAndId>)> {
-    let found = queue.len();
+    let queued = queue.len();
     let job = Arc::new(Job {
         shared: Arc::clone(shared),
         plan,
         queue: Mutex::new(queue),
         earlier,
-        met: Mutex::default(),
-        told: Mutex::new(Instant::now()),
+        found: Mutex::default(),
+        published_at: Mutex::new(Instant::now()),
         is_aborted: AtomicBool::new(false),
     });
-    if found > 0 {
-        job.count(|run| run.total += found as u64);
+    if queued > 0 {
+        job.count(|run| run.total += queued as u64);
     }
     let work = |_| {
         let (job, runtime) = (Arc::clone(&job), Handle::current());
         tokio::task::spawn_blocking(move || Worker::new(job, runtime).work())
     };
-    let workers: Vec<_> = (0..READERS.min(found)).map(work).collect();
+    let workers: Vec<_> = (0..READERS.min(queued)).map(work).collect();
     let mut added = Vec::new();
     let mut failed = None;
     for worker in workers {
@@ -149,15 +149,15 @@ async fn read_all(
             Ok(Err(error)) => failed = Some(error),
             Err(error) => {
                 let source = std::io::Error::other(error);
-                failed = Some(Error::Io { path: shared.sessions.around.home.clone(), source });
+                failed = Some(Error::Io { path: shared.sessions.host.home.clone(), source });
             }
         }
     }
     if job.plan.indexing == Indexing::Later {
         shared.sessions.store.index_imported();
     }
-    let met = std::mem::take(&mut *job.met.lock().unwrap_or_else(PoisonError::into_inner));
-    failed.map_or(Ok((added, met)), Err)
+    let found = std::mem::take(&mut *job.found.lock().unwrap_or_else(PoisonError::into_inner));
+    failed.map_or(Ok((added, found)), Err)
 }
 
 /// Whether a conversation changed late enough for what the user agreed to.
@@ -181,7 +181,7 @@ pub(super) struct Plan {
 pub(super) enum Earlier {
     Stored(KnownHistory),
     /// A dry run found it; it is not stored.
-    Met,
+    Found,
 }
 
 /// What the threads of an import share.
@@ -190,8 +190,8 @@ pub(super) struct Job {
     pub(super) plan: Plan,
     queue: Mutex<VecDeque<(Changed, Option<Cursor>)>>,
     earlier: EarlierById,
-    met: Mutex<Vec<RootAndId>>,
-    told: Mutex<Instant>,
+    found: Mutex<Vec<RootAndId>>,
+    published_at: Mutex<Instant>,
     pub(super) is_aborted: AtomicBool,
 }
 
@@ -208,18 +208,18 @@ impl Job {
             return;
         }
         change(self.shared.run().agents.entry(self.plan.agent).or_default());
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.elapsed() >= TELL_EVERY {
-            *told = Instant::now();
-            drop(told);
-            self.shared.tell();
+        let mut published_at = self.published_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if published_at.elapsed() >= PUBLISH_EVERY {
+            *published_at = Instant::now();
+            drop(published_at);
+            self.shared.publish_progress();
         }
     }
 
     /// Records that a dry run found a conversation that would be imported.
-    pub(super) fn meet(&self, changed: &Changed, identity: &Identity) {
-        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
-        met.push((changed.key.root.clone(), identity.id.clone()));
+    pub(super) fn record_found(&self, changed: &Changed, identity: &Identity) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.push((changed.key.root.clone(), identity.id.clone()));
     }
 
     /// The conversation of another file that this one continues.

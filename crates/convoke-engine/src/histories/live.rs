@@ -34,7 +34,7 @@ pub(crate) async fn is_open_elsewhere(
     };
     let records = processes.store.agent_session_records(session, Window::first(1)).await?;
     let is_untouched = records.first().is_some_and(|record| record.why == IMPORTED);
-    let (key, now) = (history.key, processes.around.now());
+    let (key, now) = (history.key, processes.host.now());
     let open_for = processes.settings.history.open_for;
     let found = blocking(move || look(&key, &cursor, open_for, now)).await?;
     Ok(match found {

@@ -10,7 +10,7 @@ use convoke_histories::{Cursor, Reader, Reading, Store};
 use convoke_store::{HistoryMark, HistoryOutcome, HistoryRecord, HistoryStanding, KnownHistory};
 use tokio::runtime::Handle;
 
-use super::build::{self, Chunk, Occasion};
+use super::build::{self, Chunk, ImportContext};
 use super::import::{Earlier, Job};
 use super::scan::Changed;
 use super::{AgentRun, Purpose};
@@ -28,21 +28,21 @@ pub(super) struct Worker {
     stores: HashMap<PathBuf, Store>,
     records: Vec<HistoryRecord>,
     messages: usize,
-    occasion: Occasion,
+    context: ImportContext,
     added: Vec<SessionId>,
 }
 
 impl Worker {
     pub(super) fn new(job: Arc<Job>, runtime: Handle) -> Self {
-        let around = &job.shared.sessions.around;
-        let occasion = Occasion { now: around.now(), random: around.random };
+        let host = &job.shared.sessions.host;
+        let context = ImportContext { now: host.now(), random: host.random };
         Self {
             job,
             runtime,
             stores: HashMap::new(),
             records: Vec::new(),
             messages: 0,
-            occasion,
+            context,
             added: Vec::new(),
         }
     }
@@ -82,7 +82,7 @@ impl Worker {
     fn read(&mut self, changed: &Changed, cursor: Option<&Cursor>) -> Read {
         let history = &changed.history;
         // An import takes long, and lines may be written meanwhile.
-        self.occasion.now = self.job.shared.sessions.now();
+        self.context.now = self.job.shared.sessions.now();
         if !self.stores.contains_key(&history.root) {
             let Some(store) = Store::open_at(history.agent, &history.root)? else { return Ok(()) };
             self.stores.insert(history.root.clone(), store);
@@ -116,7 +116,7 @@ impl Worker {
     fn begin(&mut self, changed: &Changed, reader: Reader) -> Read {
         let job = Arc::clone(&self.job);
         match job.earlier(changed, reader.identity()) {
-            Some(Earlier::Met) => {
+            Some(Earlier::Found) => {
                 job.count(|run| run.grown += 1);
                 Ok(())
             }
@@ -138,7 +138,7 @@ impl Worker {
             self.job.count(|run| run.grown += 1);
             return Ok(());
         }
-        let (sessions, now) = (Arc::clone(&self.job.shared.sessions), self.occasion.now);
+        let (sessions, now) = (Arc::clone(&self.job.shared.sessions), self.context.now);
         let go_on = |mark| {
             let recorded = sessions.store.continue_history(mark, before.clone(), now);
             self.runtime.block_on(recorded).map_err(|error| Trouble::Store(error.into()))
@@ -174,7 +174,7 @@ impl Worker {
             return Ok(());
         }
         if self.job.plan.purpose == Purpose::DryRun {
-            self.job.meet(changed, reader.identity());
+            self.job.record_found(changed, reader.identity());
             self.job.count(|run| match replaces {
                 Some(_) => run.rewritten += 1,
                 None => run.added += 1,
@@ -185,7 +185,7 @@ impl Worker {
         let is_last = chunk.is_last;
         let mark = mark_of(changed, &reader, is_last)?;
         let identity = reader.identity();
-        let record = build::record(changed, identity, chunk, mark, replaces, self.occasion);
+        let record = build::record(changed, identity, chunk, mark, replaces, self.context);
         let id = record.session.id;
         self.messages += record.session.updates.len();
         self.records.push(record);
@@ -221,7 +221,7 @@ impl Worker {
             let is_last = chunk.is_last;
             let mark = mark_of(changed, &reader, is_last)?;
             let identity = reader.identity();
-            let now = self.occasion.now;
+            let now = self.context.now;
             let growth = build::growth(changed, session, identity, chunk, mark, now);
             let sessions = &self.job.shared.sessions;
             let grown = self.runtime.block_on(session::ask(sessions, session, |reply| {

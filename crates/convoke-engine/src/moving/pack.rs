@@ -14,7 +14,7 @@ use convoke_histories::{Agent, find_record};
 use convoke_store::{MovePart, StoredSession};
 
 use super::cargo::{Cargo, CargoAgent, CargoFiles, CargoWorktree};
-use super::{Departure, MoveError, MoveFiles};
+use super::{MoveError, MoveFiles, OutgoingMove};
 use crate::asking::blocking;
 use crate::changes::{ChangesError, numbers};
 use crate::error::{Error, Result};
@@ -42,9 +42,9 @@ pub(crate) async fn pack(
     shared: &Arc<Sessions>,
     session: &StoredSession,
     workspace: &Path,
-    departure: &Departure,
+    outgoing: &OutgoingMove,
 ) -> Result<Cargo> {
-    let order = &departure.order;
+    let order = &outgoing.order;
     if let Some(own) = &session.worktree {
         check_worktree(shared, own, order.files).await?;
     }
@@ -55,7 +55,7 @@ pub(crate) async fn pack(
         None => None,
     };
     let agent = pack_record(shared, session).await?;
-    let (from, by) = (departure.from.clone(), order.by.clone());
+    let (from, by) = (outgoing.from.clone(), order.by.clone());
     Ok(Cargo { from, by, files, agent, worktree, returned: None, release_queue: false })
 }
 
@@ -226,7 +226,7 @@ async fn pack_record(shared: &Arc<Sessions>, session: &StoredSession) -> Result<
     let Some(agent) = agent else {
         return none("its own record cannot go along");
     };
-    let (environment, of) = (environment_of(&shared.around), id.clone());
+    let (environment, of) = (environment_of(&shared.host), id.clone());
     let record = match blocking(move || find_record(agent, &environment, &of)).await? {
         Ok(Some(record)) => record,
         Ok(None) => return none("its own record cannot go along"),
@@ -247,7 +247,7 @@ async fn upload(
     part: MovePart,
     file: File,
 ) -> Result<u64> {
-    let unreadable = |source| Error::Io { path: shared.around.home.clone(), source };
+    let unreadable = |source| Error::Io { path: shared.host.home.clone(), source };
     let max = PACK_BYTES_MAX.max(RECORD_BYTES_MAX);
     let mut file = file;
     file.rewind().map_err(unreadable)?;
@@ -279,7 +279,7 @@ async fn upload(
 
 /// The folder for temporary files of moves. Its contents belong to the running daemon.
 pub(super) fn folder_of(shared: &Sessions) -> PathBuf {
-    shared.around.home.join("run").join("moves")
+    shared.host.home.join("run").join("moves")
 }
 
 /// An anonymous temporary file: its name is removed as soon as it is open.

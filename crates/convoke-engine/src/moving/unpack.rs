@@ -258,7 +258,7 @@ async fn unpack_record(
         return Ok(MovedMemory::Transcript { why: why.clone() });
     };
     let mut from = download(shared, session, MovePart::Agent, *bytes).await?;
-    let environment = environment_of(&shared.around);
+    let environment = environment_of(&shared.host);
     let (agent, id, path, cwd) = (*agent, id.clone(), path.clone(), workspace.to_owned());
     let placed =
         blocking(move || place_record(agent, &environment, &id, &path, &cwd, &mut from)).await?;

@@ -11,7 +11,7 @@ use convoke_store::StoredSession;
 use tokio::sync::Notify;
 use tokio::time::MissedTickBehavior;
 
-use super::{Nodes, seen_from_afar};
+use super::{Nodes, remote_view};
 use crate::error::Result;
 use crate::moving;
 use crate::view::{Change, SessionChange, SessionView};
@@ -42,7 +42,7 @@ pub(super) struct Announcements {
 #[derive(Debug, Default)]
 struct State {
     /// Clients that follow the lists.
-    audience: usize,
+    subscriptions: usize,
     /// Announced, and not yet read.
     pending: BTreeSet<SessionId>,
     /// Sessions of other nodes as they were last read.
@@ -51,11 +51,11 @@ struct State {
 
 /// A client that follows the lists of sessions; it is counted until this is dropped.
 #[derive(Debug)]
-pub struct Audience(Arc<Nodes>);
+pub struct ListSubscription(Arc<Nodes>);
 
-impl Drop for Audience {
+impl Drop for ListSubscription {
     fn drop(&mut self) {
-        self.0.announcements.state().audience -= 1;
+        self.0.announcements.state().subscriptions -= 1;
     }
 }
 
@@ -71,7 +71,7 @@ impl State {
     /// The sessions that are read next; none without a client.
     fn take(&mut self) -> Vec<SessionId> {
         let mut batch = Vec::new();
-        while self.audience > 0 && batch.len() < BATCH {
+        while self.subscriptions > 0 && batch.len() < BATCH {
             let Some(id) = self.pending.pop_first() else { break };
             batch.push(id);
         }
@@ -87,10 +87,10 @@ impl Announcements {
     fn add(&self, sessions: impl IntoIterator<Item = SessionId>) {
         let mut state = self.state();
         state.pending.extend(sessions);
-        if state.audience == 0 && state.pending.len() > PENDING_MAX {
+        if state.subscriptions == 0 && state.pending.len() > PENDING_MAX {
             state.pending.clear();
         }
-        if state.audience > 0 && !state.pending.is_empty() {
+        if state.subscriptions > 0 && !state.pending.is_empty() {
             self.wake.notify_one();
         }
     }
@@ -98,7 +98,7 @@ impl Announcements {
     /// Running sessions in lists; a lost announcement is most visible there.
     fn running(&self) -> Vec<SessionId> {
         let state = self.state();
-        if state.audience == 0 {
+        if state.subscriptions == 0 {
             return Vec::new();
         }
         let work = |view: &SessionView| view.stored.summary.work.running_since;
@@ -109,10 +109,10 @@ impl Announcements {
 
 impl Nodes {
     /// Registers a client that follows the lists of sessions: announced sessions are read for it.
-    pub fn audience(self: &Arc<Self>) -> Audience {
-        self.announcements.state().audience += 1;
+    pub fn subscribe_to_lists(self: &Arc<Self>) -> ListSubscription {
+        self.announcements.state().subscriptions += 1;
         self.announcements.add([]);
-        Audience(Arc::clone(self))
+        ListSubscription(Arc::clone(self))
     }
 
     /// Handles the announcement that sessions of another node changed; reads nothing itself.
@@ -165,17 +165,17 @@ impl Nodes {
                 Some(stored) if stored.node == self.own() => {
                     self.announcements.state().sessions.remove(id);
                 }
-                Some(stored) => self.tell_changed(seen_from_afar(stored)),
-                None => self.tell_erased(*id),
+                Some(stored) => self.publish_changed(remote_view(stored)),
+                None => self.publish_erased(*id),
             }
         }
         self.sessions.inbox_changed.notify_one();
         Ok(())
     }
 
-    fn tell_changed(&self, now: SessionView) {
+    fn publish_changed(&self, now: SessionView) {
         let before = self.announcements.state().remember(now.clone());
-        self.sessions.tell(match before {
+        self.sessions.publish(match before {
             Some(before) if before == now => return,
             None if now.stored.summary.last_seq == Seq::START => {
                 Change::SessionCreated(Box::new(now))
@@ -187,12 +187,12 @@ impl Nodes {
         });
     }
 
-    fn tell_erased(&self, id: SessionId) {
+    fn publish_erased(&self, id: SessionId) {
         // This disconnects its watchers.
         self.sessions.registry.erase(id);
         let before = self.announcements.state().sessions.remove(&id);
         if let Some(before) = before {
-            self.sessions.tell(Change::SessionErased(Box::new(before.stored)));
+            self.sessions.publish(Change::SessionErased(Box::new(before.stored)));
         }
     }
 
@@ -237,7 +237,7 @@ impl Nodes {
                 behind.push(id);
             }
         }
-        ids.into_iter().for_each(|erased| self.tell_erased(erased));
+        ids.into_iter().for_each(|erased| self.publish_erased(erased));
         self.announcements.add(behind);
         Ok(())
     }

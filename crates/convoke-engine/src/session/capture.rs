@@ -39,7 +39,7 @@ pub(super) struct Capture {
     /// The last checkpoint that was begun; the next one waits for it.
     last: Option<JoinHandle<()>>,
     /// Whether a failure was reported in the conversation.
-    is_failure_told: bool,
+    is_failure_reported: bool,
     /// Whether `last` is the set-up of a work tree, which may take long.
     is_set_up: bool,
 }
@@ -108,7 +108,7 @@ impl Task {
         let (made, captured) = tokio::sync::oneshot::channel();
         let (shared, before) = (Arc::clone(&self.shared), self.capture.last.take());
         let (id, project, workspace) = (self.id, self.stored.project_id, self.workspace.clone());
-        let news = self.news_to.clone();
+        let updates = self.updates_to.clone();
         self.capture.last = Some(tokio::spawn(async move {
             if let Some(before) = before {
                 // A checkpoint that panicked does not fail the next one.
@@ -136,7 +136,7 @@ impl Task {
                 }
             }
             // Fails if the session's task has ended; the totals are stored.
-            news.send(ProcessUpdate::Captured(outcome)).await.ok();
+            updates.send(ProcessUpdate::Captured(outcome)).await.ok();
         }));
         Some(Captured { made: captured, patience })
     }
@@ -164,12 +164,12 @@ impl Task {
         let Some(captured) = captured else {
             return self.prompt(turn, seat, Freshness::Warm).await;
         };
-        let news = self.news_to.clone();
+        let updates = self.updates_to.clone();
         let waiting = tokio::spawn(async move {
             captured.wait().await;
             let outcome = Ok(Seating { seat, noted: None, transcript: None });
             // Fails if the session's task has ended; the seat goes back to the pool.
-            news.send(ProcessUpdate::Seated { turn, outcome }).await.ok();
+            updates.send(ProcessUpdate::Seated { turn, outcome }).await.ok();
         });
         let _asking = AbortOnDrop(waiting.abort_handle());
         self.process = Process::Awaited { from: turn, _asking };
@@ -183,12 +183,13 @@ impl Task {
                 self.stored.changes = Some(totals);
                 let now = self.view();
                 self.show();
-                self.shared.tell(Change::SessionChanged(Box::new(SessionChange { before, now })));
+                self.shared
+                    .publish(Change::SessionChanged(Box::new(SessionChange { before, now })));
             }
-            Err(error) if !self.capture.is_failure_told => {
-                self.capture.is_failure_told = true;
+            Err(error) if !self.capture.is_failure_reported => {
+                self.capture.is_failure_reported = true;
                 let notice = Notice::new(FilesEvent::CheckpointFailed { error });
-                self.hear(vec![Report::Noticed(notice)]).await;
+                self.handle_reports(vec![Report::Noticed(notice)]).await;
             }
             Err(_) => {}
         }
@@ -209,6 +210,6 @@ async fn record(
     }
     if let Ok(Some(session)) = shared.store.session(id).await {
         let session = Box::new(session);
-        shared.tell(Change::ChangesUpdated { session, turn: Some(turn) });
+        shared.publish(Change::ChangesUpdated { session, turn: Some(turn) });
     }
 }

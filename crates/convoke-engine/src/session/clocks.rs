@@ -33,7 +33,7 @@ impl Task {
         if !self.session.is_speaking_between_turns() {
             return;
         }
-        if let Err(error) = self.carry(Command::CloseStream).await {
+        if let Err(error) = self.handle_command(Command::CloseStream).await {
             tracing::warn!(session.id = %self.id, "an answer between turns cannot be closed: {error}");
             // Retried after another pause.
             self.touched = Instant::now();

@@ -11,7 +11,7 @@ use convoke_core::turn::Stop;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::carry::Attempts;
+use super::command::Attempts;
 use super::task::{CANCEL_PATIENCE, Process, Task};
 use crate::error::{Error, Result};
 use crate::view::{AgentStatus, Change, SessionChange};
@@ -85,7 +85,7 @@ impl Task {
             }
             // The agent was not given the turn. Its process is still starting; the next prompt will use it.
             Process::Awaited { .. } | Process::None => {
-                self.hear(vec![Report::TurnEnded { turn, stop: Stop::Cancelled }]).await;
+                self.handle_reports(vec![Report::TurnEnded { turn, stop: Stop::Cancelled }]).await;
             }
         }
     }
@@ -137,7 +137,7 @@ impl Task {
             tracing::warn!(session.id = %self.id, "a process takes long to stop");
         }
         if is_there {
-            self.tell_agent(AgentStatus::Exited);
+            self.publish_agent_status(AgentStatus::Exited);
         }
     }
 
@@ -149,7 +149,7 @@ impl Task {
         self.shared.registry.erase(self.id);
         self.shared.snapshots.forget(self.stored.project_id, self.project.clone(), self.id);
         self.shared.inbox_changed.notify_one();
-        self.shared.tell(Change::SessionErased(Box::new(self.stored.clone())));
+        self.shared.publish(Change::SessionErased(Box::new(self.stored.clone())));
         Ok(())
     }
 
@@ -179,6 +179,6 @@ impl Task {
         let before = self.view();
         self.stored.agent_session_id = Some(agent_session);
         let now = self.view();
-        self.shared.tell(Change::SessionChanged(Box::new(SessionChange { before, now })));
+        self.shared.publish(Change::SessionChanged(Box::new(SessionChange { before, now })));
     }
 }

@@ -67,7 +67,7 @@ impl Task {
             Some(known) => known,
             None => self.shared.store.message_ids(self.id, WINDOW).await?.into_iter().collect(),
         };
-        let mut undone = self.undone();
+        let mut uncommitted = self.uncommitted();
         let mut begun: Vec<(MessageId, Seq)> = Vec::new();
         let mut changed = 0;
         for GrownItem { draft, at } in items {
@@ -78,7 +78,7 @@ impl Task {
             if is_own && place.is_none() {
                 continue;
             }
-            let at = at.unwrap_or(undone.session.summary().updated_at);
+            let at = at.unwrap_or(uncommitted.session.summary().updated_at);
             let change = match place {
                 None => Change::Begin(draft),
                 Some(seq) => {
@@ -88,14 +88,14 @@ impl Task {
                     if message.content == draft.content {
                         continue;
                     }
-                    undone.open.reopen(message);
+                    uncommitted.open.reopen(message);
                     Change::Replace { seq, content: draft.content }
                 }
             };
-            self.change(&mut undone, change, at);
+            self.change(&mut uncommitted, change, at);
             changed += 1;
             if place.is_none() {
-                let last = undone.session.summary().last_seq;
+                let last = uncommitted.session.summary().last_seq;
                 begun.extend(id.map(|id| (id, last)));
             }
         }
@@ -105,13 +105,13 @@ impl Task {
             return Ok(0);
         }
         if let Some(usage) = usage {
-            let at = undone.session.summary().updated_at;
-            self.change(&mut undone, Change::State(SessionState::Usage(usage)), at);
+            let at = uncommitted.session.summary().updated_at;
+            self.change(&mut uncommitted, Change::State(SessionState::Usage(usage)), at);
         }
-        let at = undone.session.summary().updated_at;
-        self.change(&mut undone, Change::Described { title, active_at }, at);
-        undone.mark = Some(mark);
-        let effects = self.commit(undone).await?;
+        let at = uncommitted.session.summary().updated_at;
+        self.change(&mut uncommitted, Change::Described { title, active_at }, at);
+        uncommitted.mark = Some(mark);
+        let effects = self.commit(uncommitted).await?;
         if let Some(until) = own_until {
             self.shared.own_times.keep(self.id, self.session.summary().rev, until);
         }

@@ -83,13 +83,13 @@ impl Task {
         self.stored.worktree = Some(own);
         let now = self.view();
         self.show();
-        self.shared.tell(Change::SessionChanged(Box::new(SessionChange { before, now })));
+        self.shared.publish(Change::SessionChanged(Box::new(SessionChange { before, now })));
         Ok(())
     }
 
     /// Runs the set-up command; the checkpoint before the first turn, and so its prompt, waits for it.
     pub(super) fn begin_set_up(&mut self, command: String) {
-        let (shared, spec, news) = (self.shared.clone(), self.spec(), self.news_to.clone());
+        let (shared, spec, updates) = (self.shared.clone(), self.spec(), self.updates_to.clone());
         let running = tokio::spawn(async move {
             let (code, output) = match set_up::run(&shared, &spec, &command).await {
                 Ok(ran) => (ran.code, ran.output),
@@ -97,14 +97,14 @@ impl Task {
             };
             let event = FilesEvent::WorktreeSetUp { command, code, output };
             // Fails if the session's task has ended.
-            news.send(ProcessUpdate::SetUp(Notice::new(event))).await.ok();
+            updates.send(ProcessUpdate::SetUp(Notice::new(event))).await.ok();
         });
         self.capture.set_up(running);
     }
 
     /// Shows how the set-up command ended.
     pub(super) async fn was_set_up(&mut self, notice: Notice) {
-        self.hear(vec![Report::Noticed(notice)]).await;
+        self.handle_reports(vec![Report::Noticed(notice)]).await;
     }
 }
 

@@ -7,7 +7,7 @@ use convoke_core::notice::{Event, ImportedTurn, LifecycleEvent, Notice};
 use convoke_core::session::{Change, Status};
 use convoke_core::turn::{Stop, Turn};
 
-use super::carry::Undone;
+use super::command::Uncommitted;
 use super::task::Task;
 use crate::error::{Error, Result};
 use crate::sessions::{Import, ImportOutcome, ImportTurn, ImportedInto, Speaker};
@@ -30,9 +30,9 @@ impl Task {
         if new.is_empty() {
             return Ok(self.imported((known, 0), ImportOutcome::Known));
         }
-        let mut undone = self.undone();
-        self.put_turns(&mut undone, &import.transcript, known, new);
-        let effects = self.commit(undone).await?;
+        let mut uncommitted = self.uncommitted();
+        self.put_turns(&mut uncommitted, &import.transcript, known, new);
+        let effects = self.commit(uncommitted).await?;
         self.carry_out(effects).await;
         let added = new.len() as u64;
         Ok(self.imported((known + added, added), ImportOutcome::Added))
@@ -101,24 +101,30 @@ impl Task {
         Ok(())
     }
 
-    fn put_turns(&self, undone: &mut Undone, transcript: &str, after: u64, turns: &[ImportTurn]) {
-        let begun = undone.session.summary().updated_at;
+    fn put_turns(
+        &self,
+        uncommitted: &mut Uncommitted,
+        transcript: &str,
+        after: u64,
+        turns: &[ImportTurn],
+    ) {
+        let begun = uncommitted.session.summary().updated_at;
         let at = turns.first().map_or(begun, |turn| turn.timestamp);
-        let listed = places(undone.session.summary().last_seq.next(), turns);
+        let listed = places(uncommitted.session.summary().last_seq.next(), turns);
         let transcript = transcript.to_owned();
         let notice = Notice::new(LifecycleEvent::Imported { transcript, after, turns: listed });
         // The timestamps of a session never decrease, whatever the transcript says.
-        self.change(undone, Change::Begin(Draft::system(notice)), at);
+        self.change(uncommitted, Change::Begin(Draft::system(notice)), at);
         for turn in turns {
             let text = turn.content.clone();
             let draft = match turn.speaker {
                 Speaker::Human => {
-                    let id = MessageId::from_random((self.shared.around.random)());
+                    let id = MessageId::from_random((self.shared.host.random)());
                     Draft::prompt(id, text, Turn::Ended(Stop::EndTurn))
                 }
                 Speaker::Agent => Draft::agent(Content::text(text)),
             };
-            self.change(undone, Change::Begin(draft), turn.timestamp);
+            self.change(uncommitted, Change::Begin(draft), turn.timestamp);
         }
     }
 }

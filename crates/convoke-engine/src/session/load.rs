@@ -2,7 +2,7 @@
 
 use convoke_agents::driver::REPORTS_MAX;
 use convoke_core::id::SessionId;
-use convoke_core::session::{Cut, Report, Session};
+use convoke_core::session::{Interruption, Report, Session};
 use convoke_core::update::OpenMessages;
 use convoke_store::{Store, StoredSession};
 use tokio::sync::mpsc;
@@ -32,7 +32,7 @@ async fn load(store: &Store, id: SessionId) -> Result<Loaded> {
 pub(super) struct Opening {
     pub(super) loaded: Loaded,
     /// What interrupted the session, if it must be recovered.
-    pub(super) cut: Option<Cut>,
+    pub(super) interruption: Option<Interruption>,
     pub(super) reports: Reports,
     /// Reports to record first.
     pub(super) first: Vec<Report>,
@@ -44,26 +44,33 @@ pub(super) struct Opening {
 
 /// Loads a session for its task, or takes a new one.
 pub(super) async fn open_as(store: &Store, id: SessionId, begin: Begin) -> Result<Opening> {
-    let (loaded, cut, arrived) = match begin {
+    let (loaded, interruption, arrived) = match begin {
         Begin::New { stored, reports, first, set_up } => {
             let session = Session::restore(stored.summary.clone(), &[], Vec::new());
             let loaded = Loaded { stored: *stored, session, open: OpenMessages::default() };
-            return Ok(Opening { loaded, cut: None, reports, first, set_up, arrived: None });
+            return Ok(Opening {
+                loaded,
+                interruption: None,
+                reports,
+                first,
+                set_up,
+                arrived: None,
+            });
         }
         Begin::Stored => {
             let loaded = load(store, id).await?;
             // A task leaves a session only when it is idle, so it must have failed.
-            let cut = loaded.session.is_under_way().then_some(Cut::Broken);
-            (loaded, cut, None)
+            let interruption = loaded.session.is_under_way().then_some(Interruption::Broken);
+            (loaded, interruption, None)
         }
-        Begin::Cut(cut) => (load(store, id).await?, Some(cut), None),
+        Begin::Interrupted(interruption) => (load(store, id).await?, Some(interruption), None),
         Begin::Arrived(unpacked) => {
             let loaded = load(store, id).await?;
             // It was taken from a machine that was away in the middle of something.
-            let cut = loaded.session.is_under_way().then_some(Cut::Moved);
-            (loaded, cut, Some(unpacked))
+            let interruption = loaded.session.is_under_way().then_some(Interruption::Moved);
+            (loaded, interruption, Some(unpacked))
         }
     };
     let (reports, first, set_up) = (mpsc::channel(REPORTS_MAX), Vec::new(), None);
-    Ok(Opening { loaded, cut, reports, first, set_up, arrived })
+    Ok(Opening { loaded, interruption, reports, first, set_up, arrived })
 }

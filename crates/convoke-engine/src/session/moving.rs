@@ -1,20 +1,20 @@
 //! A session that leaves for another machine, or arrives from one.
 
 use convoke_core::notice::MovedMemory;
-use convoke_core::session::{Command, Cut, QueueChoice};
+use convoke_core::session::{Command, Interruption, QueueChoice};
 use convoke_store::{HandOver, Owner};
 
 use super::Answer;
 use super::start::LEFT_BEHIND;
 use super::task::Task;
 use crate::error::{Error, Result};
-use crate::moving::{Departure, MoveError, MoveRunning, Unpacked, pack};
+use crate::moving::{MoveError, MoveRunning, OutgoingMove, Unpacked, pack};
 use crate::view::{Change, SessionChange};
 use crate::worktrees::{WorktreeError, moved};
 
 /// A session that is about to leave; it accepts no requests until it has left, or stays.
 pub(super) struct Leaving {
-    departure: Departure,
+    outgoing: OutgoingMove,
     reply: Answer<()>,
     /// Whether queued prompts wait for the move only, and not for a human.
     holds_queue: bool,
@@ -31,14 +31,14 @@ pub(super) enum Left {
 
 impl Task {
     /// Prepares the session for leaving: a running turn is stopped, or the move refused.
-    pub(super) async fn prepare_to_leave(&mut self, departure: Departure, reply: Answer<()>) {
+    pub(super) async fn prepare_to_leave(&mut self, outgoing: OutgoingMove, reply: Answer<()>) {
         let was_held = self.session.is_held();
-        if let Err(error) = self.stop_for_move(departure.order.running).await {
+        if let Err(error) = self.stop_for_move(outgoing.order.running).await {
             // The caller may have stopped waiting.
             reply.send(Err(error)).ok();
             return;
         }
-        self.leaving = Some(Leaving { departure, reply, holds_queue: !was_held });
+        self.leaving = Some(Leaving { outgoing, reply, holds_queue: !was_held });
     }
 
     async fn stop_for_move(&mut self, running: MoveRunning) -> Result<()> {
@@ -54,7 +54,7 @@ impl Task {
             MoveRunning::Stop => {
                 if self.session.running().is_some() {
                     let queue = QueueChoice::Keep;
-                    match self.carry(Command::CancelTurn { queue }).await {
+                    match self.handle_command(Command::CancelTurn { queue }).await {
                         // It is being cancelled already.
                         Ok(_) | Err(Error::Refused(_)) => {}
                         Err(error) => return Err(error),
@@ -72,10 +72,10 @@ impl Task {
 
     /// Hands the session over to the other machine, with what is transferred.
     pub(super) async fn leave(&mut self) -> Left {
-        let Some(Leaving { departure, reply, holds_queue }) = self.leaving.take() else {
+        let Some(Leaving { outgoing, reply, holds_queue }) = self.leaving.take() else {
             return Left::Stays;
         };
-        let outcome = self.give_away(&departure, holds_queue).await;
+        let outcome = self.give_away(&outgoing, holds_queue).await;
         let left = if outcome.is_ok() { Left::Gone } else { Left::Stays };
         if left == Left::Stays {
             if let Err(error) = self.shared.store.abandon_moves(Some(self.id)).await {
@@ -90,22 +90,22 @@ impl Task {
         left
     }
 
-    async fn give_away(&mut self, departure: &Departure, holds_queue: bool) -> Result<()> {
+    async fn give_away(&mut self, outgoing: &OutgoingMove, holds_queue: bool) -> Result<()> {
         self.stop_process().await;
         if self.session.pending().len() > 0 {
             // Their askers are stopped with the process; a later answer becomes the next turn.
-            self.carry(Command::Recover(Cut::Moved)).await?;
+            self.handle_command(Command::Recover(Interruption::Moved)).await?;
             self.askers.clear();
         }
         self.close_stream().await;
         self.finish_checkpoints().await;
-        let mut cargo = pack(&self.shared, &self.stored, &self.workspace, departure).await?;
+        let mut cargo = pack(&self.shared, &self.stored, &self.workspace, outgoing).await?;
         cargo.release_queue = holds_queue && self.session.is_held();
         let order = HandOver {
             session: self.id,
             from: Owner::Own,
-            target: departure.order.to,
-            project: departure.order.project,
+            target: outgoing.order.to,
+            project: outgoing.order.project,
             cargo: cargo.to_json(),
         };
         if let Some(worktree) = cargo.worktree {
@@ -120,7 +120,7 @@ impl Task {
     async fn release_queue(&mut self) {
         let first = self.session.queue().next().map(|prompt| prompt.id);
         if let Some(id) = first.filter(|_| self.session.is_held())
-            && let Err(error) = self.carry(Command::SendQueued { id }).await
+            && let Err(error) = self.handle_command(Command::SendQueued { id }).await
         {
             tracing::warn!(session.id = %self.id, "queued prompts are still held: {error}");
         }
@@ -140,11 +140,11 @@ impl Task {
         let first = first.filter(|_| release_queue && self.session.is_held());
         commands.extend(first.map(|id| Command::SendQueued { id }));
         let before = self.view();
-        self.carry_arrival(commands).await?;
+        self.handle_arrival(commands).await?;
         moved::remove_note(&self.shared, self.id);
         let now = self.view();
         // Lists still show it as a session of another machine.
-        self.shared.tell(Change::SessionChanged(Box::new(SessionChange { before, now })));
+        self.shared.publish(Change::SessionChanged(Box::new(SessionChange { before, now })));
         Ok(())
     }
 }

@@ -85,7 +85,7 @@ impl Task {
             commands.push(Command::CancelTurn { queue: QueueChoice::Send });
         }
         for command in commands {
-            if let Err(error) = self.carry(command).await {
+            if let Err(error) = self.handle_command(command).await {
                 tracing::debug!(session.id = %self.id, "a turn beyond its limit: {error}");
             }
         }

@@ -1,7 +1,7 @@
 //! Requests that the task of a session cannot answer, because the session failed or belongs to another machine.
 
 use convoke_core::id::SessionId;
-use convoke_core::session::Cut;
+use convoke_core::session::Interruption;
 use tokio::sync::mpsc;
 
 use super::Request;
@@ -11,13 +11,21 @@ use crate::error::Error;
 use crate::sessions::Sessions;
 
 /// The interruption that an error means for its session.
-pub(super) fn cut_by(error: &Error) -> Cut {
-    if error.may_pass() { Cut::Unstored { error: explain(error) } } else { Cut::Broken }
+pub(super) fn interruption_of(error: &Error) -> Interruption {
+    if error.may_pass() {
+        Interruption::Unstored { error: explain(error) }
+    } else {
+        Interruption::Broken
+    }
 }
 
 /// Fails all requests, because the session belongs to another machine. None was handled here, so
 /// the callers can send them there.
-pub(super) fn turn_away(shared: &Sessions, id: SessionId, mut requests: mpsc::Receiver<Request>) {
+pub(super) fn refuse_moved(
+    shared: &Sessions,
+    id: SessionId,
+    mut requests: mpsc::Receiver<Request>,
+) {
     loop {
         while let Ok(request) = requests.try_recv() {
             request.refuse(Error::OtherNode { session: id });

@@ -11,7 +11,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use super::Request;
 use crate::view::Live;
-use crate::watch::{Arrival, BACKLOG};
+use crate::watch::{BACKLOG, Broadcast};
 
 /// The sessions that have a task or watchers.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ struct Entries {
 /// A session that has a task, or watchers, or both.
 #[derive(Debug)]
 struct Entry {
-    published: broadcast::Sender<Arrival>,
+    published: broadcast::Sender<Broadcast>,
     mailbox: Option<Mailbox>,
 }
 
@@ -66,7 +66,7 @@ pub(super) enum Posted {
 /// The result of `enter`.
 pub(super) enum Entered {
     /// The task was registered, and publishes here.
-    Yes(broadcast::Sender<Arrival>),
+    Yes(broadcast::Sender<Broadcast>),
     /// The session already has a task.
     AlreadyRunning,
     /// The daemon is stopping.
@@ -190,7 +190,7 @@ impl Registry {
     pub(crate) fn announce(&self, id: SessionId, rev: Option<Rev>) {
         if let Some(entry) = self.entries().sessions.get(&id) {
             // Without watchers there is no receiver.
-            entry.published.send(Arrival::elsewhere(rev)).ok();
+            entry.published.send(Broadcast::elsewhere(rev)).ok();
         }
         self.changed();
     }
@@ -207,13 +207,13 @@ impl Registry {
     pub(crate) fn announce_all(&self) {
         let entries = self.entries();
         for entry in entries.sessions.values().filter(|entry| entry.mailbox.is_none()) {
-            entry.published.send(Arrival::elsewhere(None)).ok();
+            entry.published.send(Broadcast::elsewhere(None)).ok();
         }
         self.changed();
     }
 
     /// Subscribes to the updates of a session.
-    pub(crate) fn subscribe(&self, id: SessionId) -> broadcast::Receiver<Arrival> {
+    pub(crate) fn subscribe(&self, id: SessionId) -> broadcast::Receiver<Broadcast> {
         let mut entries = self.entries();
         // Removes entries of sessions that have neither a task nor a watcher any more.
         entries

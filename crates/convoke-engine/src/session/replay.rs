@@ -38,7 +38,7 @@ pub(super) async fn transcript(
         }
     }
     turns.extend(recent);
-    Ok(replay::text(&turns, &processes.around.nonce()))
+    Ok(replay::text(&turns, &processes.host.nonce()))
 }
 
 /// The latest turns before `end`, oldest first, and the seq where they begin.

@@ -7,7 +7,9 @@ use convoke_agents::evidence::resolve;
 use convoke_core::evidence::Evidence;
 use convoke_core::id::{RequestId, RuleId};
 use convoke_core::notice::{Notice, RuleEvent};
-use convoke_core::request::{Choice, PermissionKind, PermissionRecord, Request as Asked, Verdict};
+use convoke_core::request::{
+    Choice, PermissionKind, PermissionRecord, Request as HumanRequest, Verdict,
+};
 use convoke_core::rule::{Rule, Ruling, Subject, decide, proposals};
 use convoke_core::session::{Command, Reply, Report, Status};
 use convoke_core::user::UserName;
@@ -52,25 +54,28 @@ pub(super) struct Ruled {
 
 impl Task {
     /// Asks the human on behalf of a tool, or lets a rule decide.
-    pub(super) async fn ask(&mut self, mut request: Asked) -> Result<oneshot::Receiver<Reply>> {
+    pub(super) async fn ask(
+        &mut self,
+        mut request: HumanRequest,
+    ) -> Result<oneshot::Receiver<Reply>> {
         let id = request.id();
         let (asker, answer) = oneshot::channel();
         // Inserted before the request is published, since the answer may come at once.
         self.askers.insert(id, asker);
         let ruled = self.rule_on(&mut request).await;
         let status = self.session.summary().status;
-        let carried = match status {
-            Status::Active => self.carry(Command::Agent(Report::Asked(request))).await,
+        let outcome = match status {
+            Status::Active => self.handle_command(Command::Agent(Report::Asked(request))).await,
             Status::Completed | Status::Cancelled | Status::Error => {
                 Err(Error::Ended { session: self.id, status, reason: None })
             }
         };
-        if let Err(error) = carried {
+        if let Err(error) = outcome {
             self.askers.remove(&id);
             return Err(error);
         }
         for command in ruled.commands {
-            self.carry(command).await?;
+            self.handle_command(command).await?;
         }
         self.count_uses(ruled.used).await;
         Ok(answer)
@@ -90,13 +95,13 @@ impl Task {
         // A request that is no longer pending is closed; it is reopened for one more change.
         self.open.reopen(message.ok_or_else(|| no_request(id))?);
         let (request, stamp) = (stored.request, self.new_stamp(None));
-        self.carry(Command::SettleLate { request, seq, verdict, by, stamp }).await?;
+        self.handle_command(Command::SettleLate { request, seq, verdict, by, stamp }).await?;
         Ok(())
     }
 
     /// Looks for rules about a request, and adds the rules to it that an answer can make.
-    pub(super) async fn rule_on(&self, asked: &mut Asked) -> Ruled {
-        let Asked::Permission(record) = asked else { return Ruled::default() };
+    pub(super) async fn rule_on(&self, asked: &mut HumanRequest) -> Ruled {
+        let HumanRequest::Permission(record) = asked else { return Ruled::default() };
         if is_own_question(record) {
             // The question itself asks the human, so its permission is not asked as well.
             return allowed(record, Vec::new(), Vec::new());

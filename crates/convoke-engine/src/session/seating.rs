@@ -1,6 +1,6 @@
 //! How a session gets a process: requests it from the pool, and queues orders until it is ready.
 
-use convoke_agents::driver::{Enclosure, Order};
+use convoke_agents::driver::{Order, PromptAttachment};
 use convoke_agents::pool::Seat;
 use convoke_core::message::Seq;
 use convoke_core::notice::{Notice, TurnEvent};
@@ -43,20 +43,20 @@ impl Task {
             self.spec(),
             from,
             self.reports_to.clone(),
-            self.news_to.clone(),
+            self.updates_to.clone(),
             captured,
         );
         let _asking = AbortOnDrop(tokio::spawn(work).abort_handle());
         self.process = Process::Awaited { from, _asking };
     }
 
-    pub(super) async fn learn(&mut self, news: ProcessUpdate) {
-        match news {
+    pub(super) async fn handle_process_update(&mut self, update: ProcessUpdate) {
+        match update {
             ProcessUpdate::Place { turn, place } => {
                 if self.awaits(turn) && self.session.running().is_some() && place > 0 {
                     let place = u64::try_from(place).unwrap_or(u64::MAX);
                     let notice = Notice::new(TurnEvent::Waiting { place });
-                    self.hear(vec![Report::Noticed(notice)]).await;
+                    self.handle_reports(vec![Report::Noticed(notice)]).await;
                 }
             }
             ProcessUpdate::Seated { turn, outcome } => {
@@ -87,17 +87,17 @@ impl Task {
             // The transcript is for this process only; it replaces one for an earlier process.
             self.transcript = transcript;
             self.record_agent_session(agent_session, why).await;
-            self.hear(reports).await;
-            self.tell_agent(AgentStatus::Ready);
+            self.handle_reports(reports).await;
+            self.publish_agent_status(AgentStatus::Ready);
         }
         for Waiting { order, reply } in std::mem::take(&mut self.waiting) {
-            let told = match order {
+            let sent = match order {
                 Some(order) => seat.send(order).await.map_err(|_| Error::NotRunning),
                 None => Ok(()),
             };
             if let Some(reply) = reply {
                 // The caller may have stopped waiting.
-                reply.send(told).ok();
+                reply.send(sent).ok();
             }
         }
         match self.session.running() {
@@ -110,7 +110,7 @@ impl Task {
     async fn not_seated(&mut self, error: convoke_agents::Error) {
         let text = start::explain(&error);
         tracing::warn!(session.id = %self.id, agent = %self.stored.agent, "an agent did not start: {text}");
-        self.tell_agent(AgentStatus::Exited);
+        self.publish_agent_status(AgentStatus::Exited);
         let first = self.waiting.iter_mut().find_map(|waiting| waiting.reply.take());
         if let Some(reply) = first {
             let error = Error::NotStarted { agent: self.stored.agent.clone(), source: error };
@@ -120,26 +120,26 @@ impl Task {
         self.refuse_orders();
         // A stopping pool starts no process; recovery at the next start ends the turn.
         if self.session.running().is_some() && !self.shared.registry.is_stopping() {
-            self.hear(vec![Report::Failed { error: text }]).await;
+            self.handle_reports(vec![Report::Failed { error: text }]).await;
         }
     }
 
     /// Sends a prompt to the agent, with the transcript if the agent does not remember the conversation.
     pub(super) async fn prompt(&mut self, turn: Seq, seat: Seat, freshness: Freshness) {
-        let enclosed = self.enclosed(turn, &seat).await;
-        let (text, enclosed) = match enclosed {
+        let prepared = self.prepare_prompt(turn, &seat).await;
+        let (text, attachments) = match prepared {
             Ok(prompt) => prompt,
             Err(error) => {
                 let stop = Stop::failed(FailureKind::Internal, error.to_string());
                 self.process = Process::Seated(seat);
-                return Box::pin(self.hear(vec![Report::TurnEnded { turn, stop }])).await;
+                return Box::pin(self.handle_reports(vec![Report::TurnEnded { turn, stop }])).await;
             }
         };
         let text = match self.transcript.take() {
             Some(transcript) => format!("{transcript}{text}"),
             None => text,
         };
-        match (seat.send(Order::Prompt { turn, text, enclosed }).await, freshness) {
+        match (seat.send(Order::Prompt { turn, text, attachments }).await, freshness) {
             // A new process that exits at once would do so again, so it is not retried: its exit ends the turn.
             (Ok(()), _) | (Err(_), Freshness::New) => {
                 self.given = Some(turn);
@@ -150,12 +150,16 @@ impl Task {
         }
     }
 
-    /// The words of a prompt, and what is enclosed, where the agent can read it.
-    async fn enclosed(&self, turn: Seq, seat: &Seat) -> Result<(String, Vec<Enclosure>)> {
+    /// The text of a prompt, and its attachments where the agent can read them.
+    async fn prepare_prompt(
+        &self,
+        turn: Seq,
+        seat: &Seat,
+    ) -> Result<(String, Vec<PromptAttachment>)> {
         let prompt = self.prompt_of(turn)?;
         let temp = seat.temp.as_deref();
-        let enclosed = self.shared.attachments.enclose(&prompt, &self.workspace, temp).await?;
-        Ok((prompt.words().into_owned(), enclosed))
+        let attachments = self.shared.attachments.prepare(&prompt, &self.workspace, temp).await?;
+        Ok((prompt.words().into_owned(), attachments))
     }
 
     /// Sends the agent an order that is not a prompt, or only starts its process.

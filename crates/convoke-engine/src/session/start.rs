@@ -92,18 +92,18 @@ pub(super) async fn for_turn(
     spec: ProcessSpec,
     turn: Seq,
     reports: mpsc::Sender<Report>,
-    news: mpsc::Sender<ProcessUpdate>,
+    updates: mpsc::Sender<ProcessUpdate>,
     captured: Option<Captured>,
 ) {
     if !shared.processes.pool.keys().await.contains(&spec.key) {
-        shared.tell_agent(&spec, AgentStatus::Starting);
+        shared.publish_agent_status(&spec, AgentStatus::Starting);
     }
-    let outcome = seat(&shared.processes, &spec, reports, Some((turn, news.clone()))).await;
+    let outcome = seat(&shared.processes, &spec, reports, Some((turn, updates.clone()))).await;
     if let Some(captured) = captured {
         captured.wait().await;
     }
     // Fails if the session's task has ended, which needs no process.
-    news.send(ProcessUpdate::Seated { turn, outcome }).await.ok();
+    updates.send(ProcessUpdate::Seated { turn, outcome }).await.ok();
 }
 
 /// Gets the process of a session. Waits for room in the pool and reports the position in the queue; without a
@@ -126,7 +126,7 @@ pub(crate) async fn seat(
     let known = known(processes, spec).await;
     let is_elsewhere = matches!(known, Known::OpenElsewhere(_));
     let (seat, begun) =
-        resume_or_begin(known, processes.around.random, is_forgotten, acquire).await?;
+        resume_or_begin(known, processes.host.random, is_forgotten, acquire).await?;
     let Some(started) = &seat.started else {
         return Ok(Seating { seat, noted: None, transcript: None });
     };
@@ -237,20 +237,20 @@ async fn acquire(
     let (place, mut places) = watch::channel(0);
     let acquiring = processes.pool.acquire(&spec.key, launch, reports, place);
     tokio::pin!(acquiring);
-    let mut told = 0;
+    let mut last_place = 0;
     loop {
         tokio::select! {
             outcome = &mut acquiring => return outcome,
-            () = sleep_until(begun + after), if listener.is_none() && told > 0 => {
+            () = sleep_until(begun + after), if listener.is_none() && last_place > 0 => {
                 return Err(AgentError::NoRoom { after });
             }
             Ok(()) = places.changed() => {
                 // The pool sends the position whenever it checks its queue.
                 let place = *places.borrow_and_update();
-                let is_same = std::mem::replace(&mut told, place) == place;
-                if let Some((turn, news)) = listener.as_ref().filter(|_| !is_same) {
+                let is_same = std::mem::replace(&mut last_place, place) == place;
+                if let Some((turn, updates)) = listener.as_ref().filter(|_| !is_same) {
                     // Fails if the session's task has ended.
-                    news.send(ProcessUpdate::Place { turn: *turn, place }).await.ok();
+                    updates.send(ProcessUpdate::Place { turn: *turn, place }).await.ok();
                 }
             }
         }
@@ -285,13 +285,13 @@ pub(crate) async fn launch(
         let where_to = format!("its links lead to {}", workspace.display());
         return Err(not_there(std::io::Error::other(where_to)));
     }
-    let temp = processes.temp.inside((processes.around.random)()).map_err(|source| {
+    let temp = processes.temp.inside((processes.host.random)()).map_err(|source| {
         convoke_agents::Error::Temporary { path: processes.temp.path().to_owned(), source }
     })?;
     let around = Surroundings {
-        environment: processes.around.environment.clone(),
-        convoke: processes.around.program.clone(),
-        home: processes.around.home.clone(),
+        environment: processes.host.environment.clone(),
+        convoke: processes.host.program.clone(),
+        home: processes.host.home.clone(),
         temp: Arc::new(temp),
         sandbox: processes.settings.sandbox.clone(),
     };
@@ -365,7 +365,7 @@ pub(crate) fn confinement_notice(
 pub(crate) fn login_notice(processes: &Processes, agent: &AgentName) -> Option<Report> {
     let agent: &Agent = processes.agent(agent.as_str()).ok()?;
     let hint = &agent.login.as_ref()?.hint;
-    match agent.login_state(&processes.around.environment) {
+    match agent.login_state(&processes.host.environment) {
         LoginState::LoggedOut => {
             let text = format!("{} is not logged in: {hint}.", agent.title);
             let event = AgentEvent::Advice { severity: "warning".to_owned() };
@@ -377,7 +377,7 @@ pub(crate) fn login_notice(processes: &Processes, agent: &AgentName) -> Option<R
 
 /// The MCP server with Convoke's tools. Its key ends with the process.
 fn tool_server(processes: &Processes, session: SessionId) -> Option<(McpServer, Lease)> {
-    let endpoint = processes.around.mcp.as_ref()?;
+    let endpoint = processes.host.mcp.as_ref()?;
     let key = endpoint.keys.issue(session);
     let env = [
         ("CONVOKE_MCP_URL".to_owned(), endpoint.url.clone()),
@@ -385,7 +385,7 @@ fn tool_server(processes: &Processes, session: SessionId) -> Option<(McpServer, 
     ];
     let server = McpServer {
         name: "convoke".to_owned(),
-        command: processes.around.program.clone(),
+        command: processes.host.program.clone(),
         args: vec!["mcp".to_owned()],
         env: env.into(),
         http: Some(HttpServer { url: endpoint.url.clone(), token: key.token().to_owned() }),

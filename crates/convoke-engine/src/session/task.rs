@@ -10,7 +10,7 @@ use convoke_core::id::{MessageId, RequestId, SessionId};
 use convoke_core::message::{Message, Rev, Role, Seq};
 use convoke_core::process::Exit;
 use convoke_core::prompt::Prompt;
-use convoke_core::session::{Command, Cut, EndReason, Reply, Report, Session, Status};
+use convoke_core::session::{Command, EndReason, Interruption, Reply, Report, Session, Status};
 use convoke_core::team::TeamName;
 use convoke_core::turn::Stop;
 use convoke_core::update::OpenMessages;
@@ -25,15 +25,15 @@ use super::load::{Loaded, Opening, open_as};
 use super::moving::{Leaving, Left as Leave};
 use super::progress::Progress;
 use super::quota::Quota;
-use super::refusing::{cut_by, refuse_all, turn_away};
+use super::refusing::{interruption_of, refuse_all, refuse_moved};
 use super::registry::Left;
 use super::seating::Waiting;
 use super::start::{ProcessSpec, ProcessUpdate};
-use super::{Begin, Carried, Completed, Request};
+use super::{Begin, CommandOutcome, Completed, Request};
 use crate::error::{Error, Result};
 use crate::sessions::Sessions;
 use crate::view::Live;
-use crate::watch::Arrival;
+use crate::watch::Broadcast;
 
 /// Reports that are stored in one commit when they arrive faster than the disk is.
 const BATCH: usize = 64;
@@ -48,7 +48,7 @@ pub(super) const CANCEL_PATIENCE: Duration = Duration::from_secs(8);
 /// The arguments of `run`.
 pub(super) struct Parts {
     pub(super) id: SessionId,
-    pub(super) published: broadcast::Sender<Arrival>,
+    pub(super) published: broadcast::Sender<Broadcast>,
     pub(super) live: watch::Sender<Live>,
 }
 
@@ -66,13 +66,13 @@ pub(super) struct Task {
     pub(super) team: Option<TeamName>,
     /// The agent's working directory.
     pub(super) workspace: PathBuf,
-    pub(super) published: broadcast::Sender<Arrival>,
+    pub(super) published: broadcast::Sender<Broadcast>,
     pub(super) live: watch::Sender<Live>,
     pub(super) process: Process,
     pub(super) reports_to: mpsc::Sender<Report>,
     pub(super) reports: mpsc::Receiver<Report>,
     pub(super) progress: Progress,
-    pub(super) news_to: mpsc::Sender<ProcessUpdate>,
+    pub(super) updates_to: mpsc::Sender<ProcessUpdate>,
     /// Orders that are queued for the starting process.
     pub(super) waiting: Vec<Waiting>,
     /// The turn that the process is working on.
@@ -116,22 +116,24 @@ pub(super) async fn run(
     parts: Parts,
     begin: Begin,
     mut requests: mpsc::Receiver<Request>,
-) -> std::result::Result<(), Cut> {
+) -> std::result::Result<(), Interruption> {
     let id = parts.id;
-    let was_cut = matches!(begin, Begin::Cut(_));
+    let was_interrupted = matches!(begin, Begin::Interrupted(_));
     let begun = match Task::begin(Arc::clone(&shared), parts, begin).await {
         Ok(begun) => begun,
         Err(error) => {
             tracing::error!(session.id = %id, "a session cannot be restored: {error}");
-            let cut = was_cut.then(|| cut_by(&error));
+            let interruption = was_interrupted.then(|| interruption_of(&error));
             refuse_all(&shared, id, requests, error);
-            return match cut {
-                Some(cut @ Cut::Unstored { .. }) => Err(cut),
-                Some(Cut::Broken | Cut::Ended | Cut::Moved) | None => Ok(()),
+            return match interruption {
+                Some(interruption @ Interruption::Unstored { .. }) => Err(interruption),
+                Some(Interruption::Broken | Interruption::Ended | Interruption::Moved) | None => {
+                    Ok(())
+                }
             };
         }
     };
-    let (mut task, mut news) = begun;
+    let (mut task, mut updates) = begun;
     let mut batch = Vec::new();
     loop {
         let (idle_at, cancel_at) = (task.idle_at(), task.cancelling.map(|(_, until)| until));
@@ -142,7 +144,7 @@ pub(super) async fn run(
                 None => break,
                 // Reports that have arrived are still stored.
                 Some(stop @ Request::Stop { .. }) => {
-                    task.hear_rest().await;
+                    task.handle_remaining_reports().await;
                     task.close_stream().await;
                     shared.registry.remove(id);
                     drop(stop);
@@ -156,13 +158,13 @@ pub(super) async fn run(
                     }
                     Err(error) => drop(reply.send(Err(error))),
                 },
-                Some(Request::Move { departure, reply }) => {
-                    task.prepare_to_leave(*departure, reply).await;
+                Some(Request::Move { outgoing, reply }) => {
+                    task.prepare_to_leave(*outgoing, reply).await;
                 }
                 Some(leave @ Request::Leave { .. }) => {
                     tracing::warn!(session.id = %id, "the session was moved away; its agent is stopped");
                     task.stop_process().await;
-                    turn_away(&shared, id, requests);
+                    refuse_moved(&shared, id, requests);
                     drop(leave);
                     break;
                 }
@@ -170,15 +172,15 @@ pub(super) async fn run(
             },
             _ = task.reports.recv_many(&mut batch, BATCH), if task.progress.held.len() < BATCH => {
                 if let Some(reports) = task.progress.admit(std::mem::take(&mut batch)) {
-                    task.hear(reports).await;
+                    task.handle_reports(reports).await;
                     task.hold_process().await;
                 }
             }
             () = at(progress_at) => {
-                task.hear(Vec::new()).await;
+                task.handle_reports(Vec::new()).await;
                 task.hold_process().await;
             }
-            Some(news) = news.recv() => task.learn(news).await,
+            Some(update) = updates.recv() => task.handle_process_update(update).await,
             () = task.process.closed() => task.lost().await,
             () = at(close_at) => task.close_stream().await,
             () = at(idle_at) => task.complete_idle(EndReason::IdleTimeout).await,
@@ -187,10 +189,10 @@ pub(super) async fn run(
         if let Some(error) = task.broken.take() {
             tracing::error!(session.id = %id, "a session cannot continue: {error}");
             shared.registry.remove(id);
-            return Err(cut_by(&error));
+            return Err(interruption_of(&error));
         }
         if task.is_ready_to_leave() && task.leave().await == Leave::Gone {
-            turn_away(&shared, id, requests);
+            refuse_moved(&shared, id, requests);
             break;
         }
         if task.is_over() && shared.registry.leave(id, &requests) == Left::Yes {
@@ -207,11 +209,11 @@ impl Task {
         begin: Begin,
     ) -> Result<(Self, mpsc::Receiver<ProcessUpdate>)> {
         let Parts { id, published, live } = parts;
-        let Opening { loaded, cut, reports, first, set_up, arrived } =
+        let Opening { loaded, interruption, reports, first, set_up, arrived } =
             open_as(&shared.store, id, begin).await?;
         let (reports_to, reports) = reports;
         let Loaded { stored, mut session, open } = loaded;
-        if cut.is_some() {
+        if interruption.is_some() {
             session.skip_lost_revisions();
         }
         let project = shared.store.project(stored.project_id).await?;
@@ -227,7 +229,7 @@ impl Task {
         let since = Some(&stored.summary).filter(|summary| summary.last_seq > Seq::START);
         let quiet = since.map_or(0, |summary| shared.now().millis_since(summary.updated_at));
         let quiet = Duration::from_millis(u64::try_from(quiet).unwrap_or_default());
-        let (news_to, news) = mpsc::channel(UPDATES_MAX);
+        let (updates_to, updates) = mpsc::channel(UPDATES_MAX);
         let mut task = Self {
             touched: Instant::now().checked_sub(quiet).unwrap_or_else(Instant::now),
             shared,
@@ -244,7 +246,7 @@ impl Task {
             reports_to,
             reports,
             progress: Progress::new(),
-            news_to,
+            updates_to,
             waiting: Vec::new(),
             given: None,
             askers: HashMap::new(),
@@ -258,35 +260,35 @@ impl Task {
             grown: None,
             broken: None,
         };
-        if let Some(cut) = cut {
+        if let Some(interruption) = interruption {
             // What the interrupted turn changed is captured when it is ended.
             task.capture.running = task.session.running();
-            if cut != Cut::Ended {
+            if interruption != Interruption::Ended {
                 // It may still be working on the interrupted turn.
                 task.stop_process().await;
             }
-            task.carry(Command::Recover(cut)).await?;
+            task.handle_command(Command::Recover(interruption)).await?;
         }
         if let Some(unpacked) = arrived {
             task.arrive(unpacked).await?;
         }
-        task.hear(first).await;
+        task.handle_reports(first).await;
         if let Some(command) = set_up {
             task.begin_set_up(command);
         }
         task.show();
-        Ok((task, news))
+        Ok((task, updates))
     }
 
     async fn attend(&mut self, request: Request) {
         // A request is handled even if its caller has stopped waiting.
         match request {
-            Request::Carry { command, reply } => {
-                let carried = self.carry(command).await;
-                reply.send(carried).ok();
+            Request::Command { command, reply } => {
+                let outcome = self.handle_command(command).await;
+                reply.send(outcome).ok();
             }
             Request::Prompt { prompt, id, reply } => {
-                let prompted = self.say(prompt, id).await;
+                let prompted = self.accept_prompt(prompt, id).await;
                 reply.send(prompted).ok();
             }
             Request::CompleteIfIdle { longer_than, reason, reply } => {
@@ -304,7 +306,7 @@ impl Task {
             }
             Request::Withdraw { request, reply } => {
                 self.askers.remove(&request);
-                self.hear(vec![Report::Withdrew(request)]).await;
+                self.handle_reports(vec![Report::Withdrew(request)]).await;
                 reply.send(Ok(())).ok();
             }
             Request::Verdict { request, verdict, by, reply } => {
@@ -340,7 +342,11 @@ impl Task {
     }
 
     /// Accepts a prompt. A repeated request with the same id returns the prompt that the first one created.
-    async fn say(&mut self, prompt: Prompt, id: Option<MessageId>) -> Result<Carried> {
+    async fn accept_prompt(
+        &mut self,
+        prompt: Prompt,
+        id: Option<MessageId>,
+    ) -> Result<CommandOutcome> {
         if let Some(id) = id {
             let is_queued = self.session.queue().any(|prompt| prompt.id == id);
             let known = self.shared.store.prompt(self.id, Some(id)).await?;
@@ -350,12 +356,12 @@ impl Task {
                     prompt.seq = Some(message.seq);
                     prompt.rev = self.rev_before(&message).await?;
                 }
-                return Ok(Carried { view: self.view(), prompt: Some(prompt) });
+                return Ok(CommandOutcome { view: self.view(), prompt: Some(prompt) });
             }
         }
         self.check_worktree()?;
         let stamp = self.new_stamp(id);
-        self.carry(Command::Prompt { prompt, stamp }).await
+        self.handle_command(Command::Prompt { prompt, stamp }).await
     }
 
     /// A revision before all effects of the prompt: that of the previous prompt, whose turn ended
@@ -377,7 +383,7 @@ impl Task {
 
     async fn complete_idle(&mut self, reason: EndReason) {
         self.end_at_agent().await;
-        let completed = self.carry(Command::Complete { reason }).await;
+        let completed = self.handle_command(Command::Complete { reason }).await;
         if let Err(error) = completed {
             tracing::warn!(session.id = %self.id, "an idle session cannot be completed: {error}");
             // Retried after another idle timeout.
@@ -392,27 +398,27 @@ impl Task {
             return;
         }
         tracing::warn!(session.id = %self.id, "an agent did not stop its turn, so it is stopped");
-        self.hear_rest().await;
+        self.handle_remaining_reports().await;
         self.stop_process().await;
-        self.hear(vec![Report::TurnEnded { turn, stop: Stop::Cancelled }]).await;
+        self.handle_reports(vec![Report::TurnEnded { turn, stop: Stop::Cancelled }]).await;
     }
 
     /// The process has exited without an exit report.
     async fn lost(&mut self) {
         // Its last reports may still be in the channel; the exit report is the last one.
-        self.hear_rest().await;
+        self.handle_remaining_reports().await;
         if let Process::Seated(_) = self.process {
             self.process = Process::None;
             if !self.session.is_idle() {
-                self.hear(vec![Report::Exited(Exit::default())]).await;
+                self.handle_reports(vec![Report::Exited(Exit::default())]).await;
             }
         }
     }
 
     /// Handles the reports that are in the channel.
-    async fn hear_rest(&mut self) {
+    async fn handle_remaining_reports(&mut self) {
         let rest = std::iter::from_fn(|| self.reports.try_recv().ok()).collect();
-        self.hear(rest).await;
+        self.handle_reports(rest).await;
     }
 
     /// Whether the task may end. An active session of a human keeps its task for the idle timeout.

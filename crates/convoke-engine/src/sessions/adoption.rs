@@ -77,7 +77,7 @@ pub(super) async fn adopt_project(
     }
     let new = NewProject { id: project.id, name: project.name, path, added_at: shared.now() };
     match shared.store.add_project(new).await {
-        Ok(project) => shared.tell(Change::ProjectAdded(project)),
+        Ok(project) => shared.publish(Change::ProjectAdded(project)),
         Err(convoke_store::Error::ProjectExists { .. }) => {}
         Err(error) => return Err(error.into()),
     }
@@ -93,8 +93,8 @@ async fn is_owner(shared: &Sessions, by: Option<UserName>) -> Result<bool> {
 
 /// Whose home a resolved folder is or contains.
 fn contained_home(shared: &Sessions, folder: &Path) -> Option<&'static str> {
-    let own = shared.around.environment.get(OsStr::new("HOME")).map(Path::new);
-    let homes = [(own, "your"), (Some(&*shared.around.home), "Convoke's")];
+    let own = shared.host.environment.get(OsStr::new("HOME")).map(Path::new);
+    let homes = [(own, "your"), (Some(&*shared.host.home), "Convoke's")];
     homes.into_iter().find_map(|(home, whose)| {
         let home = home?;
         let resolved = home.canonicalize().unwrap_or_else(|_| home.to_owned());

@@ -36,7 +36,7 @@ pub(super) async fn create(shared: &Arc<Sessions>, new: NewSession) -> Result<Se
     let room = admission::room(shared).await?;
     // A spare process runs in the project's folder, not in a work tree.
     let spare = if worktree.is_none() { shared.spare.take(&agent, project) } else { None };
-    let id = spare.unwrap_or_else(|| SessionId::from_random((shared.around.random)()));
+    let id = spare.unwrap_or_else(|| SessionId::from_random((shared.host.random)()));
     let made = match worktree {
         Some(wanted) => Some(make::make(shared, &found, id, wanted, None).await?),
         None => None,
@@ -53,12 +53,12 @@ pub(super) async fn create(shared: &Arc<Sessions>, new: NewSession) -> Result<Se
         agent_session: None,
         worktree: own.map(|own| (own, found.path.clone())),
     };
-    let told = match &made {
+    let notice = match &made {
         Some(made) => Some(made.event()),
         None => folder_shared(shared, &found).await?,
     };
-    let told = told.map(|event| Report::Noticed(Notice::new(event)));
-    match start_and_begin(shared, &spec, &choices, spare, (room, told)).await {
+    let notice = notice.map(|event| Report::Noticed(Notice::new(event)));
+    match start_and_begin(shared, &spec, &choices, spare, (room, notice)).await {
         Ok(view) => Ok(view),
         Err(error) => {
             if made.is_some() {
@@ -87,14 +87,14 @@ async fn start_and_begin(
     spec: &ProcessSpec,
     choices: &Choices,
     spare: Option<SessionId>,
-    (room, told): (Reservation, Option<Report>),
+    (room, notice): (Reservation, Option<Report>),
 ) -> Result<SessionView> {
     let mut started = match (start_agent(shared, spec).await, spare) {
         // The spare process may have failed for a temporary reason.
         (Err(_), Some(_)) => start_agent(shared, spec).await?,
         (started, _) => started?,
     };
-    started.first.extend(told);
+    started.first.extend(notice);
     if let Err(error) = choose(spec, choices, &started.seat).await {
         drop(started);
         shared.processes.pool.release(&spec.key).await;
@@ -149,12 +149,12 @@ struct StartedAgent {
 /// Starts the agent of a new session.
 async fn start_agent(shared: &Arc<Sessions>, spec: &ProcessSpec) -> Result<StartedAgent> {
     let not_started = |source| Error::NotStarted { agent: spec.agent.clone(), source };
-    let start = Start::New { id: SessionId::from_random((shared.around.random)()).to_string() };
+    let start = Start::New { id: SessionId::from_random((shared.host.random)()).to_string() };
     let launch = start::launch(&shared.processes, spec, start).await.map_err(not_started)?;
     let mut first = start::confinement_notice(&shared.processes, &launch, &spec.agent);
     first.extend(start::login_notice(&shared.processes, &spec.agent));
     let reports = mpsc::channel(REPORTS_MAX);
-    shared.tell_agent(spec, AgentStatus::Starting);
+    shared.publish_agent_status(spec, AgentStatus::Starting);
     let seating = start::seat(&shared.processes, spec, reports.0.clone(), None).await;
     let Seating { seat, noted, .. } = seating.map_err(not_started)?;
     let mut noted = noted.ok_or(Error::Broken { session: spec.session })?;
@@ -216,15 +216,15 @@ async fn begin(
     let view = SessionView { stored: stored.clone(), activity: Activity::Idle };
     let agent_session = stored.agent_session_id.clone();
     place.begin(Begin::New { stored: Box::new(stored), reports, first, set_up });
-    shared.tell(Change::SessionCreated(Box::new(view.clone())));
-    shared.tell_agent(&ProcessSpec { agent_session, ..spec.clone() }, AgentStatus::Ready);
+    shared.publish(Change::SessionCreated(Box::new(view.clone())));
+    shared.publish_agent_status(&ProcessSpec { agent_session, ..spec.clone() }, AgentStatus::Ready);
     Ok(view)
 }
 
 impl Sessions {
     /// Announces a status of a session's process.
-    pub(crate) fn tell_agent(&self, spec: &ProcessSpec, status: AgentStatus) {
+    pub(crate) fn publish_agent_status(&self, spec: &ProcessSpec, status: AgentStatus) {
         let ProcessSpec { agent, session, agent_session, .. } = spec.clone();
-        self.tell(Change::Agent { agent, session, agent_session, status });
+        self.publish(Change::Agent { agent, session, agent_session, status });
     }
 }

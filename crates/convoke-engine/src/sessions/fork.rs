@@ -47,7 +47,7 @@ impl Sessions {
             return Err(Error::TeamSession { session: id });
         }
         let turns = self.said(&stored, at).await?;
-        let forked = SessionId::from_random((self.around.random)());
+        let forked = SessionId::from_random((self.host.random)());
         let new = Import {
             project: stored.project_id,
             transcript: forked.to_string(),
@@ -76,7 +76,7 @@ impl Sessions {
             worktrees::record(self, created, made.own.clone()).await?;
             make::kept(self, created);
             let notice = Report::Noticed(Notice::new(made.event()));
-            self.carry(created, Command::Agent(notice)).await?;
+            self.send_command(created, Command::Agent(notice)).await?;
         }
         if let Some(title) = &stored.summary.title {
             let title = title.chars().take(TITLE_CHARS).collect::<String>();

@@ -91,7 +91,7 @@ pub(super) async fn import(shared: &Arc<Sessions>, import: Import) -> Result<Imp
     // The session's own task writes its log, as always.
     let imported = session::ask(shared, id, |reply| Request::Import { import, reply }).await?;
     if is_new {
-        shared.tell(Change::SessionCreated(Box::new(imported.session.clone())));
+        shared.publish(Change::SessionCreated(Box::new(imported.session.clone())));
     }
     Ok(imported)
 }

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use super::Sessions;
 use crate::error::{Error, Result};
-use crate::nodes::seen_from_afar;
+use crate::nodes::remote_view;
 use crate::prefix::{PREFIX_MIN, only};
 use crate::teams::Team;
 use crate::view::{Live, SessionView, Version};
@@ -62,7 +62,7 @@ impl ListPieces {
 impl Sessions {
     /// The session of an agent process's key.
     pub fn of_token(&self, token: &str) -> Option<SessionId> {
-        self.around.mcp.as_ref()?.keys.session(token)
+        self.host.mcp.as_ref()?.keys.session(token)
     }
 
     /// The id of the session that a text names.
@@ -101,7 +101,7 @@ impl Sessions {
 
     fn view_of(&self, stored: StoredSession) -> SessionView {
         if stored.node != self.store.node() {
-            return seen_from_afar(stored);
+            return remote_view(stored);
         }
         let activity = self.registry.live(stored.id).activity;
         SessionView { stored, activity }
@@ -140,7 +140,7 @@ impl Sessions {
         let own = self.store.node();
         let view = |(stored, activity): (StoredSession, _)| match stored.node == own {
             true => SessionView { stored, activity },
-            false => seen_from_afar(stored),
+            false => remote_view(stored),
         };
         stored.into_iter().zip(activities).map(view).collect()
     }

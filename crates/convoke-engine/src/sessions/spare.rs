@@ -43,7 +43,7 @@ impl SparePlace {
         if processes.settings.spare == Spare::None || matches!(weight, Ok(Weight::Heavy)) {
             return;
         }
-        let session = SessionId::from_random((processes.around.random)());
+        let session = SessionId::from_random((processes.host.random)());
         let next = SpareProcess { session, agent: spec.agent.clone(), project: spec.project };
         let before = self.process().replace(next);
         let (processes, spec) =
@@ -52,7 +52,7 @@ impl SparePlace {
             if let Some(before) = before {
                 processes.pool.release(&before.session.to_string()).await;
             }
-            let id = SessionId::from_random((processes.around.random)()).to_string();
+            let id = SessionId::from_random((processes.host.random)()).to_string();
             match start::launch(&processes, &spec, Start::New { id }).await {
                 Ok(launch) => processes.pool.prepare(&session.to_string(), launch).await,
                 // The next session with this agent reports the same error.

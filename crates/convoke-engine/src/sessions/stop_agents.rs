@@ -42,7 +42,7 @@ impl Sessions {
                 let sessions = Arc::clone(self);
                 stopping.spawn(async move {
                     let stop = Command::CancelTurn { queue: QueueChoice::Discard };
-                    if let Err(error) = sessions.carry(session, stop).await {
+                    if let Err(error) = sessions.send_command(session, stop).await {
                         // It may have ended meanwhile.
                         tracing::debug!(session.id = %session, "nothing to stop: {error}");
                     }

@@ -47,7 +47,7 @@ impl Teams {
     /// Statistics since a time; by default over the last thirty intervals.
     pub async fn analytics(&self, since: Option<Timestamp>, stretch: Stretch) -> Result<Analytics> {
         let store = &self.store;
-        let usual = self.around.now().as_millis() - USUAL_STRETCHES * stretch.millis();
+        let usual = self.host.now().as_millis() - USUAL_STRETCHES * stretch.millis();
         let since = since.unwrap_or(Timestamp::from_millis(usual));
         let pairs = store.pairs(PairFilter::all(), Window::first(Window::LIMIT_MAX)).await?;
         Ok(Analytics {

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::Teams;
 use super::chain::Chain;
-use super::follow::{Ended, Heard, follow};
+use super::follow::{AnswerSoFar, Ended, follow};
 use super::thread::checked_thread;
 use crate::error::{Error, Result};
 use crate::session::start::explain;
@@ -147,7 +147,7 @@ pub(super) struct Placed {
     pub(super) prompted: Prompted,
     /// The session's revision before it.
     pub(super) after: Rev,
-    pub(super) heard: watch::Receiver<Heard>,
+    pub(super) answer_so_far: watch::Receiver<AnswerSoFar>,
     pub(super) ended: oneshot::Receiver<Ended>,
 }
 
@@ -173,7 +173,7 @@ impl Teams {
             waiting.end().await;
         }
         answer.duration = begun.elapsed();
-        answer.at = self.around.now();
+        answer.at = self.host.now();
         Ok(answer)
     }
 
@@ -193,7 +193,7 @@ impl Teams {
             error: None,
             queued: 0,
             duration: Duration::ZERO,
-            at: self.around.now(),
+            at: self.host.now(),
         }
     }
 
@@ -221,7 +221,7 @@ impl Teams {
             self.known(from).await?;
         }
         let limits = self.settings().limits;
-        let new = Chain::from(ChainId::from_random((self.around.random)()), from.clone());
+        let new = Chain::from(ChainId::from_random((self.host.random)()), from.clone());
         let chain = match &ask.caller {
             Caller::Outside { .. } => new,
             Caller::Session(session) => {
@@ -262,7 +262,7 @@ impl Teams {
         deadline: Option<Instant>,
         answer: &mut TeamAnswer,
     ) -> Result<()> {
-        let Placed { pair, prompted, heard, ended, after: _ } = placed;
+        let Placed { pair, prompted, answer_so_far, ended, after: _ } = placed;
         let ended = until(deadline, ended).await.map(|ended| ended.unwrap_or_else(|_| stopped()));
         answer.session_id = Some(pair.session_id);
         answer.agent_session_id = self.sessions.get(pair.session_id).await?.stored.agent_session_id;
@@ -276,7 +276,7 @@ impl Teams {
                 (answer.response, answer.error) = (text, error);
             }
             None if answer.status == AnswerStatus::TimedOut => {
-                answer.response.clone_from(&heard.borrow().text);
+                answer.response.clone_from(&answer_so_far.borrow().text);
             }
             None => {}
         }
@@ -308,7 +308,7 @@ impl Teams {
                 Err(Error::Ended { session, status, reason })
             }
             (Status::Completed | Status::Cancelled | Status::Error, _) => {
-                match self.sessions.carry(session, Command::Resume).await {
+                match self.sessions.send_command(session, Command::Resume).await {
                     // A concurrent question resumed it.
                     Ok(_) | Err(Error::Refused(Refusal::Active)) => Ok(summary.rev),
                     Err(error) => Err(error),
@@ -332,11 +332,18 @@ impl Teams {
         let prompted = self.sessions.prompt_because_of(session, question, Some(chain)).await;
         drop(lock);
         let prompted = prompted?;
-        let (heard_to, heard) = watch::channel(Heard::default());
+        let (answer_so_far_to, answer_so_far) = watch::channel(AnswerSoFar::default());
         let (ended_to, ended) = oneshot::channel();
         let prompt = prompted.message_id;
-        tokio::spawn(follow(Arc::clone(self), pair.clone(), prompt, watcher, heard_to, ended_to));
-        Ok(Placed { pair, prompted, after, heard, ended })
+        tokio::spawn(follow(
+            Arc::clone(self),
+            pair.clone(),
+            prompt,
+            watcher,
+            answer_so_far_to,
+            ended_to,
+        ));
+        Ok(Placed { pair, prompted, after, answer_so_far, ended })
     }
 
     /// The team whose folder is the project of a session.

@@ -44,7 +44,7 @@ impl Teams {
 
     /// The id for a new question. It is remembered if a session without a team asks.
     pub(super) fn new_question(&self, caller: &Caller, pair: &Pair) -> MessageId {
-        let id = MessageId::from_random((self.around.random)());
+        let id = MessageId::from_random((self.host.random)());
         let session = match caller {
             Caller::Session(session) if pair.from.is_none() => *session,
             Caller::Session(_) | Caller::Outside { .. } => return id,

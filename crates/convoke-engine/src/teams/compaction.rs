@@ -16,7 +16,7 @@ use convoke_store::{PairChange, PairFilter, PairId, StoredPair, Window};
 use tokio::sync::watch;
 
 use super::Teams;
-use super::follow::{Ended, Heard, read_turn};
+use super::follow::{AnswerSoFar, Ended, read_turn};
 use crate::error::{Error, Result};
 use crate::session::start::explain;
 
@@ -83,7 +83,7 @@ impl Teams {
     /// Compacts a pair in the background, if it is due.
     pub(super) fn compact_if_due(self: &Arc<Self>, pair: &StoredPair, fullness: Fullness) {
         let is_full = fullness == Fullness::Full && pair.message_count >= FULL_MESSAGES_MIN;
-        let is_wanted = is_full || is_due(pair.message_count, pair.created_at, self.around.now());
+        let is_wanted = is_full || is_due(pair.message_count, pair.created_at, self.host.now());
         // A team that is not configured now may be configured again.
         let is_possible = pair.status != PairStatus::Archived && self.team(&pair.pair.to).is_ok();
         if !is_wanted || !is_possible || !self.attempts.begin_if_due(pair.id) {
@@ -145,8 +145,8 @@ impl Teams {
         let after = self.sessions.get(session).await?.stored.summary.rev;
         let watcher = self.sessions.watch(session, after).await?;
         let prompt = self.sessions.prompt_in_chain(session, text.into()).await?.message_id;
-        let (heard, _) = watch::channel(Heard::default());
-        match read_turn(prompt, watcher, &heard).await {
+        let (answer_so_far, _) = watch::channel(AnswerSoFar::default());
+        match read_turn(prompt, watcher, &answer_so_far).await {
             Ended { text, error: None, .. } => Ok(text),
             Ended { error: Some(reason), .. } => Err(Error::CompactionFailed { reason }),
         }

@@ -60,7 +60,7 @@ impl Teams {
         }
         let spec = self.process_spec(&team, pair.to_string()).await?;
         let made = self.make_agent_session(&team, &spec).await?;
-        let session = new_session(&spec, self.around.now());
+        let session = new_session(&spec, self.host.now());
         match self.store.create_pair(pair.clone(), session).await? {
             PairCreation::Existed(existing) => Ok(existing),
             PairCreation::Created(created) => {
@@ -93,7 +93,7 @@ impl Teams {
         self.processes.pool.release(&pair.pair.to_string()).await;
         let spec = self.process_spec(&team, pair.pair.to_string()).await?;
         let made = self.make_agent_session(&team, &spec).await?;
-        self.store.create_session(new_session(&spec, self.around.now())).await?;
+        self.store.create_session(new_session(&spec, self.host.now())).await?;
         let moved = PairChange::Moved { session_id: spec.session };
         self.store.change_pair(pair.id, moved).await?;
         let agent_session = made.agent_session.clone();
@@ -108,7 +108,7 @@ impl Teams {
         let project = self.projects.get_or_add(&team.path, team.name.as_str()).await?;
         Ok(ProcessSpec {
             worktree: None,
-            session: SessionId::from_random((self.around.random)()),
+            session: SessionId::from_random((self.host.random)()),
             key,
             kind: SessionKind::Team,
             team: Some(team.name.clone()),
@@ -124,7 +124,7 @@ impl Teams {
         let failed = |source| Error::TeamProcess { team: team.name.to_string(), source };
         let protocol = self.processes.agent(team.agent.as_str())?.protocol;
         loop {
-            let id = SessionId::from_random((self.around.random)()).to_string();
+            let id = SessionId::from_random((self.host.random)()).to_string();
             let launch = start::launch(&self.processes, spec, Start::New { id: id.clone() }).await;
             let launch = launch.map_err(failed)?;
             let first = start::confinement_notice(&self.processes, &launch, &spec.agent);
@@ -156,7 +156,7 @@ impl Teams {
 
     /// Records the agent session of a stored session, and starts the session's task.
     pub(super) async fn begin_made(&self, spec: &ProcessSpec, made: Made, why: &str) -> Result<()> {
-        let (id, now) = (spec.session, self.around.now());
+        let (id, now) = (spec.session, self.host.now());
         let Made { agent_session, reports, mut first } = made;
         self.store.record_agent_session(id, agent_session, why.to_owned(), now).await?;
         if why == REMADE {
@@ -165,7 +165,7 @@ impl Teams {
         }
         let Some(reports) = reports else {
             for report in first {
-                self.sessions.carry(id, Command::Agent(report)).await?;
+                self.sessions.send_command(id, Command::Agent(report)).await?;
             }
             return Ok(());
         };

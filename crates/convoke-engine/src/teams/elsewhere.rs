@@ -21,11 +21,11 @@ use tokio::time::Instant;
 
 use super::ask::{Placed, until};
 use super::chain::Chain;
-use super::follow::{Heard, read_turn};
+use super::follow::{AnswerSoFar, read_turn};
 use super::upkeep::TeamStatus;
 use super::{Permissions, Team, TeamAnswer, TeamAsk, Teams};
 use crate::error::{Error, Result};
-use crate::nodes::seen_from_afar;
+use crate::nodes::remote_view;
 use crate::sessions::{NewPrompt, Prompted};
 use crate::view::Live;
 
@@ -213,7 +213,7 @@ impl Teams {
             let sessions = self.store.sessions_by_id(ids).await?;
             let activity = |id: SessionId| {
                 let found = sessions.iter().find(|session| session.id == id).cloned();
-                found.map_or(Activity::Idle, |found| seen_from_afar(found).activity)
+                found.map_or(Activity::Idle, |found| remote_view(found).activity)
             };
             let live = |id| Live { activity: activity(id), ..Live::default() };
             let pairs = pairs.into_iter().map(|pair| {
@@ -263,7 +263,7 @@ impl Teams {
             waiting.end().await;
         }
         answer.duration = begun.elapsed();
-        answer.at = self.around.now();
+        answer.at = self.host.now();
         Ok(answer)
     }
 
@@ -273,21 +273,21 @@ impl Teams {
         let stored = self.store.pair_in(session_id).await?;
         let pair = stored.ok_or_else(|| Error::UnknownPair { text: pair.to_string() })?;
         let watcher = self.sessions.watch(session_id, after).await?;
-        let (heard_to, heard) = watch::channel(Heard::default());
+        let (answer_so_far_to, answer_so_far) = watch::channel(AnswerSoFar::default());
         let (ended_to, ended) = oneshot::channel();
         tokio::spawn(async move {
             tokio::select! {
-                end = read_turn(message_id, watcher, &heard_to) => {
+                end = read_turn(message_id, watcher, &answer_so_far_to) => {
                     // The caller may have stopped waiting.
                     ended_to.send(end).ok();
                 }
                 // The other node counts the question, so reading stops when the caller has
                 // disconnected.
-                () = heard_to.closed() => {}
+                () = answer_so_far_to.closed() => {}
             }
         });
         let prompted = Prompted { message_id, seq, queued, rev };
-        Ok(Placed { pair, prompted, after, heard, ended })
+        Ok(Placed { pair, prompted, after, answer_so_far, ended })
     }
 
     /// Logs a question of another node in the session of its pair.

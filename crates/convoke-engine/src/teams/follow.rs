@@ -26,7 +26,7 @@ const MESSAGES_OF_AN_ASK: u64 = 1;
 
 /// The answer so far.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Heard {
+pub(super) struct AnswerSoFar {
     pub(super) text: String,
 }
 
@@ -47,13 +47,13 @@ pub(super) async fn follow(
     pair: StoredPair,
     prompt: MessageId,
     watcher: Watcher,
-    heard: watch::Sender<Heard>,
+    answer_so_far: watch::Sender<AnswerSoFar>,
     ended: oneshot::Sender<Ended>,
 ) {
-    let used = PairChange::Used { messages: MESSAGES_OF_AN_ASK, at: teams.around.now() };
+    let used = PairChange::Used { messages: MESSAGES_OF_AN_ASK, at: teams.host.now() };
     // Counted concurrently, so that the answer does not wait for it.
     let (end, counted) =
-        tokio::join!(read_turn(prompt, watcher, &heard), teams.change_pair(&pair, used));
+        tokio::join!(read_turn(prompt, watcher, &answer_so_far), teams.change_pair(&pair, used));
     match counted {
         Ok(pair) => {
             let fullness = teams.cache.note(pair.id, end.usage.as_ref());
@@ -70,7 +70,7 @@ pub(super) async fn follow(
 pub(super) async fn read_turn(
     prompt: MessageId,
     mut watcher: Watcher,
-    heard: &watch::Sender<Heard>,
+    answer_so_far: &watch::Sender<AnswerSoFar>,
 ) -> Ended {
     let mut reading = Reading::of(prompt);
     loop {
@@ -79,10 +79,10 @@ pub(super) async fn read_turn(
             Err(error) => return reading.ended(Some(error.to_string())),
         }
         let text = reading.text();
-        heard.send_if_modified(|heard| {
-            let is_more = heard.text.len() != text.len();
+        answer_so_far.send_if_modified(|answer_so_far| {
+            let is_more = answer_so_far.text.len() != text.len();
             if is_more {
-                heard.text = text;
+                answer_so_far.text = text;
             }
             is_more
         });

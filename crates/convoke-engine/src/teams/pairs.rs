@@ -144,7 +144,7 @@ impl Teams {
 
     /// Completes a session and stops its process; does nothing if it has ended.
     pub(super) async fn end_session(&self, session: SessionId, reason: EndReason) -> Result<()> {
-        match self.sessions.carry(session, Command::Complete { reason }).await {
+        match self.sessions.send_command(session, Command::Complete { reason }).await {
             Ok(_) | Err(Error::Ended { .. }) => Ok(()),
             Err(error) => Err(error),
         }
@@ -182,7 +182,7 @@ impl Teams {
         // The agent's configured environment overrides Convoke's own.
         let variable = |name: &str| {
             let own = agent.env.get(name).map(PathBuf::from);
-            let inherited = || self.around.environment.get(std::ffi::OsStr::new(name));
+            let inherited = || self.host.environment.get(std::ffi::OsStr::new(name));
             own.or_else(|| inherited().map(PathBuf::from))
         };
         let settings = variable("CLAUDE_CONFIG_DIR");

@@ -31,7 +31,7 @@ impl Teams {
     pub async fn open(
         self: &Arc<Self>,
         settings: TeamSettings,
-        told: impl Fn(TeamProgress) + Send + Sync,
+        on_progress: impl Fn(TeamProgress) + Send + Sync,
     ) -> Result<()> {
         let mut teams = Vec::new();
         for team in settings.teams {
@@ -48,7 +48,7 @@ impl Teams {
         let before = self.configured.send_replace(Arc::new(configured));
         // Cached pairs may not match the new settings.
         self.cache.clear();
-        if let Err(error) = self.prepare_all(teams.clone(), told).await {
+        if let Err(error) = self.prepare_all(teams.clone(), on_progress).await {
             self.configured.send_replace(before);
             self.cache.clear();
             return Err(error);
@@ -63,7 +63,7 @@ impl Teams {
     async fn prepare_all(
         self: &Arc<Self>,
         teams: Vec<Team>,
-        told: impl Fn(TeamProgress) + Send + Sync,
+        on_progress: impl Fn(TeamProgress) + Send + Sync,
     ) -> Result<()> {
         let total = teams.len();
         let room = Arc::new(Semaphore::new(self.sessions.settings.pool.processes_max));
@@ -81,7 +81,7 @@ impl Teams {
         while let Some(prepared) = preparing.join_next().await {
             let team = prepared.map_err(|error| broken(&error))??;
             ready += 1;
-            told(TeamProgress { team, ready, total });
+            on_progress(TeamProgress { team, ready, total });
         }
         Ok(())
     }

@@ -66,7 +66,7 @@ impl Teams {
         let stored = self.pair_between(pair).await?;
         let stored = stored.ok_or_else(|| Error::UnknownPair { text: pair.to_string() })?;
         self.sessions
-            .carry(stored.session_id, Command::CancelTurn { queue: QueueChoice::Discard })
+            .send_command(stored.session_id, Command::CancelTurn { queue: QueueChoice::Discard })
             .await?;
         Ok(stored)
     }

@@ -145,7 +145,7 @@ impl Worktrees {
         // In a task of its own, so that a caller that disconnects leaves nothing half done.
         let finished = tokio::spawn(async move { this.finish_now(id, order).await });
         finished.await.map_err(|error| Error::Io {
-            path: self.sessions.around.home.clone(),
+            path: self.sessions.host.home.clone(),
             source: std::io::Error::other(error),
         })?
     }
@@ -162,7 +162,7 @@ impl Worktrees {
             let session = self.sessions.get(id).await?;
             return Ok(Finished { session, outcome: FinishOutcome::PullRequest { address } });
         }
-        let home = self.sessions.around.home.clone();
+        let home = self.sessions.host.home.clone();
         Note::Finish(order.clone()).write(&home, id)?;
         let done = self.carry_out(&place, &order).await;
         if !matches!(&done, Err(error) if is_cut_off(error)) {

@@ -90,12 +90,12 @@ pub(crate) async fn make(
 
 /// Removes the journal entry, since the session is stored with its work tree.
 pub(crate) fn kept(shared: &Sessions, session: SessionId) {
-    Note::remove(&shared.around.home, session);
+    Note::remove(&shared.host.home, session);
 }
 
 /// Removes the work tree of a session that was not stored.
 pub(crate) async fn take_back(shared: &Arc<Sessions>, session: SessionId) {
-    let found = Note::all(&shared.around.home).into_iter().find(|(id, _)| *id == session);
+    let found = Note::all(&shared.host.home).into_iter().find(|(id, _)| *id == session);
     let Some((_, Note::Make { project, worktree, start })) = found else { return };
     let undone = match shared.store.project(project).await {
         Ok(Some(project)) => undo(shared, &project, session, worktree, start).await,
@@ -141,7 +141,7 @@ pub(super) async fn undo(
         }
     });
     undone.await?;
-    Note::remove(&shared.around.home, session);
+    Note::remove(&shared.host.home, session);
     Ok(())
 }
 
@@ -213,7 +213,7 @@ impl Maker {
             worktree: worktree.clone(),
             start: (!exists).then(|| start.to_string()),
         };
-        if let Err(error) = note.write(&self.shared.around.home, self.session) {
+        if let Err(error) = note.write(&self.shared.host.home, self.session) {
             return Ok(Err(error));
         }
         let branch = match exists {

@@ -76,13 +76,13 @@ pub(crate) fn write_note(
     worktree: OwnWorktree,
     tip: String,
 ) -> std::result::Result<(), WorktreeError> {
-    Note::Leave { project, worktree, tip }.write(&shared.around.home, session)
+    Note::Leave { project, worktree, tip }.write(&shared.host.home, session)
 }
 
 /// Removes that record of a session which is here.
 pub(crate) fn remove_note(shared: &Sessions, session: SessionId) {
     if noted(shared, session).is_some() {
-        Note::remove(&shared.around.home, session);
+        Note::remove(&shared.host.home, session);
     }
 }
 
@@ -99,7 +99,7 @@ fn noted(shared: &Sessions, session: SessionId) -> Option<Noted> {
 }
 
 fn all_noted(shared: &Sessions) -> Vec<Noted> {
-    let notes = Note::all(&shared.around.home).into_iter();
+    let notes = Note::all(&shared.host.home).into_iter();
     let left = notes.filter_map(|(session, note)| match note {
         Note::Leave { project, worktree, tip } => {
             Some(Noted { session, project, own: worktree, tip })
@@ -197,7 +197,7 @@ async fn remove(shared: &Arc<Sessions>, noted: Noted) -> Result<()> {
         Ok(())
     });
     removed.await?;
-    Note::remove(&shared.around.home, session);
+    Note::remove(&shared.host.home, session);
     Ok(())
 }
 

@@ -24,7 +24,7 @@ impl Worktrees {
         if !path.exists() {
             return Err(WorktreeError::Missing { path }.into());
         }
-        let search_path = self.sessions.around.environment.get(OsStr::new("PATH"));
+        let search_path = self.sessions.host.environment.get(OsStr::new("PATH"));
         let gh = catalogue::find("gh", search_path.map(AsRef::as_ref));
         let gh = gh.ok_or(WorktreeError::NoGh)?;
         let folder = work_trees(&self.sessions, &place.project)?;

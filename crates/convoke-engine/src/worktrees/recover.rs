@@ -29,7 +29,7 @@ impl Worktrees {
     /// Completes or undoes what was interrupted when the daemon was killed.
     pub(crate) async fn recover(&self) -> Vec<RecoveredWorktree> {
         let mut recovered = Vec::new();
-        for (session, note) in Note::all(&self.sessions.around.home) {
+        for (session, note) in Note::all(&self.sessions.host.home) {
             let done = match note {
                 Note::Make { project, worktree, start } => {
                     self.recover_making(session, project, worktree, start).await.map(|()| None)
@@ -49,7 +49,7 @@ impl Worktrees {
     }
 
     /// Adds notices about what `recover` did, and completes sessions whose work trees are finished.
-    pub(crate) async fn tell_recovered(&self, recovered: Vec<RecoveredWorktree>) {
+    pub(crate) async fn add_recovered_notices(&self, recovered: Vec<RecoveredWorktree>) {
         for RecoveredWorktree { session, what, completed } in recovered {
             tracing::warn!(session.id = %session, "{what}");
             self.notice(session, FilesEvent::WorktreeRecovered { what }).await;
@@ -59,7 +59,7 @@ impl Worktrees {
                 Err(error) => Err(error),
             };
             match settled {
-                Ok(()) => Note::remove(&self.sessions.around.home, session),
+                Ok(()) => Note::remove(&self.sessions.host.home, session),
                 Err(error) => tracing::error!(
                     session.id = %session,
                     "a finished work tree cannot be recorded: {}", explain(&error)
@@ -82,7 +82,7 @@ impl Worktrees {
                 store.set_worktree(session, Some(&own)).await?;
                 tracing::warn!(session.id = %session, "the session has its work tree {} now", own.path);
             }
-            Note::remove(&self.sessions.around.home, session);
+            Note::remove(&self.sessions.host.home, session);
             return Ok(());
         }
         let path = own.path.clone();
@@ -90,7 +90,7 @@ impl Worktrees {
             make::undo(&self.sessions, &project, session, own, start).await?;
         }
         tracing::warn!("making the work tree {path} was interrupted, and undone");
-        Note::remove(&self.sessions.around.home, session);
+        Note::remove(&self.sessions.host.home, session);
         Ok(())
     }
 
@@ -112,9 +112,9 @@ impl Worktrees {
         session: SessionId,
         order: FinishOrder,
     ) -> Result<RecoveredWorktree> {
-        let home = &self.sessions.around.home;
+        let home = &self.sessions.host.home;
         let place = self.place(session).await?;
-        let done = match self.put_right(&place).await {
+        let done = match self.recover_interrupted_finish(&place).await {
             Ok(()) => self.carry_out(&place, &order).await,
             Err(error) => Err(error),
         };
@@ -142,7 +142,7 @@ impl Worktrees {
     }
 
     /// Ends a merge or rebase in the middle of which git was killed.
-    async fn put_right(&self, place: &Place) -> Result<()> {
+    async fn recover_interrupted_finish(&self, place: &Place) -> Result<()> {
         let path = place.path();
         if !path.exists() {
             return Ok(());
@@ -151,13 +151,13 @@ impl Worktrees {
         let repository = Repository::of(&self.sessions, &place.project.path, &folder);
         let repository = repository.map_err(ChangesError::from)?;
         let (snapshots, place) = (Arc::clone(&self.sessions.snapshots), place.clone());
-        let put_right = self.sessions.snapshots.run(move |git, limits| {
+        let recovered = self.sessions.snapshots.run(move |git, limits| {
             let own = repository.open(git, &path, limits)?;
             let checkpoints = snapshots.checkpoints(git, place.project.id, &path, limits)?;
             let name = next_removal(&checkpoints, place.id())?;
             own.recover_finish(&checkpoints, &name, limits)?;
             Ok(())
         });
-        Ok(put_right.await?)
+        Ok(recovered.await?)
     }
 }

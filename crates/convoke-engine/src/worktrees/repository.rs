@@ -41,13 +41,13 @@ impl Repository {
                 Network::Open => "open",
                 Network::Proxy | Network::Off => "off",
             };
-            let mut words: Vec<OsString> = vec![sessions.around.program.clone().into()];
+            let mut words: Vec<OsString> = vec![sessions.host.program.clone().into()];
             words.extend(["sandbox-exec", "--git"].map(OsString::from));
             words.push(folder.into());
             for path in [project, work_trees] {
                 words.extend(["--write".into(), OsString::from(path)]);
             }
-            words.extend(["--hide".into(), OsString::from(&sessions.around.home)]);
+            words.extend(["--hide".into(), OsString::from(&sessions.host.home)]);
             words.extend(["--layers".into(), OsString::from(layers.join(","))]);
             words.extend(["--network", network, "--"].map(OsString::from));
             words
@@ -56,7 +56,7 @@ impl Repository {
         };
         let filters = if prefix.is_empty() { Filters::Off } else { Filters::Run };
         let env = VARIABLES.iter().filter_map(|name| {
-            let value = sessions.around.environment.get(OsStr::new(name))?;
+            let value = sessions.host.environment.get(OsStr::new(name))?;
             Some((OsString::from(name), value.clone()))
         });
         Ok(Self { launcher: Launcher { prefix, env: env.collect() }, filters })
@@ -66,7 +66,7 @@ impl Repository {
     /// programs that its configuration names.
     pub(super) fn of_user(sessions: &Sessions) -> Self {
         let is_ours = |name: &OsStr| name.to_string_lossy().starts_with("CONVOKE_");
-        let env = sessions.around.environment.iter().filter(|(name, _)| !is_ours(name));
+        let env = sessions.host.environment.iter().filter(|(name, _)| !is_ours(name));
         let env = env.map(|(name, value)| (name.clone(), value.clone())).collect();
         Self { launcher: Launcher { prefix: Vec::new(), env }, filters: Filters::Off }
     }

@@ -210,8 +210,8 @@ async fn a_prefix_of_several_ids_names_them() {
         bytes
     }
     engine.stop().await;
-    let around = convoke_engine::Around { random: alike, ..world.around() };
-    let engine = convoke_engine::Engine::open(world.settings.clone(), around).await.unwrap();
+    let host = convoke_engine::HostContext { random: alike, ..world.host() };
+    let engine = convoke_engine::Engine::open(world.settings.clone(), host).await.unwrap();
     let project = engine.projects().add(&world.workspace(), None).await.unwrap();
     let other = engine.projects().add(&world.make_folder("other"), None).await.unwrap();
     let one = engine.sessions().create(project.id, None).await.unwrap().stored.id;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use convoke_core::id::RequestId;
 use convoke_core::message::Role;
 use convoke_core::request::{Request, Status};
-use convoke_engine::{Activity, Asked, Asker, Change, Engine, Error, Kind, Outcome};
+use convoke_engine::{Activity, Asker, Change, Engine, Error, Kind, Outcome, PendingRequest};
 use convoke_files::questions::{NewSet, Questions};
 use convoke_testkit::agent::{Script, Step};
 
@@ -20,7 +20,7 @@ fn outside() -> Asker {
     Asker::Outside { name: None, working_directory: None, call_id: None }
 }
 
-async fn ask(scene: &Scene) -> Asked {
+async fn ask(scene: &Scene) -> PendingRequest {
     let asker = Asker::Session(scene.session);
     scene.engine.inbox().ask(asker, vec![question()]).await.unwrap()
 }

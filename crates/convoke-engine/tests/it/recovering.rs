@@ -245,7 +245,7 @@ async fn s1_a_second_daemon_on_the_same_home_is_refused_and_ends_nothing() {
     let world = World::with(&working());
     let other = Other::start(&world);
     let before = world.processes();
-    let opened = convoke_engine::Engine::open(world.settings.clone(), world.around()).await;
+    let opened = convoke_engine::Engine::open(world.settings.clone(), world.host()).await;
     let error = opened.map(drop).unwrap_err();
     let told = format!("{error:?}");
     assert!(told.contains(&format!("Some({})", other.process.id())), "{told}");

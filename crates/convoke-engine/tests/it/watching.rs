@@ -13,7 +13,7 @@ use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
 use convoke_core::turn::Turn;
 use convoke_core::update::Update;
-use convoke_engine::{Activity, Archiving, Around, Change, Engine};
+use convoke_engine::{Activity, Archiving, Change, Engine, HostContext};
 use convoke_testkit::agent::{Script, Step, Tool};
 use serde_json::json;
 use tokio::sync::watch;
@@ -417,8 +417,8 @@ fn shifted() -> Timestamp {
 #[tokio::test]
 async fn k4_after_a_clock_was_set_back_what_is_later_than_the_last_message_is_still_found() {
     let world = World::with(&Script::new());
-    let around = Around { clock: shifted, ..world.around() };
-    let engine = Engine::open(world.settings.clone(), around).await.unwrap();
+    let host = HostContext { clock: shifted, ..world.host() };
+    let engine = Engine::open(world.settings.clone(), host).await.unwrap();
     let project = engine.projects().add(&world.workspace(), None).await.unwrap().id;
     AHEAD.store(3_600_000, Ordering::SeqCst);
     let session = engine.sessions().create(project, None).await.unwrap().stored.id;

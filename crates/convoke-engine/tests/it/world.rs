@@ -13,7 +13,7 @@ use convoke_core::question::Limits;
 use convoke_core::time::Timestamp;
 use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Around, Checkpointing, Engine, HistorySettings, Keys, McpEndpoint, PoolSettings,
+    Checkpointing, Engine, HistorySettings, HostContext, Keys, McpEndpoint, PoolSettings,
     QuestionSettings, SandboxSettings, SessionView, Settings, Spare,
 };
 use convoke_testkit::agent::Script;
@@ -191,10 +191,10 @@ impl World {
         folder
     }
 
-    pub(crate) fn around(&self) -> Around {
+    pub(crate) fn host(&self) -> HostContext {
         let variables = [("PATH", Path::new("/usr/bin:/bin")), ("HOME", &self.folder)];
         let mcp = McpEndpoint { url: "http://127.0.0.1:1/mcp".to_owned(), keys: Keys::new(random) };
-        Around {
+        HostContext {
             environment: variables.map(|(name, value)| (name.into(), value.into())).into(),
             program: self.program.clone(),
             home: self.home(),
@@ -205,7 +205,7 @@ impl World {
     }
 
     pub(crate) async fn open(&self) -> Engine {
-        Engine::open(self.settings.clone(), self.around()).await.unwrap()
+        Engine::open(self.settings.clone(), self.host()).await.unwrap()
     }
 
     /// Opens an engine, adds the project, and begins a session with the first agent.

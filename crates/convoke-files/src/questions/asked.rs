@@ -16,7 +16,7 @@ pub type Clock = fn() -> Timestamp;
 
 /// Questions that were asked. Dropping it before it is settled abandons them; they stay answerable.
 #[derive(Debug)]
-pub struct Asked {
+pub struct PendingQuestions {
     folder: Questions,
     id: RequestId,
     questions: Vec<Question>,
@@ -26,10 +26,10 @@ pub struct Asked {
 
 impl Questions {
     /// Asks, for a caller that will wait.
-    pub fn ask(&self, id: RequestId, new: NewSet, clock: Clock) -> Result<Asked> {
+    pub fn ask(&self, id: RequestId, new: NewSet, clock: Clock) -> Result<PendingQuestions> {
         let questions = new.questions.clone();
         self.create(id, new, clock())?;
-        Ok(Asked { folder: self.clone(), id, questions, clock, is_waited_for: true })
+        Ok(PendingQuestions { folder: self.clone(), id, questions, clock, is_waited_for: true })
     }
 
     /// The questions, and their current state.
@@ -80,7 +80,7 @@ impl Questions {
     }
 }
 
-impl Asked {
+impl PendingQuestions {
     /// Its id.
     pub const fn id(&self) -> RequestId {
         self.id
@@ -119,7 +119,7 @@ impl Asked {
     }
 }
 
-impl Drop for Asked {
+impl Drop for PendingQuestions {
     fn drop(&mut self) {
         if !self.is_waited_for {
             return;

@@ -38,9 +38,9 @@ impl Questions {
         let mut cleaned = Cleaned::default();
         for id in self.ids()? {
             match self.clean_one(id, which, retention, now) {
-                Ok(Fate::Kept) => {}
-                Ok(Fate::WaitedOn) => cleaned.waited_on.push(id),
-                Ok(Fate::Deleted) => cleaned.deleted.push(id),
+                Ok(CleanOutcome::Kept) => {}
+                Ok(CleanOutcome::WaitedOn) => cleaned.waited_on.push(id),
+                Ok(CleanOutcome::Deleted) => cleaned.deleted.push(id),
                 Err(error) => {
                     tracing::warn!("question session {id} cannot be cleaned: {error}");
                     cleaned.failed.push(Damage { id, error });
@@ -56,7 +56,7 @@ impl Questions {
         which: Which,
         retention: Duration,
         now: Timestamp,
-    ) -> Result<Fate> {
+    ) -> Result<CleanOutcome> {
         let folder = self.existing(id)?;
         let entry = match self.entry(id) {
             // A damaged session is as old as its folder.
@@ -69,26 +69,26 @@ impl Questions {
         )?;
         let age = u64::try_from(now.millis_since(changed_at)).unwrap_or_default();
         if Duration::from_millis(age) <= retention {
-            return Ok(Fate::Kept);
+            return Ok(CleanOutcome::Kept);
         }
         let is_settled = entry
             .as_ref()
             .is_some_and(|entry| matches!(entry.status, Status::Completed | Status::Rejected));
         if which == Which::Settled && !is_settled {
-            return Ok(Fate::Kept);
+            return Ok(CleanOutcome::Kept);
         }
         let is_pending = entry.is_some_and(|entry| entry.status == Status::Pending);
         if is_pending && is_waited_on(&folder)? {
-            return Ok(Fate::WaitedOn);
+            return Ok(CleanOutcome::WaitedOn);
         }
         let _lock = Lock::try_acquire(&lock_path(&folder))?;
         let fail = |source| Error::Write { path: folder.clone(), step: "deleting", source };
         fs::remove_dir_all(&folder).map_err(fail)?;
-        Ok(Fate::Deleted)
+        Ok(CleanOutcome::Deleted)
     }
 }
 
-enum Fate {
+enum CleanOutcome {
     Kept,
     WaitedOn,
     Deleted,

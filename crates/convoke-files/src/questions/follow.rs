@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use convoke_core::id::RequestId;
 
-use super::{Listing, Questions, Status, bell};
+use super::{Listing, Questions, Status, wake_pipe};
 use crate::Result;
 use crate::watch::{Pace, Watcher};
 
@@ -48,7 +48,7 @@ impl Follower {
                 let folder = self.questions.folder(*id);
                 self.watcher.unwatch(&folder);
                 // Another program may have answered it, which wakes no waiter that has no watch.
-                bell::ring(&folder);
+                wake_pipe::wake(&folder);
             }
             let new: Vec<RequestId> = open.difference(&self.watched).copied().collect();
             self.watched = open;

@@ -11,7 +11,7 @@ use convoke_core::time::Timestamp;
 use serde_json::Map;
 
 use super::create::write;
-use super::{ANSWERS, AnswersFile, Questions, STATUS, Status, StatusFile, Verdict, bell};
+use super::{ANSWERS, AnswersFile, Questions, STATUS, Status, StatusFile, Verdict, wake_pipe};
 use crate::lock::Lock;
 use crate::{Error, Result, atomic, read};
 
@@ -44,7 +44,7 @@ impl Questions {
             ..status
         };
         write(&folder.join(STATUS), &status)?;
-        bell::ring(&folder);
+        wake_pipe::wake(&folder);
         Ok(())
     }
 

@@ -8,9 +8,9 @@ use convoke_core::id::RequestId;
 use convoke_core::question::check_answers;
 use tokio::time::Instant;
 
-use super::bell::Bell;
 use super::clean::wait_on;
 use super::settle::is_being_written;
+use super::wake_pipe::WakePipe;
 use super::{ANSWERS, AnswersFile, Questions, STATUS, Status, StatusFile, not_found};
 use crate::watch::{Change, Pace};
 use crate::{Error, Result, read};
@@ -72,7 +72,7 @@ impl Questions {
         let mut watcher = self.watches.watcher(Pace::Slow);
         // Before the first look, so that nothing happens between the two.
         watcher.watch(&folder)?;
-        let bell = if watcher.is_polling() { hang_bell(&folder) } else { None };
+        let wake_pipe = if watcher.is_polling() { create_wake_pipe(&folder) } else { None };
         loop {
             let looked_at = changed_at(&folder);
             let outcome = self.outcome(id, &folder, call_id)?;
@@ -82,7 +82,7 @@ impl Questions {
             loop {
                 let change = tokio::select! {
                     change = watcher.changed() => change,
-                    () = rung(bell.as_ref()) => Change::Reported,
+                    () = woken(wake_pipe.as_ref()) => Change::Reported,
                     // A program that writes answers in place may be killed halfway, and then no
                     // further event follows.
                     () = tokio::time::sleep(REREAD), if is_being_written(&folder) => Change::Reported,
@@ -168,14 +168,14 @@ fn is_expected(expected: Option<&str>, found: Option<&str>) -> bool {
 }
 
 /// A waiter without a pipe still polls.
-fn hang_bell(folder: &Path) -> Option<Bell> {
-    let hung = Bell::hang(folder);
-    hung.inspect_err(|error| tracing::info!("no pipe wakes this waiter: {error}")).ok()
+fn create_wake_pipe(folder: &Path) -> Option<WakePipe> {
+    let created = WakePipe::create(folder);
+    created.inspect_err(|error| tracing::info!("no pipe wakes this waiter: {error}")).ok()
 }
 
-async fn rung(bell: Option<&Bell>) {
-    match bell {
-        Some(bell) => bell.rung().await,
+async fn woken(wake_pipe: Option<&WakePipe>) {
+    match wake_pipe {
+        Some(wake_pipe) => wake_pipe.woken().await,
         None => std::future::pending().await,
     }
 }

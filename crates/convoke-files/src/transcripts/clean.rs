@@ -48,9 +48,9 @@ impl Transcripts {
         let mut cleaned = Cleaned::default();
         for id in ids {
             match self.clean_one(&id, |time| is_old(time, age, now)) {
-                Ok(Fate::Kept) => {}
-                Ok(Fate::Open) => cleaned.open.push(id),
-                Ok(Fate::Deleted) => cleaned.deleted.push(id),
+                Ok(CleanOutcome::Kept) => {}
+                Ok(CleanOutcome::Open) => cleaned.open.push(id),
+                Ok(CleanOutcome::Deleted) => cleaned.deleted.push(id),
                 Err(error) => {
                     tracing::warn!("the session {id} cannot be cleaned up: {error}");
                     cleaned.failed.push(Damage { id, error });
@@ -60,24 +60,24 @@ impl Transcripts {
         cleaned
     }
 
-    fn clean_one(&self, id: &Id, is_old: impl Fn(Timestamp) -> bool) -> Result<Fate> {
+    fn clean_one(&self, id: &Id, is_old: impl Fn(Timestamp) -> bool) -> Result<CleanOutcome> {
         let path = self.path(id);
         // Nothing is older than its beginning, so most need no second look.
         if !is_old(first_time(&path)?) {
-            return Ok(Fate::Kept);
+            return Ok(CleanOutcome::Kept);
         }
         let lock = match Lock::try_acquire(&self.beside(id, super::LOCK_ENDING)) {
             Ok(lock) => lock,
-            Err(crate::Error::Locked { .. }) => return Ok(Fate::Open),
+            Err(crate::Error::Locked { .. }) => return Ok(CleanOutcome::Open),
             Err(error) => return Err(error.into()),
         };
         // Checked under the lock, since a turn may have been added before the lock was taken.
         if !is_old(last_time(&path)?) {
-            return Ok(Fate::Kept);
+            return Ok(CleanOutcome::Kept);
         }
         self.delete_locked(id)?;
         drop(lock);
-        Ok(Fate::Deleted)
+        Ok(CleanOutcome::Deleted)
     }
 
     fn delete_locked(&self, id: &Id) -> Result<()> {
@@ -112,7 +112,7 @@ impl Transcripts {
 /// A temporary file that is older than this has no writer.
 const LEFT_BEHIND: Duration = Duration::from_secs(3600);
 
-enum Fate {
+enum CleanOutcome {
     Kept,
     Open,
     Deleted,

@@ -96,23 +96,23 @@ impl Transcripts {
 
     fn entry(&self, id: &Id, locked: &BTreeSet<Id>, buffer: &mut Vec<u8>) -> Result<Option<Entry>> {
         let path = self.path(id);
-        let mut glance = Glance::default();
-        match glance.over(&path, buffer) {
+        let mut preview = Preview::default();
+        match preview.over(&path, buffer) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(unreadable(&path, source)),
         }
-        let Some(Metadata { agent, created_at, .. }) = glance.metadata else {
+        let Some(Metadata { agent, created_at, .. }) = preview.metadata else {
             let text = "its first line is not the metadata of a session";
             return Err(unreadable(&path, io::Error::other(text)));
         };
         let is_open = || locked.contains(id) && lock::is_held_now(&self.beside(id, LOCK_ENDING));
-        let status = match glance.status {
+        let status = match preview.status {
             Some(Status::Completed) => Status::Completed,
             Some(Status::Active | Status::Interrupted) | None if is_open() => Status::Active,
             Some(Status::Active | Status::Interrupted) | None => Status::Interrupted,
         };
-        let (agent, turn_count) = (glance.agent.unwrap_or(agent), glance.turn_count);
+        let (agent, turn_count) = (preview.agent.unwrap_or(agent), preview.turn_count);
         Ok(Some(Entry { id: id.clone(), agent, turn_count, created_at, status }))
     }
 
@@ -140,7 +140,7 @@ impl Transcripts {
 
 /// What is read from the head and the tail of a file.
 #[derive(Default)]
-struct Glance {
+struct Preview {
     metadata: Option<Metadata>,
     agent: Option<String>,
     status: Option<Status>,
@@ -149,7 +149,7 @@ struct Glance {
     line_count: u64,
 }
 
-impl Glance {
+impl Preview {
     /// Reads a file in chunks.
     fn over(&mut self, path: &Path, buffer: &mut Vec<u8>) -> io::Result<()> {
         let mut file = plain_file(path)?;

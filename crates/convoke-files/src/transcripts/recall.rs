@@ -195,16 +195,16 @@ impl Survey {
         while let Some(line) = lines.next()? {
             // More follows, so it is no torn end but damage.
             if let Some(Cut { number, problem, .. }) = cut.take() {
-                survey.blame(number, problem);
+                survey.add_bad_line(number, problem);
             }
-            cut = survey.meet(&line);
+            cut = survey.record_line(&line);
             survey.tail = if line.is_ended() { Tail::Whole } else { Tail::Unended };
         }
         if let Some(Cut { offset, .. }) = cut {
             survey.tail = Tail::Torn { offset };
         }
         if survey.metadata.is_none() && survey.bad_count == 0 {
-            survey.blame(1, "the file is empty".to_owned());
+            survey.add_bad_line(1, "the file is empty".to_owned());
         }
         Ok(Some(survey))
     }
@@ -240,23 +240,25 @@ impl Survey {
         })
     }
 
-    fn meet(&mut self, line: &Line<'_>) -> Option<Cut> {
+    fn record_line(&mut self, line: &Line<'_>) -> Option<Cut> {
         let (number, offset) = (line.number, line.offset);
         match (number, line.parse()) {
             (1, Parsed::Known(Record::Metadata(metadata))) => self.metadata = Some(metadata),
             (1, Parsed::Cut(problem) | Parsed::Bad(problem)) => {
-                self.blame(1, format!("the metadata cannot be read: {problem}"));
+                self.add_bad_line(1, format!("the metadata cannot be read: {problem}"));
             }
             (_, Parsed::Known(record)) => {
                 if number == 1 {
-                    self.blame(1, "the metadata is missing before it".to_owned());
+                    self.add_bad_line(1, "the metadata is missing before it".to_owned());
                 }
                 self.take(record);
             }
-            (1, Parsed::Other) => self.blame(1, "the metadata is missing before it".to_owned()),
+            (1, Parsed::Other) => {
+                self.add_bad_line(1, "the metadata is missing before it".to_owned())
+            }
             (_, Parsed::Other) => {}
             (_, Parsed::Cut(problem)) => return Some(Cut { number, offset, problem }),
-            (_, Parsed::Bad(problem)) if line.is_ended() => self.blame(number, problem),
+            (_, Parsed::Bad(problem)) if line.is_ended() => self.add_bad_line(number, problem),
             (_, Parsed::Bad(problem)) => return Some(Cut { number, offset, problem }),
         }
         None
@@ -288,7 +290,7 @@ impl Survey {
         }
     }
 
-    fn blame(&mut self, number: u64, problem: String) {
+    fn add_bad_line(&mut self, number: u64, problem: String) {
         self.bad_count += 1;
         if self.bad.len() < BAD_LINES_MAX {
             self.bad.push(BadLine { number, problem });

@@ -41,7 +41,7 @@ impl Transcripts {
         let mut good = BufWriter::new(temp);
         let mut recovered = Recovered { kept: 0, set_aside: 0, bad: bad_path.clone() };
         if survey.metadata.is_none() {
-            let metadata = Record::Metadata(stand_in(&survey, id, &path));
+            let metadata = Record::Metadata(substitute_metadata(&survey, id, &path));
             let damaged = |source| crate::Error::Damaged { path: path.clone(), source };
             let line = line(&metadata).map_err(damaged)?;
             good.write_all(&line).map_err(fail("writing"))?;
@@ -114,7 +114,7 @@ fn sync(bad: Option<&File>, path: &Path) -> Result<()> {
 }
 
 /// Metadata for a transcript that has lost its own, from its file and its turns.
-fn stand_in(survey: &Survey, id: &Id, path: &Path) -> Metadata {
+fn substitute_metadata(survey: &Survey, id: &Id, path: &Path) -> Metadata {
     Metadata {
         session_id: id.to_string(),
         agent: survey.agent.clone().unwrap_or_else(|| UNKNOWN_AGENT.to_owned()),

@@ -59,7 +59,7 @@ impl Assembly {
         let tool = Tool {
             tool_call_id: call.id.to_owned(),
             tool: tool.to_owned(),
-            title: call.title.or_else(|| edits::gist(&call.args)),
+            title: call.title.or_else(|| edits::summary(&call.args)),
             kind: Some(edits::kind_of(tool).to_owned()),
             args: if self.is_short() { call.args } else { fit_args(call.args) },
             status: ToolStatus::Running,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Head, is_error, is_meta, notice_rewinding};
 use crate::assembly::{Assembly, Outcome};
 use crate::json::{field, list, plain, word};
-use crate::raw::{Words, is_true, parse};
+use crate::raw::{RawText, is_true, parse};
 use crate::wrapped::{between, without};
 
 /// Texts that Claude Code writes in the user's name for the model, by their beginnings.
@@ -42,7 +42,7 @@ pub(super) fn add(assembly: &mut Assembly, head: &Head<'_>) -> serde_json::Resul
         return Ok(());
     }
     if let Some(text) = content.as_str() {
-        say(assembly, head, head.uuid.as_str(), text);
+        add_message(assembly, head, head.uuid.as_str(), text);
     }
     let mut said = Vec::new();
     for block in list(&message, "content") {
@@ -54,7 +54,7 @@ pub(super) fn add(assembly: &mut Assembly, head: &Head<'_>) -> serde_json::Resul
             _ => {}
         }
     }
-    say(assembly, head, head.uuid.as_str(), &said.join("\n\n"));
+    add_message(assembly, head, head.uuid.as_str(), &said.join("\n\n"));
     assembly.seen_at(head.at());
     Ok(())
 }
@@ -64,21 +64,21 @@ pub(super) fn attached(assembly: &mut Assembly, head: &Head<'_>) -> serde_json::
     #[derive(Deserialize)]
     struct Kind<'a> {
         #[serde(borrow, default, rename = "type")]
-        kind: Words<'a>,
+        kind: RawText<'a>,
     }
     let Some(raw) = head.attachment else { return Ok(()) };
     let kind: Kind<'_> = serde_json::from_str(raw.get())?;
     if kind.kind.as_str() == "queued_command" {
         let attachment = parse(head.attachment)?;
         if word(&attachment, "commandMode") != "task-notification" {
-            say(assembly, head, head.uuid.as_str(), &plain(field(&attachment, "prompt")));
+            add_message(assembly, head, head.uuid.as_str(), &plain(field(&attachment, "prompt")));
         }
     }
     Ok(())
 }
 
 /// Adds a prompt, without the parts that the user did not type.
-fn say(assembly: &mut Assembly, head: &Head<'_>, key: &str, text: &str) {
+fn add_message(assembly: &mut Assembly, head: &Head<'_>, key: &str, text: &str) {
     let text = without(text, &BLOCKS);
     let text = text.trim();
     if text.is_empty() || NOT_SAID.iter().any(|beginning| text.starts_with(beginning)) {
@@ -113,7 +113,7 @@ fn details(head: &Head<'_>) -> Option<String> {
     #[serde(rename_all = "camelCase")]
     struct Details<'a> {
         #[serde(borrow, default)]
-        original_file: Words<'a>,
+        original_file: RawText<'a>,
     }
     let raw = head.tool_use_result.filter(|raw| raw.get().starts_with('{'))?;
     let details: Details<'_> = serde_json::from_str(raw.get()).ok()?;

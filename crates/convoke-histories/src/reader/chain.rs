@@ -9,25 +9,25 @@ use serde::Deserialize;
 
 use crate::assembly::digest;
 use crate::lines::{LineText, Lines};
-use crate::raw::Words;
+use crate::raw::RawText;
 
 /// The longest file whose chain is followed, in lines; all lines of a longer one are read.
 const LINES_MAX: u64 = 400_000;
 
 /// The numbers of lines that are not on the chain.
 #[derive(Debug, Default)]
-pub(super) struct Dead(HashSet<u64>);
+pub(super) struct DeadLines(HashSet<u64>);
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Link<'a> {
     #[serde(borrow, default)]
-    uuid: Words<'a>,
+    uuid: RawText<'a>,
     #[serde(borrow, default)]
-    parent_uuid: Words<'a>,
+    parent_uuid: RawText<'a>,
 }
 
-impl Dead {
+impl DeadLines {
     pub(super) fn contains(&self, line: u64) -> bool {
         !self.0.is_empty() && self.0.contains(&line)
     }

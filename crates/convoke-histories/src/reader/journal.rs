@@ -18,7 +18,7 @@ use crate::fingerprint::{Change, Fingerprint};
 use crate::folder::{Folder, facts_of_file};
 use crate::importer::Order;
 use crate::json::{field, list, path, text};
-use crate::store::{Beside, History, read_small};
+use crate::store::{History, SiblingFiles, read_small};
 use crate::vibe::unified::{self, Mark};
 
 /// The position up to which a conversation in generations was read.
@@ -43,7 +43,7 @@ struct Generation {
 }
 
 impl Generation {
-    fn read(beside: &Beside<'_>, history: &History) -> Result<Self> {
+    fn read(beside: &SiblingFiles<'_>, history: &History) -> Result<Self> {
         let folder = history.path.trim_end_matches("CURRENT");
         let pointer = document(beside, history, &history.path)?;
         let Some(name) = text(&pointer, "generation") else {
@@ -81,7 +81,7 @@ fn chain(names: u64, name: &str) -> u64 {
 }
 
 /// A small document beside the chunks, without which they cannot be found.
-fn document(beside: &Beside<'_>, history: &History, path: &str) -> Result<Value> {
+fn document(beside: &SiblingFiles<'_>, history: &History, path: &str) -> Result<Value> {
     let allowed = [beside.importer.transcripts, beside.importer.beside].concat();
     let file = beside.folder.open_file(&allowed, path)?;
     let bytes = read_small(file).map_err(|source| read_error(history, source))?;
@@ -93,7 +93,7 @@ fn damaged(history: &History, why: &str) -> Error {
 }
 
 /// A file that the current generation names.
-fn open(beside: &Beside<'_>, path: &str) -> Result<File> {
+fn open(beside: &SiblingFiles<'_>, path: &str) -> Result<File> {
     beside.folder.open_file(beside.importer.beside, path)
 }
 
@@ -115,7 +115,10 @@ pub(super) struct JournalSource {
 
 impl JournalSource {
     /// Reads from the beginning.
-    pub(super) fn open(beside: &mut Beside<'_>, history: &History) -> Result<(Self, Assembly)> {
+    pub(super) fn open(
+        beside: &mut SiblingFiles<'_>,
+        history: &History,
+    ) -> Result<(Self, Assembly)> {
         let generation = Generation::read(beside, history)?;
         let mut assembly = Assembly::default();
         let source = Self::begin(beside, history, generation, &mut assembly, (0, NONE))?;
@@ -124,7 +127,7 @@ impl JournalSource {
 
     /// Reads what follows a cursor; `None` if the conversation was rewritten.
     pub(super) fn resume(
-        beside: &mut Beside<'_>,
+        beside: &mut SiblingFiles<'_>,
         history: &History,
         cursor: &JournalCursor,
         mut assembly: Assembly,
@@ -161,7 +164,7 @@ impl JournalSource {
     }
 
     fn begin(
-        beside: &mut Beside<'_>,
+        beside: &mut SiblingFiles<'_>,
         history: &History,
         generation: Generation,
         assembly: &mut Assembly,
@@ -177,7 +180,7 @@ impl JournalSource {
     }
 
     fn new(
-        beside: &Beside<'_>,
+        beside: &SiblingFiles<'_>,
         history: &History,
         generation: Generation,
         journal: LineSource,

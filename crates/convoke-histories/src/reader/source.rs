@@ -15,8 +15,8 @@ use crate::fingerprint::Fingerprint;
 use crate::importer::{Order, Parse};
 use crate::item::BrokenLine;
 use crate::lines::{Line, LineText, Lines};
-use crate::raw::Words;
-use crate::store::{Beside, History, Stamp, StampKind};
+use crate::raw::RawText;
+use crate::store::{History, SiblingFiles, Stamp, StampKind};
 
 #[derive(Debug)]
 pub(super) enum Source {
@@ -41,7 +41,7 @@ pub(super) struct LineSource {
     lines: Lines<File>,
     parse: Parse,
     /// Lines that were rewound.
-    dead: chain::Dead,
+    dead: chain::DeadLines,
     /// Where the last line begins that another program may still be writing, and its number.
     unfinished: Option<(u64, u64)>,
     /// Lines of the conversation in files before this one.
@@ -51,8 +51,8 @@ pub(super) struct LineSource {
 impl LineSource {
     pub(super) fn open(file: File, parse: Parse, order: Order) -> io::Result<Self> {
         let dead = match order {
-            Order::File => chain::Dead::default(),
-            Order::Chain => chain::Dead::find(file.try_clone()?)?,
+            Order::File => chain::DeadLines::default(),
+            Order::Chain => chain::DeadLines::find(file.try_clone()?)?,
         };
         let mut source = Self::resume(file, parse, 0, 0)?;
         source.dead = dead;
@@ -67,7 +67,14 @@ impl LineSource {
     ) -> io::Result<Self> {
         file.seek(SeekFrom::Start(offset))?;
         let lines = Lines::new(file.try_clone()?, offset, number);
-        Ok(Self { file, lines, parse, dead: chain::Dead::default(), unfinished: None, before: 0 })
+        Ok(Self {
+            file,
+            lines,
+            parse,
+            dead: chain::DeadLines::default(),
+            unfinished: None,
+            before: 0,
+        })
     }
 
     /// The file continues a conversation of which this much was read, its own lines included.
@@ -241,7 +248,7 @@ impl Ids {
         #[derive(Deserialize)]
         struct Id<'a> {
             #[serde(borrow, default)]
-            id: Words<'a>,
+            id: RawText<'a>,
         }
         let mut all = Read { messages: 0, ids: EMPTY, last: EMPTY };
         let mut found = None;
@@ -298,7 +305,7 @@ pub(super) struct RowSource {
 
 impl RowSource {
     pub(super) fn open(
-        beside: &Beside<'_>,
+        beside: &SiblingFiles<'_>,
         history: &History,
         rows: &'static Rows,
         place: RowPlace,

@@ -13,8 +13,8 @@ use crate::assembly::{Assembly, Titled, digest};
 use crate::importer::folder_name;
 use crate::item::Tokens;
 use crate::json::{count, field, list, path, plain, text, time, word};
-use crate::raw::Words;
-use crate::store::Beside;
+use crate::raw::RawText;
+use crate::store::SiblingFiles;
 
 /// The file that names the generation; a conversation is known by its path.
 pub(crate) const POINTER: &str = "/CURRENT";
@@ -73,7 +73,7 @@ pub(crate) enum Mark {
 }
 
 /// Reads the metadata of the session in `meta.json`.
-pub(crate) fn begin(assembly: &mut Assembly, file: &str, beside: &mut Beside<'_>) {
+pub(crate) fn begin(assembly: &mut Assembly, file: &str, beside: &mut SiblingFiles<'_>) {
     let folder = file.trim_end_matches("CURRENT");
     let meta = beside.json(&format!("{folder}meta.json"));
     folder_name(file, 1).clone_into(&mut assembly.state.identity.id);
@@ -103,7 +103,7 @@ pub(crate) fn continues(
     assembly: &mut Assembly,
     file: &str,
     generation: &str,
-    beside: &Beside<'_>,
+    beside: &SiblingFiles<'_>,
 ) {
     let folder = file.trim_end_matches("CURRENT");
     let state = beside.read(&format!("{folder}generations/{generation}/runtime-state.json"));
@@ -147,7 +147,7 @@ pub(crate) fn envelope(assembly: &mut Assembly, snapshot: &Value) {
 #[derive(Debug, Deserialize)]
 struct Record<'a> {
     #[serde(borrow, default, rename = "type")]
-    kind: Words<'a>,
+    kind: RawText<'a>,
     #[serde(borrow, default)]
     payload: Option<&'a RawValue>,
 }

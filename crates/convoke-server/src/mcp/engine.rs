@@ -242,8 +242,8 @@ impl EngineBackend {
     async fn check(&self, caller: &McpCaller, team: &str) -> Result<(), CallError> {
         let Some(actor) = &caller.actor else { return Ok(()) };
         let about = Subject::of_team(&self.app, team).await?;
-        let need = access::of_route(&Method::POST, "/api/teams/{team}/ask");
-        Ok(actor.check(need, about.project)?)
+        let rule = access::of_route(&Method::POST, "/api/teams/{team}/ask");
+        Ok(actor.check(rule, about.project)?)
     }
 
     /// The team that a caller speaks for. The agent of a session speaks for its own team only.

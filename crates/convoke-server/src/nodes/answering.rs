@@ -9,39 +9,45 @@ use convoke_api::frames::ServerFrame;
 use convoke_engine::Error;
 use serde_json::Value;
 
-use super::{Answered, Asked};
+use super::{RemoteCommand, RemoteResponse};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::view;
 
 /// The response for a prompt that is queued for a node that is away.
-pub(super) async fn queued(app: &App, asked: &Asked, node: String) -> Result<Answered, Failure> {
-    let fields = asked.fields();
+pub(super) async fn queued(
+    app: &App,
+    command: &RemoteCommand,
+    node: String,
+) -> Result<RemoteResponse, Failure> {
+    let fields = command.fields();
     let message_id = fields.get("messageId").and_then(Value::as_str);
     let message_id = message_id.unwrap_or_default().parse().map_err(Error::from)?;
-    let session = app.engine.sessions().named(&asked.key()).await?;
+    let session = app.engine.sessions().named(&command.key()).await?;
     let (session_id, uid) = view::names(&session.stored);
-    Ok(match asked {
-        Asked::Request { .. } => {
+    Ok(match command {
+        RemoteCommand::Request { .. } => {
             let (rev, waits_for) = (session.stored.summary.rev, Some(node));
             let prompted =
                 Prompted { accepted: true, message_id, seq: None, queued: true, rev, waits_for };
             let body = serde_json::to_string(&prompted).unwrap_or_default();
             let media = "application/json".to_owned();
-            Answered::Response { status: StatusCode::ACCEPTED.as_u16(), media, body }
+            RemoteResponse::Response { status: StatusCode::ACCEPTED.as_u16(), media, body }
         }
-        Asked::Frame { .. } => {
+        RemoteCommand::Frame { .. } => {
             let (seq, queued, waits_for) = (None, true, Some(node));
             let sent =
                 ServerFrame::SessionSent { session_id, uid, message_id, seq, queued, waits_for };
-            Answered::Frames { frames: vec![sent] }
+            RemoteResponse::Frames { frames: vec![sent] }
         }
         // Questions are never queued.
-        Asked::Question { .. } => return Err(Failure::internal("a question waits for a node")),
+        RemoteCommand::Question { .. } => {
+            return Err(Failure::internal("a question waits for a node"));
+        }
     })
 }
 
-impl Answered {
+impl RemoteResponse {
     pub(super) fn into_response(self) -> Response {
         match self {
             Self::Response { status, media, body } => {

@@ -11,10 +11,10 @@ use axum::response::{IntoResponse as _, Response};
 use convoke_api::bodies::{Problem, code};
 use convoke_api::frames::{ClientFrame, ServerFrame};
 use convoke_core::user::UserName;
-use convoke_engine::{Called, Delivery, Error};
+use convoke_engine::{CallOutcome, Delivery, Error};
 
 use super::owner::{Owner, owner_of};
-use super::{Answered, Letter, Target, UNAVAILABLE, ask, forward_frame, target};
+use super::{RemoteResponse, StoredCommand, Target, UNAVAILABLE, forward_frame, send, target};
 use crate::actor::with_body;
 use crate::app::App;
 use crate::failure::{Failure, MovedAway};
@@ -39,8 +39,8 @@ pub(super) async fn here_or_there(app: &Arc<App>, request: Request, next: Next) 
         return response;
     }
     match target(app, again).await {
-        Ok(Target::There(owner, asked)) => match ask(app, owner, asked).await {
-            Ok(answered) => answered.into_response(),
+        Ok(Target::There(owner, command)) => match send(app, owner, command).await {
+            Ok(response) => response.into_response(),
             Err(failure) => failure.into_response(),
         },
         Ok(Target::Done(done)) => *done,
@@ -62,16 +62,20 @@ async fn copied(request: Request) -> Result<(Request, Request), Failure> {
 }
 
 /// Sends a command to another node; if the session has moved before that, to its new node.
-pub(super) async fn call(app: &App, owner: Owner, letter: &mut Letter) -> Result<Called, Failure> {
-    let patience = letter.asked.patience();
+pub(super) async fn call(
+    app: &App,
+    owner: Owner,
+    stored: &mut StoredCommand,
+) -> Result<CallOutcome, Failure> {
+    let queue_policy = stored.command.queue_policy();
     let (mut owner, mut tries) = (owner, 0);
     loop {
-        let worded = |delivery: Delivery| {
-            letter.queued = delivery == Delivery::Later;
-            serde_json::to_string(&*letter).unwrap_or_default()
+        let encode = |delivery: Delivery| {
+            stored.queued = delivery == Delivery::Later;
+            serde_json::to_string(&*stored).unwrap_or_default()
         };
         let nodes = app.engine.nodes();
-        match nodes.call(owner.session, owner.node, patience, worded).await {
+        match nodes.call(owner.session, owner.node, queue_policy, encode).await {
             Err(Error::OtherNode { session }) if tries < MOVES_MAX => {
                 tries += 1;
                 let moved = Error::OtherNode { session };
@@ -83,14 +87,14 @@ pub(super) async fn call(app: &App, owner: Owner, letter: &mut Letter) -> Result
 }
 
 /// Whether the session belongs to another node.
-pub(super) fn is_moved_away(answered: &Answered) -> bool {
-    match answered {
-        Answered::Response { status, body, .. } => {
+pub(super) fn is_moved_away(response: &RemoteResponse) -> bool {
+    match response {
+        RemoteResponse::Response { status, body, .. } => {
             let problem = serde_json::from_str::<Problem>(body);
             *status == UNAVAILABLE && problem.is_ok_and(|it| it.code == code::SESSION_MOVED)
         }
-        Answered::Problem { problem } => problem.code == code::SESSION_MOVED,
-        Answered::Frames { .. } | Answered::Placed { .. } => false,
+        RemoteResponse::Problem { problem } => problem.code == code::SESSION_MOVED,
+        RemoteResponse::Frames { .. } | RemoteResponse::Placed { .. } => false,
     }
 }
 

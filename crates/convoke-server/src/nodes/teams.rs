@@ -9,7 +9,7 @@ use convoke_engine::{Error, TeamAnswer, TeamAsk};
 use serde::de::DeserializeOwned;
 
 use super::owner::Owner;
-use super::{Answered, Asked, ask};
+use super::{RemoteCommand, RemoteResponse, send};
 use crate::app::App;
 use crate::failure::Failure;
 
@@ -43,11 +43,11 @@ pub(crate) async fn ask_elsewhere(
 ) -> Result<TeamAnswer, Failure> {
     let own = Arc::clone(app);
     let placing = |question| async move {
-        let question = Asked::Question { question: Box::new(question) };
-        match ask(&own, Owner::node(node), question).await? {
-            Answered::Placed { placed } => Ok(placed),
-            Answered::Problem { problem } => Err(Failure::from_problem(*problem)),
-            Answered::Response { .. } | Answered::Frames { .. } => {
+        let question = RemoteCommand::Question { question: Box::new(question) };
+        match send(&own, Owner::node(node), question).await? {
+            RemoteResponse::Placed { placed } => Ok(placed),
+            RemoteResponse::Problem { problem } => Err(Failure::from_problem(*problem)),
+            RemoteResponse::Response { .. } | RemoteResponse::Frames { .. } => {
                 Err(Failure::internal("a node answered a question with something else"))
             }
         }
@@ -63,17 +63,19 @@ pub(crate) async fn request_elsewhere<T: DeserializeOwned>(
     uri: String,
     body: String,
 ) -> Result<T, Failure> {
-    let asked = Asked::Request { method: method.to_owned(), uri, body, by: None };
-    match ask(app, Owner::node(node), asked).await? {
-        Answered::Response { status, body, .. } if status < StatusCode::BAD_REQUEST.as_u16() => {
+    let command = RemoteCommand::Request { method: method.to_owned(), uri, body, by: None };
+    match send(app, Owner::node(node), command).await? {
+        RemoteResponse::Response { status, body, .. }
+            if status < StatusCode::BAD_REQUEST.as_u16() =>
+        {
             serde_json::from_str(&body).map_err(|error| Failure::internal(error.to_string()))
         }
-        Answered::Response { body, .. } => match serde_json::from_str(&body) {
+        RemoteResponse::Response { body, .. } => match serde_json::from_str(&body) {
             Ok(problem) => Err(Failure::from_problem(problem)),
             Err(_) => Err(Failure::internal("a node answered with an error")),
         },
-        Answered::Problem { problem } => Err(Failure::from_problem(*problem)),
-        Answered::Frames { .. } | Answered::Placed { .. } => {
+        RemoteResponse::Problem { problem } => Err(Failure::from_problem(*problem)),
+        RemoteResponse::Frames { .. } | RemoteResponse::Placed { .. } => {
             Err(Failure::internal("a node answered a request with something else"))
         }
     }

@@ -9,10 +9,10 @@ use convoke_core::review::ReviewComment;
 use convoke_core::state::{QueuedPrompt, SessionState};
 use convoke_core::time::Timestamp;
 use convoke_core::user::UserName;
-use convoke_engine::{Error, Patience, SessionView};
+use convoke_engine::{Error, QueuePolicy, SessionView};
 use serde_json::Value;
 
-use super::{Asked, Letter};
+use super::{RemoteCommand, StoredCommand};
 use crate::app::App;
 
 /// A prompt that is queued for a node.
@@ -83,13 +83,13 @@ async fn of_session(app: &App, session: SessionId) -> Result<Vec<Waiting>, Error
         return Ok(Vec::new());
     }
     let name = nodes.name(node).await?.unwrap_or_default();
-    let shown = |(command, at, request): (u64, Timestamp, String)| {
-        let Letter { asked, .. } = serde_json::from_str(&request).ok()?;
-        if asked.patience() != Patience::MayWait {
+    let shown = |(id, at, request): (u64, Timestamp, String)| {
+        let StoredCommand { command, .. } = serde_json::from_str(&request).ok()?;
+        if command.queue_policy() != QueuePolicy::MayQueue {
             return None;
         }
-        let (fields, by) = (asked.fields(), asked.by().cloned());
-        Some(Waiting { command, prompt: prompt(&fields, by, at, name.clone())? })
+        let (fields, by) = (command.fields(), command.by().cloned());
+        Some(Waiting { command: id, prompt: prompt(&fields, by, at, name.clone())? })
     };
     let mut waiting: Vec<Waiting> = waiting.into_iter().filter_map(shown).collect();
     for attachment in waiting.iter_mut().flat_map(|it| &mut it.prompt.attachments) {
@@ -142,7 +142,7 @@ fn given<T: serde::de::DeserializeOwned>(fields: &Value, name: &str) -> Vec<T> {
     serde_json::from_value(value).unwrap_or_default()
 }
 
-impl Asked {
+impl RemoteCommand {
     /// The user who sent it; `None` for the owner of the daemon.
     fn by(&self) -> Option<&UserName> {
         match self {

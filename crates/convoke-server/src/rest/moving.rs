@@ -16,7 +16,7 @@ use convoke_engine::{
 use serde_json::Value;
 
 use super::{Daemon, Named, find_session};
-use crate::access::{Need, Place};
+use crate::access::{AccessRule, Place};
 use crate::actor::{Actor, with_body};
 use crate::app::App;
 use crate::failure::Failure;
@@ -130,8 +130,8 @@ async fn destination(
     let project = body.project.as_deref();
     let destination = app.engine.moves().destination(id, &body.to, project).await?;
     let (action, place) = (Some("move session"), Place::Project);
-    let need = Need { role: Role::Member, action, place };
-    actor.check(need, Some(destination.project.id))?;
+    let rule = AccessRule { role: Role::Member, action, place };
+    actor.check(rule, Some(destination.project.id))?;
     Ok(destination)
 }
 

@@ -182,7 +182,7 @@ pub(crate) async fn ask_team(
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Asked {
+pub(super) struct ReportQuery {
     /// The team that asked; a caller outside of teams, by default.
     from: Option<String>,
     /// In which thread.
@@ -205,7 +205,7 @@ pub(super) struct Asked {
     path = "/api/teams/{team}/report",
     operation_id = "reportOfTeam",
     tag = "teams",
-    params(("team" = String, Path, description = "The team that was asked"), Asked),
+    params(("team" = String, Path, description = "The team that was asked"), ReportQuery),
     responses(
         (status = 200, description = "The question, and its answer so far", body = TeamReport),
         (status = 404, description = "There is no such team or question"),
@@ -214,10 +214,10 @@ pub(super) struct Asked {
 pub(super) async fn report(
     State(app): Daemon,
     Written(team): Written,
-    Query(asked): Query<Asked>,
+    Query(query): Query<ReportQuery>,
 ) -> Result<Response, Failure> {
-    let pair = pair(&app.engine, &team, asked.from.as_deref(), asked.thread).await?;
-    let which = match (asked.message_id, asked.seq) {
+    let pair = pair(&app.engine, &team, query.from.as_deref(), query.thread).await?;
+    let which = match (query.message_id, query.seq) {
         (Some(id), _) => WhichQuestion::Message(id),
         (None, Some(seq)) => WhichQuestion::At(Seq::new(seq)),
         (None, None) => WhichQuestion::Last,

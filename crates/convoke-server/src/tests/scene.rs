@@ -14,7 +14,7 @@ use convoke_core::question::Limits;
 use convoke_core::time::Timestamp;
 use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Agent, Around, Checkpointing, HistorySettings, Keys, McpEndpoint, PoolSettings,
+    Agent, Checkpointing, HistorySettings, HostContext, Keys, McpEndpoint, PoolSettings,
     QuestionSettings, SandboxSettings, Settings, Spare,
 };
 use convoke_testkit::agent::Script;
@@ -98,7 +98,7 @@ impl Scene {
             token: token.clone(),
             version: "1.2.3".to_owned(),
             settings,
-            around: around(&root, keys.clone()),
+            host: host(&root, keys.clone()),
             problems: crate::Problems::default(),
         };
         let app = Server::open(options).await.unwrap().app;
@@ -257,9 +257,9 @@ fn settings(root: &Path) -> Settings {
     }
 }
 
-fn around(root: &Path, keys: Keys) -> Around {
+fn host(root: &Path, keys: Keys) -> HostContext {
     let variables = [("PATH", Path::new("/usr/bin:/bin")), ("HOME", root)];
-    Around {
+    HostContext {
         environment: variables.map(|(name, value)| (name.into(), value.into())).into(),
         program: program(),
         home: root.join("home"),

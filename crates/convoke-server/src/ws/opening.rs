@@ -11,7 +11,7 @@ use std::time::Duration;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use serde::Deserialize;
 
-use super::carry::Client;
+use super::execute::Client;
 use super::socket::{SIGNED_OUT, converse};
 use crate::actor::Login;
 use crate::app::App;
@@ -33,7 +33,7 @@ enum First {
 }
 
 /// A socket with the cookie of a browser, before it has sent the secret.
-pub(super) struct Visitor {
+pub(super) struct UnverifiedSocket {
     pub(super) cookies: Vec<String>,
     pub(super) peer: IpAddr,
     /// Its slot in a connection pool; tests have none.
@@ -42,8 +42,12 @@ pub(super) struct Visitor {
 
 /// Serves a socket after it has sent the secret that belongs to one of these cookies; else closes
 /// it.
-pub(super) async fn prove(mut socket: WebSocket, app: Arc<App>, visitor: Visitor) {
-    let Visitor { cookies, peer, connection } = visitor;
+pub(super) async fn authenticate(
+    mut socket: WebSocket,
+    app: Arc<App>,
+    unverified: UnverifiedSocket,
+) {
+    let UnverifiedSocket { cookies, peer, connection } = unverified;
     let secret = tokio::select! {
         secret = tokio::time::timeout(PATIENCE, secret(&mut socket)) => secret.ok().flatten(),
         () = app.stop.cancelled() => None,

@@ -9,15 +9,15 @@ use std::time::Duration;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
 use convoke_core::id::SessionId;
-use convoke_engine::Audience;
+use convoke_engine::ListSubscription;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, SinkExt as _};
 use tokio::sync::broadcast;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::asking::{Answered, Asking};
-use super::carry::{Client, Reply};
-use super::news::Item;
+use super::broadcasts::Broadcast;
+use super::execute::{Client, Reply};
+use super::pending_frames::{FrameReply, PendingFrames};
 use super::subscription::{Frames, Subscription};
 use crate::actor::Login;
 use crate::app::App;
@@ -50,12 +50,12 @@ pub(super) async fn converse(socket: WebSocket, app: Arc<App>, client: Client) {
     let mut task = SocketTask {
         socket,
         signed_out: signed_out.boxed(),
-        news: app.news.listen(),
-        _audience: app.engine.nodes().audience(),
-        asking: Asking::new(Arc::clone(&app), client.clone()),
+        broadcasts: app.broadcasts.subscribe(),
+        _list_subscription: app.engine.nodes().subscribe_to_lists(),
+        pending_frames: PendingFrames::new(Arc::clone(&app), client.clone()),
         client,
         followed: Vec::new(),
-        heard: Instant::now(),
+        last_received: Instant::now(),
         app,
     };
     if let Ended::Close(code, reason) = task.run().await {
@@ -80,12 +80,12 @@ struct SocketTask {
     client: Client,
     /// Completes when the client is signed out.
     signed_out: BoxFuture<'static, ()>,
-    news: broadcast::Receiver<Item>,
-    _audience: Audience,
-    asking: Asking,
+    broadcasts: broadcast::Receiver<Broadcast>,
+    _list_subscription: ListSubscription,
+    pending_frames: PendingFrames,
     followed: Vec<Followed>,
     /// When the last frame of the client arrived.
-    heard: Instant,
+    last_received: Instant,
 }
 
 /// A subscription that waits for its next frames.
@@ -103,11 +103,11 @@ enum Ended {
 }
 
 /// An event of the loop.
-enum Happened {
-    Said(Option<Result<Message, axum::Error>>),
-    Answered(Answered),
+enum SocketEvent {
+    Received(Option<Result<Message, axum::Error>>),
+    Replied(FrameReply),
     Followed(Box<Subscription>, Frames),
-    News(Result<Item, broadcast::error::RecvError>),
+    Broadcast(Result<Broadcast, broadcast::error::RecvError>),
     Tick,
     Revoked,
     Stop,
@@ -119,55 +119,56 @@ impl SocketTask {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let stop = self.app.stop.clone();
-            let has_room = self.asking.has_room();
-            let happened = tokio::select! {
-                said = self.socket.recv(), if has_room => Happened::Said(said),
-                answered = self.asking.next() => Happened::Answered(answered),
+            let has_room = self.pending_frames.has_room();
+            let event = tokio::select! {
+                message = self.socket.recv(), if has_room => SocketEvent::Received(message),
+                reply = self.pending_frames.next() => SocketEvent::Replied(reply),
                 (subscription, frames) = poll_fn(|context| next(&mut self.followed, context)) => {
-                    Happened::Followed(Box::new(subscription), frames)
+                    SocketEvent::Followed(Box::new(subscription), frames)
                 }
-                item = self.news.recv() => Happened::News(item),
-                _ = ticks.tick() => Happened::Tick,
-                () = &mut self.signed_out => Happened::Revoked,
-                () = stop.cancelled() => Happened::Stop,
+                broadcast = self.broadcasts.recv() => SocketEvent::Broadcast(broadcast),
+                _ = ticks.tick() => SocketEvent::Tick,
+                () = &mut self.signed_out => SocketEvent::Revoked,
+                () = stop.cancelled() => SocketEvent::Stop,
             };
-            if let Err(ended) = self.handle(happened).await {
+            if let Err(ended) = self.handle(event).await {
                 return ended;
             }
         }
     }
 
-    async fn handle(&mut self, happened: Happened) -> Result<(), Ended> {
-        match happened {
-            Happened::Said(Some(Ok(message))) => self.said(message).await,
-            Happened::Said(Some(Err(_)) | None) => Err(Ended::Gone),
-            Happened::Answered(answered) => self.answer(answered).await,
-            Happened::Followed(subscription, frames) => {
+    async fn handle(&mut self, event: SocketEvent) -> Result<(), Ended> {
+        match event {
+            SocketEvent::Received(Some(Ok(message))) => self.handle_message(message).await,
+            SocketEvent::Received(Some(Err(_)) | None) => Err(Ended::Gone),
+            SocketEvent::Replied(reply) => self.send_reply(reply).await,
+            SocketEvent::Followed(subscription, frames) => {
                 if !subscription.has_ended() {
                     self.follow(*subscription);
                 }
                 self.send(frames).await
             }
-            Happened::News(Ok(Item::Frame(text))) => self.put([Message::Text(text)]).await,
-            Happened::News(Ok(Item::Lost) | Err(broadcast::error::RecvError::Lagged(_))) => {
-                Err(Ended::Close(TRY_AGAIN, "fell behind; reconnect"))
+            SocketEvent::Broadcast(Ok(Broadcast::Frame(text))) => {
+                self.put([Message::Text(text)]).await
             }
-            Happened::News(Err(broadcast::error::RecvError::Closed)) | Happened::Stop => {
-                Err(Ended::Close(GOING_AWAY, "the daemon is stopping"))
-            }
-            Happened::Tick if self.heard.elapsed() > SILENCE_MAX => Err(Ended::Gone),
-            Happened::Tick => {
+            SocketEvent::Broadcast(
+                Ok(Broadcast::Lost) | Err(broadcast::error::RecvError::Lagged(_)),
+            ) => Err(Ended::Close(TRY_AGAIN, "fell behind; reconnect")),
+            SocketEvent::Broadcast(Err(broadcast::error::RecvError::Closed))
+            | SocketEvent::Stop => Err(Ended::Close(GOING_AWAY, "the daemon is stopping")),
+            SocketEvent::Tick if self.last_received.elapsed() > SILENCE_MAX => Err(Ended::Gone),
+            SocketEvent::Tick => {
                 if let Login::Browser(visit) = &self.client.login {
                     self.app.auth.browsers.touch(&visit.id);
                 }
                 self.put([Message::Ping(Default::default())]).await
             }
-            Happened::Revoked => Err(Ended::Close(SIGNED_OUT, "this browser is not signed in")),
+            SocketEvent::Revoked => Err(Ended::Close(SIGNED_OUT, "this browser is not signed in")),
         }
     }
 
-    async fn said(&mut self, message: Message) -> Result<(), Ended> {
-        self.heard = Instant::now();
+    async fn handle_message(&mut self, message: Message) -> Result<(), Ended> {
+        self.last_received = Instant::now();
         let text = match message {
             Message::Text(text) => text,
             Message::Binary(_) => {
@@ -180,7 +181,7 @@ impl SocketTask {
         let Envelope { request_id, frame } = ClientFrame::read(&text);
         match frame {
             Ok(frame) => {
-                self.asking.take(Envelope { request_id, frame });
+                self.pending_frames.take(Envelope { request_id, frame });
                 Ok(())
             }
             Err(malformed) => {
@@ -190,10 +191,10 @@ impl SocketTask {
         }
     }
 
-    async fn answer(&mut self, answered: Answered) -> Result<(), Ended> {
-        let Envelope { request_id, frame: reply } = answered;
+    async fn send_reply(&mut self, reply: FrameReply) -> Result<(), Ended> {
+        let Envelope { request_id, frame: reply } = reply;
         let frames = match reply {
-            Ok(Reply::Say(frames)) => frames,
+            Ok(Reply::Send(frames)) => frames,
             Ok(Reply::Follow(subscription, frames)) => {
                 self.leave(subscription.session());
                 if self.followed.len() >= SESSIONS_MAX {

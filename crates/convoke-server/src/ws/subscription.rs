@@ -16,7 +16,7 @@ use futures_util::FutureExt as _;
 use tokio::sync::broadcast;
 
 use super::Render;
-use super::words::{When, Words};
+use super::open_text::{OpenText, When};
 use crate::app::App;
 use crate::nodes::with_waiting;
 use crate::view;
@@ -36,7 +36,7 @@ pub(super) struct Subscription {
     /// The session's canonical id.
     name: String,
     watcher: Watcher,
-    words: Words,
+    open_text: OpenText,
     opening: Option<Opening>,
     /// The revision up to which the client has everything.
     rev: Rev,
@@ -72,14 +72,14 @@ impl Subscription {
         let is_elsewhere = session.stored.node != nodes.own();
         let waiting = is_elsewhere.then(|| nodes.follow_waiting());
         let item = view::session_item(session);
-        let words = Words::new(render);
+        let open_text = OpenText::new(render);
         let (session, name, rev) = (item.uid, item.id, watcher.rev());
         Self {
             app,
             session,
             name,
             watcher,
-            words,
+            open_text,
             opening,
             rev,
             waiting,
@@ -100,7 +100,7 @@ impl Subscription {
 
     /// Continues from the text that the client has already in a history.
     pub(super) fn continue_with(&mut self, entries: &[Entry]) {
-        entries.iter().for_each(|entry| self.words.seen(entry));
+        entries.iter().for_each(|entry| self.open_text.seen(entry));
     }
 
     /// Waits for the next update, and returns it with all that are available.
@@ -108,7 +108,7 @@ impl Subscription {
         let mut frames = Vec::new();
         while frames.is_empty() && !self.has_ended {
             if self.is_queue_due {
-                self.tell_queue(&mut frames).await;
+                self.push_queue(&mut frames).await;
                 continue;
             }
             let published = tokio::select! {
@@ -117,7 +117,7 @@ impl Subscription {
                     self.is_queue_due = true;
                     continue;
                 }
-                () = self.words.due() => {
+                () = self.open_text.due() => {
                     self.flush(&mut frames).await;
                     continue;
                 }
@@ -152,10 +152,10 @@ impl Subscription {
             }
         };
         match update {
-            Update::Message(message) => self.tell_message(message, frames).await,
-            Update::Delta(delta) => self.tell_delta(delta, frames),
+            Update::Message(message) => self.push_message(message, frames).await,
+            Update::Delta(delta) => self.push_delta(delta, frames),
             Update::State { rev, state } => {
-                self.tell_entry(Entry::of_state(state, *rev), frames).await;
+                self.push_entry(Entry::of_state(state, *rev), frames).await;
                 // Prompts for another node are shown after those in the session.
                 self.is_queue_due |= self.waiting.is_some() && state.kind() == StateKind::Queue;
             }
@@ -169,7 +169,7 @@ impl Subscription {
     }
 
     /// Sends the client the queue: the prompts in the session and those for its node.
-    async fn tell_queue(&mut self, frames: &mut Frames) {
+    async fn push_queue(&mut self, frames: &mut Frames) {
         self.is_queue_due = false;
         let state = match self.app.engine.sessions().state(self.session).await {
             Ok(state) => state.into_iter().map(|(_, state)| state),
@@ -180,7 +180,7 @@ impl Subscription {
         let empty = || SessionState::Queue { prompts: Vec::new(), held: false };
         let queue = queue.into_iter().next().unwrap_or_else(empty);
         // Not a change of the session, so the revision of the client stays the same.
-        self.tell_entry(Entry::of_state(&queue, self.rev), frames).await;
+        self.push_entry(Entry::of_state(&queue, self.rev), frames).await;
     }
 
     /// The response that the client has caught up, if it waits for that.
@@ -194,9 +194,9 @@ impl Subscription {
         Some(Envelope { request_id, frame })
     }
 
-    async fn tell_message(&mut self, message: &Message, frames: &mut Frames) {
+    async fn push_message(&mut self, message: &Message, frames: &mut Frames) {
         self.keep_name(message).await;
-        self.tell_entry(Entry::from(message), frames).await;
+        self.push_entry(Entry::from(message), frames).await;
         let turn = message.turn.as_ref().filter(|_| message.role == Role::User);
         let (session_id, uid) = (self.name.clone(), self.session);
         match turn {
@@ -213,18 +213,18 @@ impl Subscription {
         }
     }
 
-    async fn tell_entry(&mut self, entry: Entry, frames: &mut Frames) {
-        self.words.drop_those_of(&entry);
+    async fn push_entry(&mut self, entry: Entry, frames: &mut Frames) {
+        self.open_text.drop_unsent(&entry);
         self.flush(frames).await;
         let rev = entry.rev;
-        let entry = self.words.render(&self.app.renderer, entry).await;
+        let entry = self.open_text.render(&self.app.renderer, entry).await;
         let (session_id, uid) = (self.name.clone(), self.session);
         frames.push(Envelope::push(ServerFrame::SessionUpdate { session_id, uid, rev, entry }));
     }
 
-    fn tell_delta(&mut self, delta: &Delta, frames: &mut Frames) {
+    fn push_delta(&mut self, delta: &Delta, frames: &mut Frames) {
         let entry_id = delta.id.to_string();
-        if self.words.append(&entry_id, &delta.text, delta.rev) == When::Now {
+        if self.open_text.append(&entry_id, &delta.text, delta.rev) == When::Now {
             let frame = ServerFrame::SessionChunk {
                 session_id: self.name.clone(),
                 uid: self.session,
@@ -233,7 +233,7 @@ impl Subscription {
                 content: delta.text.clone(),
                 html: None,
             };
-            push_words(frames, frame);
+            push_chunk(frames, frame);
         }
     }
 
@@ -249,7 +249,7 @@ impl Subscription {
 
     /// Sends the text that is held back.
     async fn flush(&mut self, frames: &mut Frames) {
-        let Some(chunk) = self.words.flush(&self.app.renderer).await else { return };
+        let Some(chunk) = self.open_text.flush(&self.app.renderer).await else { return };
         frames.push(Envelope::push(ServerFrame::SessionChunk {
             session_id: self.name.clone(),
             uid: self.session,
@@ -287,7 +287,7 @@ fn complete(
 }
 
 /// Appends text to the last frame if it is of the same entry, else adds a frame.
-fn push_words(frames: &mut Frames, frame: ServerFrame) {
+fn push_chunk(frames: &mut Frames, frame: ServerFrame) {
     if let ServerFrame::SessionChunk { rev, entry_id, content, .. } = &frame
         && let Some(Envelope {
             frame: ServerFrame::SessionChunk { rev: last, entry_id: same, content: words, .. },

@@ -15,15 +15,15 @@ const CONNECTIONS: u32 = 6;
 #[derive(Debug, Clone)]
 pub(crate) struct Pool {
     server: Arc<Server>,
-    room: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     idle: Arc<Mutex<Vec<PostgresSession>>>,
 }
 
 impl Pool {
     /// Opens no connection yet.
     pub(crate) fn new(server: Arc<Server>) -> Self {
-        let room = Arc::new(Semaphore::new(CONNECTIONS as usize));
-        Self { server, room, idle: Arc::default() }
+        let permits = Arc::new(Semaphore::new(CONNECTIONS as usize));
+        Self { server, permits, idle: Arc::default() }
     }
 
     /// Reads on a blocking thread.
@@ -31,12 +31,12 @@ impl Pool {
         &self,
         read: impl FnOnce(Db<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
-        let room: OwnedSemaphorePermit =
-            Arc::clone(&self.room).acquire_owned().await.map_err(|_| Error::Closed)?;
+        let permit: OwnedSemaphorePermit =
+            Arc::clone(&self.permits).acquire_owned().await.map_err(|_| Error::Closed)?;
         let pool = self.clone();
         let reading = tokio::task::spawn_blocking(move || {
             // Held until the read is done, even if the caller has stopped waiting.
-            let _room = room;
+            let _permit = permit;
             pool.read_here(read)
         });
         let path = || self.server.as_path().to_owned();
@@ -64,8 +64,8 @@ impl Pool {
 
     /// Waits for all reads to end and closes every connection; later reads fail with `Closed`.
     pub(crate) async fn close(&self) {
-        let all = self.room.acquire_many(CONNECTIONS).await.ok();
-        self.room.close();
+        let all = self.permits.acquire_many(CONNECTIONS).await.ok();
+        self.permits.close();
         let idle = std::mem::take(&mut *self.lock());
         // Closing a connection waits for the server. Errors no longer matter.
         tokio::task::spawn_blocking(move || drop(idle)).await.ok();

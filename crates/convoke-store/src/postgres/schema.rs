@@ -6,7 +6,7 @@ use super::Server;
 use crate::db::{Db, SqlResult, params};
 use crate::error::{Error, Fault, Result};
 use crate::schema::steps::Step;
-use crate::schema::{Migration, bring_down, bring_up, listed_in, search_by_time};
+use crate::schema::{Migration, listed_in, migrate_down, migrate_up, search_by_time};
 
 /// Every migration; a new one is added at the end, and those before it stay as they are.
 const STEPS: &[Step] = &[
@@ -84,7 +84,7 @@ pub(crate) fn migrate(server: &Server, now: Timestamp) -> Result<Vec<Migration>>
             return Ok(Vec::new());
         }
         db.execute_batch(LOCK)?;
-        let applied = refuse_running(db, server, STEPS).and_then(|()| bring_up(db, STEPS, now));
+        let applied = refuse_running(db, server, STEPS).and_then(|()| migrate_up(db, STEPS, now));
         db.execute_batch(UNLOCK)?;
         applied
     })
@@ -99,7 +99,7 @@ pub(crate) fn rollback(server: &Server, steps: usize) -> Result<Vec<Migration>> 
         }
         db.execute_batch(LOCK)?;
         let taken_back =
-            refuse_running(db, server, &[]).and_then(|()| bring_down(db, STEPS, steps));
+            refuse_running(db, server, &[]).and_then(|()| migrate_down(db, STEPS, steps));
         db.execute_batch(UNLOCK)?;
         taken_back
     })

@@ -82,11 +82,12 @@ pub(super) fn connector(verification: &Verification) -> MakeRustlsConnect {
                 Arc::clone(&provider),
             );
             let chain = chain.build().ok();
-            let verifier = Arc::new(Lenient { chain, is_chain_needed: true, provider });
+            let verifier = Arc::new(LenientVerifier { chain, is_chain_needed: true, provider });
             builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
         }
         Verification::None => {
-            let verifier = Arc::new(Lenient { chain: None, is_chain_needed: false, provider });
+            let verifier =
+                Arc::new(LenientVerifier { chain: None, is_chain_needed: false, provider });
             builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
         }
     };
@@ -95,13 +96,13 @@ pub(super) fn connector(verification: &Verification) -> MakeRustlsConnect {
 
 /// Accepts a certificate for another host, or any certificate.
 #[derive(Debug)]
-struct Lenient {
+struct LenientVerifier {
     chain: Option<Arc<WebPkiServerVerifier>>,
     is_chain_needed: bool,
     provider: Arc<CryptoProvider>,
 }
 
-impl ServerCertVerifier for Lenient {
+impl ServerCertVerifier for LenientVerifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,

@@ -34,7 +34,7 @@ const RETRY_AFTER: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(crate) struct Writers {
     queue: Arc<Queue>,
-    room: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 struct Queue {
@@ -82,7 +82,7 @@ impl Writers {
                 Error::Internal { path, source: error.into() }
             })?;
         }
-        Ok(Self { queue, room: Arc::new(Semaphore::new(QUEUE)) })
+        Ok(Self { queue, permits: Arc::new(Semaphore::new(QUEUE)) })
     }
 
     /// How many transactions were committed.
@@ -104,15 +104,15 @@ impl Writers {
 
     /// Applies a change, and waits until it is committed.
     pub(crate) async fn make<C: Change>(&self, change: C) -> Result<C::Outcome> {
-        let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| Error::Closed)?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| Error::Closed)?;
         let (reply, outcome) = oneshot::channel();
-        self.queue.push(Box::new(Task::new(change, reply, room)));
+        self.queue.push(Box::new(Task::new(change, reply, permit)));
         outcome.await.map_err(|_| Error::Closed)?
     }
 
     /// Commits what is queued, then ends the threads; later changes fail with `Closed`.
     pub(crate) async fn stop(&self) {
-        self.room.close();
+        self.permits.close();
         let (reply, ended) = oneshot::channel();
         {
             let mut state = self.queue.lock();

@@ -43,12 +43,12 @@ fn names(migrations: &[Migration]) -> Vec<&str> {
 fn migrations_go_up_one_by_one_and_down_as_far_as_asked() {
     let db = Connection::open_in_memory().unwrap();
     let one = TWO.get(..1).unwrap();
-    assert_eq!(names(&bring_up(Db::Sqlite(&db), one, at(1)).unwrap()), ["one"]);
-    assert_eq!(names(&bring_up(Db::Sqlite(&db), TWO, at(2)).unwrap()), ["two"]);
-    assert_eq!(names(&bring_up(Db::Sqlite(&db), TWO, at(3)).unwrap()), [""; 0]);
-    assert_eq!(names(&bring_down(Db::Sqlite(&db), TWO, 1).unwrap()), ["two"]);
-    assert_eq!(names(&bring_up(Db::Sqlite(&db), TWO, at(4)).unwrap()), ["two"]);
-    let down = bring_down(Db::Sqlite(&db), TWO, usize::MAX).unwrap();
+    assert_eq!(names(&migrate_up(Db::Sqlite(&db), one, at(1)).unwrap()), ["one"]);
+    assert_eq!(names(&migrate_up(Db::Sqlite(&db), TWO, at(2)).unwrap()), ["two"]);
+    assert_eq!(names(&migrate_up(Db::Sqlite(&db), TWO, at(3)).unwrap()), [""; 0]);
+    assert_eq!(names(&migrate_down(Db::Sqlite(&db), TWO, 1).unwrap()), ["two"]);
+    assert_eq!(names(&migrate_up(Db::Sqlite(&db), TWO, at(4)).unwrap()), ["two"]);
+    let down = migrate_down(Db::Sqlite(&db), TWO, usize::MAX).unwrap();
     let moments: Vec<_> = down.iter().map(|migration| migration.applied_at).collect();
     assert_eq!((names(&down), moments), (vec!["two", "one"], vec![Some(at(4)), Some(at(1))]));
     assert_eq!(objects(&db), []);
@@ -58,9 +58,9 @@ fn migrations_go_up_one_by_one_and_down_as_far_as_asked() {
 fn a_migration_that_fails_leaves_nothing_of_itself() {
     let broken = Step { up: "CREATE TABLE two (a); CREATE TABLE two (a)", ..TWO[1] };
     let db = Connection::open_in_memory().unwrap();
-    bring_up(Db::Sqlite(&db), &[TWO[0], broken], at(1)).unwrap_err();
+    migrate_up(Db::Sqlite(&db), &[TWO[0], broken], at(1)).unwrap_err();
     assert_eq!(objects(&db).len(), 1);
-    assert_eq!(names(&bring_up(Db::Sqlite(&db), TWO, at(1)).unwrap()), ["two"]);
+    assert_eq!(names(&migrate_up(Db::Sqlite(&db), TWO, at(1)).unwrap()), ["two"]);
 }
 
 #[test]
@@ -69,12 +69,12 @@ fn s11_every_migration_goes_up_down_and_up_again_to_the_same_schema() {
     for known in 1..=STEPS.len() {
         let steps = STEPS.get(..known).unwrap();
         let before = objects(&db);
-        bring_up(Db::Sqlite(&db), steps, at(1)).unwrap();
+        migrate_up(Db::Sqlite(&db), steps, at(1)).unwrap();
         let after = objects(&db);
         assert_ne!(before, after);
-        assert_eq!(bring_down(Db::Sqlite(&db), steps, 1).unwrap().len(), 1);
+        assert_eq!(migrate_down(Db::Sqlite(&db), steps, 1).unwrap().len(), 1);
         assert_eq!(objects(&db), before);
-        bring_up(Db::Sqlite(&db), steps, at(1)).unwrap();
+        migrate_up(Db::Sqlite(&db), steps, at(1)).unwrap();
         assert_eq!(objects(&db), after);
     }
 }

@@ -24,7 +24,7 @@ pub fn make(
         let source = "there is no database".into();
         return Err(Error::Denied { path: place.path, source });
     }
-    let db = place.look().map_err(|fault| fault.at(&place.path))?;
+    let db = place.connect_read_only().map_err(|fault| fault.at(&place.path))?;
     let copied = copy::copy(&db, target, &mut progress)?;
     let read = verify(target).and_then(|read| {
         if read == copied {

@@ -144,12 +144,12 @@ fn contents(db: &Connection) -> Result<Contents, Fault> {
 }
 
 /// Checkpoints the WAL into the database file.
-pub(crate) fn bring_in_log(db: &Connection) -> Result<(), Fault> {
-    let (busy, log, brought): (i64, i64, i64) =
+pub(crate) fn checkpoint_wal(db: &Connection) -> Result<(), Fault> {
+    let (busy, log, checkpointed): (i64, i64, i64) =
         db.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;
-    if busy != 0 || log != brought {
+    if busy != 0 || log != checkpointed {
         return Err(Error::Misuse { what: "a reader keeps the log from being brought in" }.into());
     }
     Ok(())
@@ -230,13 +230,14 @@ fn look_for_damage(db: &Connection, depth: Depth) -> Result<Vec<String>, Fault> 
 
 /// Reads a whole copy, and returns its counts. Fails with `Corrupt` when it is damaged.
 pub(crate) fn verify(place: &Place) -> Result<Contents> {
-    let read =
-        place.look().and_then(|mut db| match find_damage(&mut db, Depth::Whole, || false)? {
+    let read = place.connect_read_only().and_then(|mut db| {
+        match find_damage(&mut db, Depth::Whole, || false)? {
             Findings::Sound => contents(&db),
             Findings::Damage(lines) => {
                 Err(Error::Corrupt { path: place.path.clone(), detail: lines.join("; ") }.into())
             }
             Findings::Unfinished => Err(unexpected(&place.path, "an interruption").into()),
-        });
+        }
+    });
     read.map_err(|fault| fault.at(&place.path))
 }

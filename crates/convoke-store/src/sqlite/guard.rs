@@ -127,7 +127,7 @@ impl Guard {
 
     /// Checks the files, and copies a lost database through the connection that still has it open.
     /// If this succeeds, everything that was committed on `db` is safe.
-    pub(crate) fn look(&self, db: &Connection) -> Result<()> {
+    pub(crate) fn check_files(&self, db: &Connection) -> Result<()> {
         match self.trouble() {
             None => {}
             Some(Trouble::Lost { rescued: None }) => return self.rescue(db, Moved::Database),
@@ -159,7 +159,7 @@ impl Guard {
         let path = &self.shared.place.path;
         self.set(|trouble| trouble.get_or_insert(Trouble::Lost { rescued: None }));
         // The content of the WAL can be checkpointed into the database file, which is in place.
-        if moved == Moved::Wal && copy::bring_in_log(db).is_ok() {
+        if moved == Moved::Wal && copy::checkpoint_wal(db).is_ok() {
             tracing::error!(path = %path.display(), "the database's log was deleted or replaced; \
                  all of it is in the database now, and nothing more is stored until Convoke is started again");
             self.set(|trouble| trouble.insert(Trouble::Lost { rescued: Some(path.clone()) }));

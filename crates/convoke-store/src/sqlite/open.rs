@@ -135,7 +135,7 @@ impl Place {
     }
 
     /// A read-only connection, which also creates no files beside the database if possible.
-    pub(crate) fn look(&self) -> Result<Connection, Fault> {
+    pub(crate) fn connect_read_only(&self) -> Result<Connection, Fault> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = if fs::exists(&self.wal).unwrap_or(true) {
             Connection::open_with_flags(&self.path, flags)?
@@ -267,7 +267,7 @@ mod tests {
         drop(db);
         let (place, found) = Place::find(&path).unwrap();
         assert_eq!(found, Found::Something);
-        let db = place.look().unwrap();
+        let db = place.connect_read_only().unwrap();
         let tables: u32 =
             db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
         assert_eq!(tables, 1);

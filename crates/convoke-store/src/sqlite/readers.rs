@@ -22,8 +22,8 @@ const LONG_READS: u32 = READERS - 1;
 pub(crate) struct Readers {
     place: Arc<Place>,
     guard: Guard,
-    room: Arc<Semaphore>,
-    long_room: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
+    long_permits: Arc<Semaphore>,
     /// Idle connections; never more than the limit.
     idle: Arc<Mutex<Vec<Connection>>>,
 }
@@ -31,15 +31,15 @@ pub(crate) struct Readers {
 impl Readers {
     /// Opens no connection yet.
     pub(crate) fn new(place: Place, guard: Guard) -> Self {
-        let [room, long_room] =
+        let [permits, long_permits] =
             [READERS, LONG_READS].map(|reads| Arc::new(Semaphore::new(reads as usize)));
-        Self { place: Arc::new(place), guard, room, long_room, idle: Arc::default() }
+        Self { place: Arc::new(place), guard, permits, long_permits, idle: Arc::default() }
     }
 
     /// Reads on this thread. For reads of microseconds, which take less time than a switch of
     /// threads.
     pub(crate) async fn here<T>(&self, read: impl FnOnce(Db<'_>) -> Result<T, Fault>) -> Result<T> {
-        let _room = enter(&self.room).await?;
+        let _permit = acquire_permit(&self.permits).await?;
         self.read(read)
     }
 
@@ -48,11 +48,12 @@ impl Readers {
         &self,
         read: impl FnOnce(Db<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
-        let rooms = (enter(&self.long_room).await?, enter(&self.room).await?);
+        let permits =
+            (acquire_permit(&self.long_permits).await?, acquire_permit(&self.permits).await?);
         let readers = self.clone();
         let reading = tokio::task::spawn_blocking(move || {
             // Held until the read is done, even if the caller has stopped waiting.
-            let _rooms = rooms;
+            let _permits = permits;
             readers.read(read)
         });
         reading.await.map_err(|error| Error::Internal {
@@ -64,9 +65,9 @@ impl Readers {
     /// Waits for all reads to end and closes every connection; later reads fail with `Closed`.
     pub(crate) async fn close(&self) {
         // An error means that the readers were closed.
-        let all = self.room.acquire_many(READERS).await.ok();
-        self.room.close();
-        self.long_room.close();
+        let all = self.permits.acquire_many(READERS).await.ok();
+        self.permits.close();
+        self.long_permits.close();
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
         drop(all);
     }
@@ -105,13 +106,14 @@ impl Readers {
 
     /// Checks the whole database for damage in the background. Ends early when the store is closed.
     pub(crate) async fn check(&self) -> Result<()> {
-        let rooms = (enter(&self.long_room).await?, enter(&self.room).await?);
+        let permits =
+            (acquire_permit(&self.long_permits).await?, acquire_permit(&self.permits).await?);
         let (readers, (done, checked)) = (self.clone(), oneshot::channel());
         let internal = |source| Error::Internal { path: self.place.path.clone(), source };
         std::thread::Builder::new()
             .name("convoke-check".to_owned())
             .spawn(move || {
-                let _rooms = rooms;
+                let _permits = permits;
                 yield_to_others();
                 // The result is recorded in `guard`, so the caller may have stopped waiting.
                 done.send(readers.check_here()).ok();
@@ -143,6 +145,6 @@ fn yield_to_others() {
     }
 }
 
-async fn enter(room: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
-    Arc::clone(room).acquire_owned().await.map_err(|_| Error::Closed)
+async fn acquire_permit(permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
+    Arc::clone(permits).acquire_owned().await.map_err(|_| Error::Closed)
 }

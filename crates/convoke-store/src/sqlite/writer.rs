@@ -42,7 +42,7 @@ const LOOK: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Writer {
     queue: SyncSender<Order>,
-    room: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     commits: Arc<AtomicU64>,
 }
 
@@ -73,7 +73,7 @@ impl Writer {
             .name("convoke-store".to_owned())
             .spawn(move || task.run(&orders))
             .map_err(|error| Error::Internal { path, source: error.into() })?;
-        Ok(Self { queue, room: Arc::new(Semaphore::new(QUEUE)), commits })
+        Ok(Self { queue, permits: Arc::new(Semaphore::new(QUEUE)), commits })
     }
 
     /// How many transactions were committed.
@@ -85,16 +85,16 @@ impl Writer {
     ///
     /// Once the change is queued, it is applied even if the caller stops waiting.
     pub(crate) async fn make<C: Change>(&self, change: C) -> Result<C::Outcome> {
-        let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| Error::Closed)?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| Error::Closed)?;
         let (reply, outcome) = oneshot::channel();
-        let task = Task::new(change, reply, room);
+        let task = Task::new(change, reply, permit);
         self.queue.try_send(Order::Change(Box::new(task))).map_err(|_| Error::Closed)?;
         outcome.await.map_err(|_| Error::Closed)?
     }
 
     /// Commits what is queued, then ends the thread; later changes fail with `Closed`.
     pub(crate) async fn stop(&self) {
-        self.room.close();
+        self.permits.close();
         let (reply, stopped) = oneshot::channel();
         if self.queue.try_send(Order::Stop(reply)).is_ok() {
             // An error means that the thread has already ended.
@@ -148,7 +148,7 @@ impl WriterTask {
     /// Does periodic work while no change is queued.
     fn attend(&mut self) {
         // A failure is logged there and retried at the next check.
-        if self.guard.look(&self.db).is_ok()
+        if self.guard.check_files(&self.db).is_ok()
             && self.guard.trouble().is_none()
             && self.pace.patience(Instant::now()) == Some(Duration::ZERO)
         {
@@ -174,14 +174,14 @@ impl WriterTask {
         if bytes < self.wal_limit {
             return;
         }
-        let trimmed = self.db.busy_timeout(WAL_PATIENCE).and_then(|()| empty_log(&self.db));
+        let trimmed = self.db.busy_timeout(WAL_PATIENCE).and_then(|()| truncate_wal(&self.db));
         let restored = self.db.busy_timeout(BUSY_TIMEOUT);
         match trimmed.and_then(|emptying| restored.map(|()| emptying)) {
-            Ok(Emptying::Done) => {
+            Ok(WalTruncation::Done) => {
                 self.wal_limit = self.wal_bytes_max;
                 self.pace.synced();
             }
-            Ok(Emptying::Held) => self.wal_limit = bytes + self.wal_bytes_max,
+            Ok(WalTruncation::Held) => self.wal_limit = bytes + self.wal_bytes_max,
             Err(error) => {
                 tracing::warn!(path = %self.place.path.display(), %error, "cannot shorten the log");
                 self.wal_limit = bytes + self.wal_bytes_max;
@@ -194,7 +194,7 @@ impl WriterTask {
         let Self { db, place, guard, lock, .. } = self;
         // A deleted file disappears with its last connection, so it is rescued first. Failures are
         // logged there.
-        guard.look(&db).ok();
+        guard.check_files(&db).ok();
         // The last connection to close checkpoints the WAL and removes it.
         if let Err((_, error)) = db.close() {
             tracing::warn!(path = %place.path.display(), %error, "the database did not close cleanly");
@@ -209,15 +209,15 @@ impl WriterTask {
 
 /// The result of truncating the WAL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Emptying {
+enum WalTruncation {
     Done,
     /// A reader still uses it.
     Held,
 }
 
-fn empty_log(db: &Connection) -> rusqlite::Result<Emptying> {
+fn truncate_wal(db: &Connection) -> rusqlite::Result<WalTruncation> {
     db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
-        Ok(if row.get::<_, bool>(0)? { Emptying::Held } else { Emptying::Done })
+        Ok(if row.get::<_, bool>(0)? { WalTruncation::Held } else { WalTruncation::Done })
     })
 }
 

@@ -6,9 +6,9 @@ use crate::error::Fault;
 
 /// Records the current boot of the operating system; on a server, its start time instead.
 #[derive(Debug)]
-pub(crate) struct Booted(pub(crate) String);
+pub(crate) struct RecordBoot(pub(crate) String);
 
-impl Change for Booted {
+impl Change for RecordBoot {
     type Outcome = ();
 
     fn durability(&self) -> Durability {

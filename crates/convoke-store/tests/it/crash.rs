@@ -10,7 +10,7 @@ use std::process::Stdio;
 use convoke_core::content::Content;
 use convoke_core::id::{MessageId, SessionId};
 use convoke_core::message::{Message, Rev, Seq};
-use convoke_core::session::{Command, Cut, Report, Session, ToolUpdate};
+use convoke_core::session::{Command, Interruption, Report, Session, ToolUpdate};
 use convoke_core::update::{OpenMessages, UpdateStamp, Updates};
 use convoke_store::{Store, StoredSession, Sync, schema};
 use rusqlite::Connection;
@@ -190,7 +190,7 @@ async fn m3_an_open_answer_keeps_every_delta_and_recovery_closes_it() {
         session.skip_lost_revisions();
         let mut open = OpenMessages::restore(open);
         let mut updates = Updates::default();
-        for change in session.handle(Command::Recover(Cut::Ended)).unwrap().changes {
+        for change in session.handle(Command::Recover(Interruption::Ended)).unwrap().changes {
             session.apply(&change, at(100));
             let (seq, rev) = (session.summary().last_seq, session.summary().rev);
             let id = MessageId::from_random(bytes());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::dialect::{Cue, Dialect, Heard};
+use super::dialect::{ClientMessage, ClientRequest, Dialect};
 use super::script::{Ask, Choice, Step, Tool};
 
 /// Speaks ACP.
@@ -19,30 +19,34 @@ impl Acp {
 }
 
 impl Dialect for Acp {
-    fn hear(&mut self, mut line: Value) -> Heard {
+    fn decode(&mut self, mut line: Value) -> ClientMessage {
         let (id, method) = (line["id"].take(), line["method"].as_str().map(str::to_owned));
         match (id, method) {
             (Value::Null, Some(method)) if method == "session/cancel" => {
-                Heard::Cancel { receipt: None }
+                ClientMessage::Cancel { receipt: None }
             }
-            (Value::Null, _) => Heard::Other,
+            (Value::Null, _) => ClientMessage::Other,
             (id, Some(method)) => {
                 let params = &line["params"];
                 if let Some(session) = params["sessionId"].as_str() {
                     session.clone_into(&mut self.session);
                 }
                 let prompt = (method == "session/prompt").then(|| words(&params["prompt"]));
-                Heard::Request(Cue { id, method, prompt })
+                ClientMessage::Request(ClientRequest { id, method, prompt })
             }
             (id, None) => {
                 let outcome = &line["result"]["outcome"];
                 let word = outcome["optionId"].as_str().or_else(|| outcome["outcome"].as_str());
-                Heard::Answer { id, choice: word.unwrap_or("failed").to_owned(), whole: line }
+                ClientMessage::Answer {
+                    id,
+                    choice: word.unwrap_or("failed").to_owned(),
+                    whole: line,
+                }
             }
         }
     }
 
-    fn encode(&mut self, step: &Step, cue: &Cue) -> Option<Vec<Value>> {
+    fn encode(&mut self, step: &Step, request: &ClientRequest) -> Option<Vec<Value>> {
         let update = match step {
             Step::Say(text) => chunk("agent_message_chunk", text),
             Step::Stream(pieces) => {
@@ -50,7 +54,9 @@ impl Dialect for Acp {
                 return Some(chunks.map(|chunk| self.notify(&chunk)).collect());
             }
             Step::Think(text) => chunk("agent_thought_chunk", text),
-            Step::Echo => chunk("user_message_chunk", cue.prompt.as_deref().unwrap_or_default()),
+            Step::Echo => {
+                chunk("user_message_chunk", request.prompt.as_deref().unwrap_or_default())
+            }
             Step::Plan(steps) => json!({"sessionUpdate": "plan", "entries": entries(steps)}),
             Step::Call(tool) => of_kind("tool_call", call(tool)),
             Step::Update(tool) => of_kind("tool_call_update", call(tool)),
@@ -97,12 +103,12 @@ impl Dialect for Acp {
         json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}})
     }
 
-    fn answer(&mut self, cue: &Cue, result: Value) -> Vec<Value> {
-        vec![json!({"jsonrpc": "2.0", "id": cue.id, "result": result})]
+    fn answer(&mut self, request: &ClientRequest, result: Value) -> Vec<Value> {
+        vec![json!({"jsonrpc": "2.0", "id": request.id, "result": result})]
     }
 
-    fn proper_answer(&mut self, cue: &Cue) -> Vec<Value> {
-        let result = match cue.method.as_str() {
+    fn proper_answer(&mut self, request: &ClientRequest) -> Vec<Value> {
+        let result = match request.method.as_str() {
             "initialize" => json!({
                 "protocolVersion": 1,
                 "agentCapabilities": self.capabilities,
@@ -118,18 +124,18 @@ impl Dialect for Acp {
             | "session/close"
             | "session/set_mode"
             | "session/set_config_option" => json!({}),
-            _ => return self.fail(cue, -32601, "Method not found"),
+            _ => return self.fail(request, -32601, "Method not found"),
         };
-        self.answer(cue, result)
+        self.answer(request, result)
     }
 
-    fn fail(&mut self, cue: &Cue, code: i64, message: &str) -> Vec<Value> {
+    fn fail(&mut self, request: &ClientRequest, code: i64, message: &str) -> Vec<Value> {
         let error = json!({"code": code, "message": message});
-        vec![json!({"jsonrpc": "2.0", "id": cue.id, "error": error})]
+        vec![json!({"jsonrpc": "2.0", "id": request.id, "error": error})]
     }
 
-    fn cancelled(&mut self, cue: &Cue) -> Vec<Value> {
-        self.answer(cue, json!({"stopReason": "cancelled"}))
+    fn cancelled(&mut self, request: &ClientRequest) -> Vec<Value> {
+        self.answer(request, json!({"stopReason": "cancelled"}))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::dialect::{Cue, Dialect, Heard};
+use super::dialect::{ClientMessage, ClientRequest, Dialect};
 use super::script::{Ask, Step, Tool};
 
 /// The version whose behaviour is imitated.
@@ -80,7 +80,7 @@ impl Claude {
     }
 
     /// The frame that ends a turn. As the real one it names its type last, and the prompts that it ends.
-    fn result(&self, cue: &Cue, fields: Value) -> Value {
+    fn result(&self, request: &ClientRequest, fields: Value) -> Value {
         let mut frame = json!({
             "stop_reason": "end_turn",
             "session_id": self.session,
@@ -88,7 +88,7 @@ impl Claude {
             "subtype": "success",
             "result": "",
             "terminal_reason": "completed",
-            "user_message_uuids": if cue.id.is_null() { json!([]) } else { json!([cue.id]) },
+            "user_message_uuids": if request.id.is_null() { json!([]) } else { json!([request.id]) },
             "type": "result",
         });
         if let (Value::Object(frame), Value::Object(fields)) = (&mut frame, fields) {
@@ -99,22 +99,26 @@ impl Claude {
 }
 
 impl Dialect for Claude {
-    fn hear(&mut self, mut line: Value) -> Heard {
+    fn decode(&mut self, mut line: Value) -> ClientMessage {
         let kind = line["type"].as_str().unwrap_or_default();
         match kind {
             "user" => {
                 let prompt = line["message"]["content"].as_str().map(str::to_owned);
                 let (id, method) = (line["uuid"].take(), "prompt".to_owned());
-                Heard::Request(Cue { id, method, prompt: prompt.or_else(|| Some(String::new())) })
+                ClientMessage::Request(ClientRequest {
+                    id,
+                    method,
+                    prompt: prompt.or_else(|| Some(String::new())),
+                })
             }
             "control_request" => {
                 let (id, request) = (line["request_id"].take(), &line["request"]);
                 let method = request["subtype"].as_str().unwrap_or_default().to_owned();
                 if method == "interrupt" {
                     let receipt = Some(respond(&id, &json!({"still_queued": []})));
-                    return Heard::Cancel { receipt };
+                    return ClientMessage::Cancel { receipt };
                 }
-                Heard::Request(Cue { id, method, prompt: None })
+                ClientMessage::Request(ClientRequest { id, method, prompt: None })
             }
             "control_response" => {
                 let whole = line["response"].take();
@@ -125,18 +129,18 @@ impl Dialect for Claude {
                     None => "failed",
                 };
                 let (id, choice) = (whole["request_id"].clone(), choice.to_owned());
-                Heard::Answer { id, choice, whole }
+                ClientMessage::Answer { id, choice, whole }
             }
-            _ => Heard::Other,
+            _ => ClientMessage::Other,
         }
     }
 
-    fn encode(&mut self, step: &Step, cue: &Cue) -> Option<Vec<Value>> {
+    fn encode(&mut self, step: &Step, request: &ClientRequest) -> Option<Vec<Value>> {
         Some(match step {
             Step::Say(text) => vec![self.message(&json!({"type": "text", "text": text}))],
             Step::Stream(pieces) => self.stream(pieces),
             Step::Think(text) => vec![self.message(&json!({"type": "thinking", "thinking": text}))],
-            Step::Echo => vec![self.user(&json!(cue.prompt))],
+            Step::Echo => vec![self.user(&json!(request.prompt))],
             Step::Plan(steps) => {
                 let todo = |step: &String| json!({"content": step, "status": "pending"});
                 let todos: Vec<Value> = steps.iter().map(todo).collect();
@@ -200,15 +204,15 @@ impl Dialect for Claude {
         json!({"type": "control_cancel_request", "request_id": id})
     }
 
-    fn answer(&mut self, cue: &Cue, result: Value) -> Vec<Value> {
-        match cue.prompt {
-            Some(_) => vec![self.result(cue, result)],
-            None => vec![respond(&cue.id, &result)],
+    fn answer(&mut self, request: &ClientRequest, result: Value) -> Vec<Value> {
+        match request.prompt {
+            Some(_) => vec![self.result(request, result)],
+            None => vec![respond(&request.id, &result)],
         }
     }
 
-    fn proper_answer(&mut self, cue: &Cue) -> Vec<Value> {
-        match cue.method.as_str() {
+    fn proper_answer(&mut self, request: &ClientRequest) -> Vec<Value> {
+        match request.method.as_str() {
             "initialize" => {
                 let ready = json!({
                     "commands": [],
@@ -216,31 +220,31 @@ impl Dialect for Claude {
                     "claude_code_version": VERSION,
                     "current_permission_mode": "default",
                 });
-                self.answer(cue, ready)
+                self.answer(request, ready)
             }
-            "prompt" | "set_permission_mode" | "set_model" => self.answer(cue, json!({})),
+            "prompt" | "set_permission_mode" | "set_model" => self.answer(request, json!({})),
             other => {
                 let message = format!("Unsupported control request subtype: {other}");
-                self.fail(cue, 0, &message)
+                self.fail(request, 0, &message)
             }
         }
     }
 
-    fn fail(&mut self, cue: &Cue, code: i64, message: &str) -> Vec<Value> {
-        if cue.prompt.is_some() {
+    fn fail(&mut self, request: &ClientRequest, code: i64, message: &str) -> Vec<Value> {
+        if request.prompt.is_some() {
             let failure = json!({
                 "is_error": true,
                 "terminal_reason": "api_error",
                 "api_error_status": code,
                 "result": message,
             });
-            return vec![self.result(cue, failure)];
+            return vec![self.result(request, failure)];
         }
-        let error = json!({"subtype": "error", "request_id": cue.id, "error": message});
+        let error = json!({"subtype": "error", "request_id": request.id, "error": message});
         vec![json!({"type": "control_response", "response": error})]
     }
 
-    fn cancelled(&mut self, cue: &Cue) -> Vec<Value> {
+    fn cancelled(&mut self, request: &ClientRequest) -> Vec<Value> {
         let interruption = json!({
             "is_error": true,
             "subtype": "error_during_execution",
@@ -249,7 +253,7 @@ impl Dialect for Claude {
         });
         vec![
             self.user(&json!([{"type": "text", "text": "[Request interrupted by user]"}])),
-            self.result(cue, interruption),
+            self.result(request, interruption),
         ]
     }
 }

@@ -7,10 +7,10 @@ use super::script::{Ask, Step};
 /// Encodes the steps of a script in one protocol, and decodes the messages of the client.
 pub(super) trait Dialect: Send {
     /// Parses a line of the client.
-    fn hear(&mut self, line: Value) -> Heard;
+    fn decode(&mut self, line: Value) -> ClientMessage;
 
     /// The messages of a step that only sends something; none when the protocol cannot express it.
-    fn encode(&mut self, step: &Step, cue: &Cue) -> Option<Vec<Value>>;
+    fn encode(&mut self, step: &Step, request: &ClientRequest) -> Option<Vec<Value>>;
 
     /// The id of the agent's own request with this number.
     fn id(&self, number: u64) -> Value;
@@ -25,21 +25,21 @@ pub(super) trait Dialect: Send {
     fn withdraw(&self, id: &Value) -> Value;
 
     /// An answer.
-    fn answer(&mut self, cue: &Cue, result: Value) -> Vec<Value>;
+    fn answer(&mut self, request: &ClientRequest, result: Value) -> Vec<Value>;
 
     /// The response of an agent that works correctly.
-    fn proper_answer(&mut self, cue: &Cue) -> Vec<Value>;
+    fn proper_answer(&mut self, request: &ClientRequest) -> Vec<Value>;
 
     /// An error for an answer.
-    fn fail(&mut self, cue: &Cue, code: i64, message: &str) -> Vec<Value>;
+    fn fail(&mut self, request: &ClientRequest, code: i64, message: &str) -> Vec<Value>;
 
     /// The answer of a turn that was cancelled.
-    fn cancelled(&mut self, cue: &Cue) -> Vec<Value>;
+    fn cancelled(&mut self, request: &ClientRequest) -> Vec<Value>;
 }
 
 /// A request of the client's that is being answered.
 #[derive(Debug, Clone)]
-pub(super) struct Cue {
+pub(super) struct ClientRequest {
     /// The client's id of it.
     pub(super) id: Value,
     /// The method.
@@ -50,9 +50,9 @@ pub(super) struct Cue {
 
 /// A parsed message of the client.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum ClientMessage {
     /// A request.
-    Request(Cue),
+    Request(ClientRequest),
     /// It answers a request of the agent's.
     Answer {
         /// The agent's id of it.

@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 
 use super::acp::Acp;
 use super::claude::Claude;
-use super::dialect::{Cue, Dialect, Heard};
+use super::dialect::{ClientMessage, ClientRequest, Dialect};
 use super::process;
 use super::script::{Ask, Ignored, Protocol, Script, Step, Turn};
 
@@ -93,26 +93,26 @@ type Played<T = ()> = Result<T, Ending>;
 impl Player {
     /// Handles the next message of the client.
     async fn attend(&mut self) -> Played {
-        match self.hear().await? {
-            Heard::Request(cue) => self.play(cue).await,
+        match self.next_message().await? {
+            ClientMessage::Request(request) => self.play(request).await,
             // It was too late to stop anything.
-            Heard::Cancel { receipt } => self.send_all(receipt).await,
-            Heard::Answer { .. } | Heard::Other => Ok(()),
+            ClientMessage::Cancel { receipt } => self.send_all(receipt).await,
+            ClientMessage::Answer { .. } | ClientMessage::Other => Ok(()),
         }
     }
 
     /// Runs the steps for a request, and answers it.
-    async fn play(&mut self, cue: Cue) -> Played {
-        let mut steps: VecDeque<Step> = self.steps_for(&cue).into();
+    async fn play(&mut self, request: ClientRequest) -> Played {
+        let mut steps: VecDeque<Step> = self.steps_for(&request).into();
         let mut is_answered = false;
         while let Some(step) = steps.pop_front() {
-            match self.act(step, &cue).await? {
+            match self.act(step, &request).await? {
                 Next::GoOn => {}
                 Next::Answered => is_answered = true,
                 Next::Insert(more) => more.into_iter().rev().for_each(|it| steps.push_front(it)),
                 Next::GiveUp if is_answered => return Ok(()),
                 Next::GiveUp => {
-                    let messages = self.dialect.cancelled(&cue);
+                    let messages = self.dialect.cancelled(&request);
                     return self.send_all(messages).await;
                 }
             }
@@ -120,11 +120,11 @@ impl Player {
         if is_answered {
             return Ok(());
         }
-        let messages = self.dialect.proper_answer(&cue);
+        let messages = self.dialect.proper_answer(&request);
         self.send_all(messages).await
     }
 
-    async fn act(&mut self, step: Step, cue: &Cue) -> Played<Next> {
+    async fn act(&mut self, step: Step, request: &ClientRequest) -> Played<Next> {
         match step {
             Step::Say(_)
             | Step::Stream(_)
@@ -134,16 +134,16 @@ impl Player {
             | Step::Update(_)
             | Step::Tell(_)
             | Step::LongLine(_)
-            | Step::Echo => self.send_step(&step, cue).await?,
+            | Step::Echo => self.send_step(&step, request).await?,
             Step::Count(last) => {
                 for number in 1..=last {
-                    self.send_step(&Step::Say(format!("{number} ")), cue).await?;
+                    self.send_step(&Step::Say(format!("{number} ")), request).await?;
                 }
             }
             Step::Flood(bytes) => {
                 let piece = Step::Say("x".repeat(FLOOD_PIECE_BYTES));
                 for _ in 0..bytes.div_ceil(FLOOD_PIECE_BYTES) {
-                    self.send_step(&piece, cue).await?;
+                    self.send_step(&piece, request).await?;
                 }
             }
             Step::Ask(ask) => return self.ask(ask).await,
@@ -157,12 +157,12 @@ impl Player {
             Step::Print(line) => self.print(&line).await?,
             Step::Complain(bytes) => process::complain(bytes).await?,
             Step::Answer(result) => {
-                let messages = self.dialect.answer(cue, result);
+                let messages = self.dialect.answer(request, result);
                 self.send_all(messages).await?;
                 return Ok(Next::Answered);
             }
             Step::Fail { code, message } => {
-                let messages = self.dialect.fail(cue, code, &message);
+                let messages = self.dialect.fail(request, code, &message);
                 self.send_all(messages).await?;
                 return Ok(Next::Answered);
             }
@@ -177,8 +177,8 @@ impl Player {
         Ok(Next::GoOn)
     }
 
-    async fn send_step(&mut self, step: &Step, cue: &Cue) -> Played {
-        let Some(messages) = self.dialect.encode(step, cue) else {
+    async fn send_step(&mut self, step: &Step, request: &ClientRequest) -> Played {
+        let Some(messages) = self.dialect.encode(step, request) else {
             return Err(io::Error::other(format!("this protocol cannot say {step:?}")).into());
         };
         self.send_all(messages).await
@@ -214,28 +214,28 @@ impl Player {
     /// Waits for an answer, or only for being cancelled. Other requests are answered as they should be.
     async fn wait(&mut self, id: Option<&Value>) -> Played<Outcome> {
         loop {
-            match self.hear().await? {
-                Heard::Answer { id: answered, choice, whole } if Some(&answered) == id => {
+            match self.next_message().await? {
+                ClientMessage::Answer { id: answered, choice, whole } if Some(&answered) == id => {
                     return Ok(Outcome::Answered { choice, whole });
                 }
-                Heard::Cancel { .. } if self.ignores(Ignored::Cancel) => {}
-                Heard::Cancel { receipt } => {
+                ClientMessage::Cancel { .. } if self.ignores(Ignored::Cancel) => {}
+                ClientMessage::Cancel { receipt } => {
                     self.send_all(receipt).await?;
                     return Ok(Outcome::Cancelled);
                 }
-                Heard::Request(cue) => {
-                    let messages = self.dialect.proper_answer(&cue);
+                ClientMessage::Request(request) => {
+                    let messages = self.dialect.proper_answer(&request);
                     self.send_all(messages).await?;
                 }
-                Heard::Answer { .. } | Heard::Other => {}
+                ClientMessage::Answer { .. } | ClientMessage::Other => {}
             }
         }
     }
 
     /// The steps for a request. Turns are used up.
-    fn steps_for(&mut self, cue: &Cue) -> Vec<Step> {
-        let Some(prompt) = &cue.prompt else {
-            return self.script.on.get(&cue.method).cloned().unwrap_or_default();
+    fn steps_for(&mut self, request: &ClientRequest) -> Vec<Step> {
+        let Some(prompt) = &request.prompt else {
+            return self.script.on.get(&request.method).cloned().unwrap_or_default();
         };
         let fits = |turn: &Turn| turn.when.as_ref().is_none_or(|words| prompt.contains(words));
         match self.script.turns.iter().position(fits) {
@@ -244,10 +244,10 @@ impl Player {
         }
     }
 
-    async fn hear(&mut self) -> Played<Heard> {
+    async fn next_message(&mut self) -> Played<ClientMessage> {
         let Some(line) = self.lines.next_line().await? else { return Err(Ending::Closed) };
         let line = serde_json::from_str(&line).map_err(io::Error::other)?;
-        Ok(self.dialect.hear(line))
+        Ok(self.dialect.decode(line))
     }
 
     fn ignores(&self, what: Ignored) -> bool {

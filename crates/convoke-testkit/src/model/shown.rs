@@ -44,7 +44,7 @@ impl Shown {
             let blocks = list(&message["content"]);
             let results = blocks.iter().filter(|block| block["type"] == "tool_result");
             shown.results.extend(results.map(|block| words(&block["content"])));
-            shown.hear(words(&message["content"]), images(&message["content"]));
+            shown.add_prompt(words(&message["content"]), images(&message["content"]));
         }
         shown
     }
@@ -58,7 +58,7 @@ impl Shown {
             match message["role"].as_str() {
                 Some("tool") => shown.results.push(words(&message["content"])),
                 Some("user") => {
-                    shown.hear(words(&message["content"]), images(&message["content"]));
+                    shown.add_prompt(words(&message["content"]), images(&message["content"]));
                 }
                 Some(_) | None => {}
             }
@@ -87,7 +87,7 @@ impl Shown {
             if kind.ends_with("_output") {
                 shown.results.push(words(&item["output"]));
             } else if item["role"] == "user" {
-                shown.hear(words(&item["content"]), images(&item["content"]));
+                shown.add_prompt(words(&item["content"]), images(&item["content"]));
             }
         }
         shown
@@ -109,7 +109,7 @@ impl Shown {
             let results = parts.iter().filter_map(|part| part.get("functionResponse"));
             shown.results.extend(results.map(|it| it["response"].to_string()));
             let images = parts.iter().filter(|part| part.get("inlineData").is_some()).count();
-            shown.hear(words(&content["parts"]), images);
+            shown.add_prompt(words(&content["parts"]), images);
         }
         shown
     }
@@ -118,7 +118,7 @@ impl Shown {
         Self { tools: tools.collect(), hidden_ask: hidden_ask(body), ..Self::default() }
     }
 
-    fn hear(&mut self, prompt: String, images: usize) {
+    fn add_prompt(&mut self, prompt: String, images: usize) {
         if !prompt.is_empty() || images > 0 {
             self.prompt = prompt;
             self.images = images;

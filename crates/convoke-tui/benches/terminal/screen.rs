@@ -45,7 +45,7 @@ impl Screen {
         let effects = update(&mut self.model, self.now, message);
         self.terminal.draw(|frame| view(&self.model, frame))?;
         let said = |effect| match effect {
-            Effect::Say(envelope) => Some(envelope.frame),
+            Effect::SendFrame(envelope) => Some(envelope.frame),
             Effect::Call(_)
             | Effect::CallWorktree(_)
             | Effect::FetchTeams

@@ -8,7 +8,7 @@ use crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 
 use crate::picture::{Target, Way};
-use crate::sheet::{Asked, Ending};
+use crate::sheet::{Ending, OpenRequest};
 
 /// Something happened.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(crate) enum Message {
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// Questions that can be answered.
-    pub(crate) open: Vec<Asked>,
+    pub(crate) open: Vec<OpenRequest>,
     /// Questions that have been settled since the last listing.
     pub(crate) ended: Vec<(RequestId, Ending)>,
     /// Sessions that cannot be read.
@@ -77,7 +77,7 @@ pub(crate) enum Effect {
     /// Write that the human will not answer.
     Reject { id: RequestId, reason: Option<String> },
     /// Send the daemon this frame about a request.
-    Say { id: RequestId, frame: ClientFrame },
+    SendFrame { id: RequestId, frame: ClientFrame },
     /// Notify the human of new questions; the text is sanitised.
     Announce(String),
     /// Leave.

@@ -14,9 +14,9 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet, spawn_blocking};
 use tokio::time::{Instant, timeout_at};
 
+use crate::answer::folder_reader::{FolderReader, ending};
 use crate::answer::message::{Effect, Found, Message, Outcome};
 use crate::answer::model::{Model, Source, Waiting};
-use crate::answer::scout::{Scout, ending};
 use crate::answer::update::update;
 use crate::answer::view;
 use crate::link::{self, LinkEvent};
@@ -25,7 +25,7 @@ use crate::sheet::Ending;
 use crate::terminal::{Screen, Woken};
 use crate::{AnswerOptions, Error, Reach};
 
-/// Listings of the folder that may be queued; the scout blocks beyond that, and loses nothing.
+/// Listings of the folder that may be queued; the folder reader blocks beyond that, and loses nothing.
 const FINDINGS: usize = 1;
 /// Frames of the daemon that may be queued; beyond that the daemon waits, and disconnects a client
 /// that never reads.
@@ -49,10 +49,11 @@ pub(crate) async fn run(
     let folder = questions.dir().display().to_string();
     let mut model = Model::new(folder, user_folder, options.colour, (options.clock)());
     // Before the screen switches, so that an unreadable folder is reported as a plain error.
-    let (scout, found) = look(Scout::new(questions.clone())).await.map_err(panicked)?;
+    let (reader, found) =
+        read_folder(FolderReader::new(questions.clone())).await.map_err(panicked)?;
     // Questions that exist at the start ring no bell.
     update(&mut model, (options.clock)(), Message::Found(found?));
-    let tasks = Tasks::start(scout, reach);
+    let tasks = Tasks::start(reader, reach);
     Run::start(model, tasks, questions, options)?.until_left().await
 }
 
@@ -75,12 +76,12 @@ struct Tasks {
 }
 
 impl Tasks {
-    fn start(scout: Scout, reach: Option<Reach>) -> Self {
+    fn start(reader: FolderReader, reach: Option<Reach>) -> Self {
         let (send, findings) = mpsc::channel(FINDINGS);
         let (orders, order) = mpsc::channel(ORDERS);
         let (tell, events) = mpsc::channel(EVENTS_MAX);
         let mut running = JoinSet::new();
-        running.spawn(scout_on(scout, send));
+        running.spawn(follow_folder(reader, send));
         if let Some(reach) = reach {
             running.spawn(link::hold(None, reach, order, tell));
         }
@@ -88,7 +89,7 @@ impl Tasks {
     }
 
     /// Sends the daemon a frame.
-    fn say(&self, request_id: Option<String>, frame: ClientFrame) -> Result<(), String> {
+    fn send(&self, request_id: Option<String>, frame: ClientFrame) -> Result<(), String> {
         let said = self.orders.try_send(Envelope { request_id, frame });
         said.map_err(|_| "the daemon is too busy".to_owned())
     }
@@ -125,7 +126,7 @@ impl Tasks {
 
     /// Requests the inbox. If the daemon is too busy for that, it announces its next change.
     fn ask_for_list(&self) {
-        self.say(None, ClientFrame::InboxList {}).ok();
+        self.send(None, ClientFrame::InboxList {}).ok();
     }
 }
 
@@ -227,8 +228,8 @@ impl Run {
         let (id, verdict, outcome) = match effect {
             Effect::Send { id, answers } => (id, Verdict::Answer(answers), Outcome::Sent),
             Effect::Reject { id, reason } => (id, Verdict::Reject { reason }, Outcome::Rejected),
-            Effect::Say { id, frame } => {
-                if let Err(words) = self.tasks.say(Some(id.to_string()), frame) {
+            Effect::SendFrame { id, frame } => {
+                if let Err(words) = self.tasks.send(Some(id.to_string()), frame) {
                     let message = Message::Settled { id, outcome: Outcome::Failed(words) };
                     update(&mut self.model, (self.options.clock)(), message);
                 }
@@ -289,12 +290,12 @@ fn mouse_message(mouse: MouseEvent, model: &Model) -> Option<Message> {
 }
 
 /// Scans the folder whenever it changes, until the receiver is dropped.
-async fn scout_on(mut scout: Scout, findings: mpsc::Sender<Message>) {
+async fn follow_folder(mut reader: FolderReader, findings: mpsc::Sender<Message>) {
     loop {
-        scout.changed().await;
+        reader.changed().await;
         // A panic in there has ended the screen already.
-        let Ok((back, found)) = look(scout).await else { return };
-        scout = back;
+        let Ok((back, found)) = read_folder(reader).await else { return };
+        reader = back;
         let message = match found {
             Ok(found) => Message::Found(found),
             Err(error) => Message::Unreadable(explain(&error)),
@@ -306,10 +307,12 @@ async fn scout_on(mut scout: Scout, findings: mpsc::Sender<Message>) {
 }
 
 /// Lists the folder on a blocking thread.
-async fn look(mut scout: Scout) -> Result<(Scout, convoke_files::Result<Found>), JoinError> {
+async fn read_folder(
+    mut reader: FolderReader,
+) -> Result<(FolderReader, convoke_files::Result<Found>), JoinError> {
     let looking = spawn_blocking(move || {
-        let found = scout.look();
-        (scout, found)
+        let found = reader.read();
+        (reader, found)
     });
     looking.await
 }

@@ -7,7 +7,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use similar::{ChangeTag, TextDiff};
 
-use super::paper::Paper;
+use super::line_buffer::LineBuffer;
 use super::{clean, wrap};
 
 /// Changed files beyond this are not compared line by line.
@@ -23,13 +23,13 @@ const LINES_MAX: usize = 300;
 const MARGIN: &str = "  │ ";
 
 /// The file, with the number of added and removed lines.
-pub(crate) fn summary(paper: &mut Paper, change: &Diff) {
-    let palette = paper.palette;
+pub(crate) fn summary(line_buffer: &mut LineBuffer, change: &Diff) {
+    let palette = line_buffer.palette;
     let (added, removed) = count(change);
     let counts = format!(" +{added} −{removed}");
-    let room = paper.width.saturating_sub(2 + wrap::width(&counts));
+    let room = line_buffer.width.saturating_sub(2 + wrap::width(&counts));
     let path = wrap::shorten_start(&clean::line(&change.path), room);
-    paper.lines.push(Line::from(vec![
+    line_buffer.lines.push(Line::from(vec![
         Span::raw("  "),
         Span::styled(path, palette.code()),
         Span::styled(format!(" +{added}"), palette.good()),
@@ -38,11 +38,11 @@ pub(crate) fn summary(paper: &mut Paper, change: &Diff) {
 }
 
 /// The changed lines, with the changed words in them marked.
-pub(crate) fn hunks(paper: &mut Paper, change: &Diff) {
-    let palette = paper.palette;
+pub(crate) fn hunks(line_buffer: &mut LineBuffer, change: &Diff) {
+    let palette = line_buffer.palette;
     let Some(diff) = compare(change) else {
         let text = format!("{MARGIN}too large to compare");
-        paper.lines.push(Line::styled(text, palette.faint()));
+        line_buffer.lines.push(Line::styled(text, palette.faint()));
         return;
     };
     let deadline = Instant::now() + PATIENCE;
@@ -50,11 +50,11 @@ pub(crate) fn hunks(paper: &mut Paper, change: &Diff) {
     for hunk in diff.unified_diff().context_radius(AROUND).iter_hunks() {
         if left == 0 {
             let more = format!("{MARGIN}… and more changes");
-            paper.lines.push(Line::styled(more, palette.faint()));
+            line_buffer.lines.push(Line::styled(more, palette.faint()));
             return;
         }
         let header = format!("{MARGIN}{}", hunk.header().to_string().trim_end());
-        paper.lines.push(Line::styled(header, palette.faint()));
+        line_buffer.lines.push(Line::styled(header, palette.faint()));
         let changes =
             hunk.ops().iter().flat_map(|op| diff.iter_inline_changes_deadline(op, Some(deadline)));
         for change in changes.take(left) {
@@ -69,7 +69,7 @@ pub(crate) fn hunks(paper: &mut Paper, change: &Diff) {
                 let word = if is_changed { style.add_modifier(Modifier::REVERSED) } else { style };
                 spans.push(Span::styled(text, word));
             }
-            paper.row(MARGIN, "  │   ", palette.faint(), &spans);
+            line_buffer.row(MARGIN, "  │   ", palette.faint(), &spans);
             left -= 1;
         }
     }

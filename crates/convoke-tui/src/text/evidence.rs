@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
-use super::paper::Paper;
+use super::line_buffer::LineBuffer;
 use super::{clean, code, diff};
 use crate::palette::Palette;
 
@@ -38,55 +38,55 @@ pub(crate) fn question(evidence: Option<&Evidence>, title: &str) -> String {
 
 /// All of the evidence, in lines that fit.
 pub(crate) fn lines(evidence: &Evidence, width: usize, palette: Palette) -> Vec<Line<'static>> {
-    let mut paper = Paper::new(width, palette);
+    let mut line_buffer = LineBuffer::new(width, palette);
     let omitted = match evidence {
         Evidence::Command { command, working_directory, arguments, omitted_bytes } => {
             for line in code::lines("sh", command.trim_end(), palette) {
-                paper.row(MARGIN, MARGIN, palette.faint(), &line);
+                line_buffer.row(MARGIN, MARGIN, palette.faint(), &line);
             }
             if let Some(folder) = working_directory {
-                paper.text("  in ", "  ", folder, palette.faint(), palette.code());
+                line_buffer.text("  in ", "  ", folder, palette.faint(), palette.code());
             }
-            arguments.iter().for_each(|arguments| fields(&mut paper, arguments));
+            arguments.iter().for_each(|arguments| fields(&mut line_buffer, arguments));
             *omitted_bytes
         }
         Evidence::Changes { diffs, omitted_bytes } => {
             for change in diffs {
                 if diffs.len() > 1 {
-                    diff::summary(&mut paper, change);
+                    diff::summary(&mut line_buffer, change);
                 }
-                diff::hunks(&mut paper, change);
+                diff::hunks(&mut line_buffer, change);
             }
             *omitted_bytes
         }
         Evidence::Read { paths, omitted_bytes } => {
             for path in paths {
-                paper.text(MARGIN, MARGIN, path, palette.faint(), palette.code());
+                line_buffer.text(MARGIN, MARGIN, path, palette.faint(), palette.code());
             }
             *omitted_bytes
         }
         Evidence::Fetch { url, omitted_bytes } => {
-            paper.text(MARGIN, MARGIN, url, palette.faint(), palette.code());
+            line_buffer.text(MARGIN, MARGIN, url, palette.faint(), palette.code());
             *omitted_bytes
         }
         Evidence::Tool { args, omitted_bytes, .. } => {
-            fields(&mut paper, args);
+            fields(&mut line_buffer, args);
             *omitted_bytes
         }
     };
     if omitted > 0 {
         let words = format!("… {omitted} more bytes are not shown: they were left out");
-        paper.text("  ", "  ", &words, palette.news(), palette.news());
+        line_buffer.text("  ", "  ", &words, palette.news(), palette.news());
     }
-    paper.lines
+    line_buffer.lines
 }
 
 /// Arguments, one per line; nested values as JSON.
-fn fields(paper: &mut Paper, args: &Value) {
-    let palette = paper.palette;
+fn fields(line_buffer: &mut LineBuffer, args: &Value) {
+    let palette = line_buffer.palette;
     let Value::Object(fields) = args else {
         let text = args.as_str().map_or_else(|| args.to_string(), str::to_owned);
-        return paper.text(MARGIN, MARGIN, &text, palette.faint(), palette.code());
+        return line_buffer.text(MARGIN, MARGIN, &text, palette.faint(), palette.code());
     };
     for (name, value) in fields {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -96,7 +96,7 @@ fn fields(paper: &mut Paper, args: &Value) {
             let name = if index == 0 { format!("{}: ", clean::line(name)) } else { String::new() };
             let spans =
                 [Span::styled(name, palette.faint()), Span::styled(row.to_owned(), Style::new())];
-            paper.row(MARGIN, MARGIN, palette.faint(), &spans);
+            line_buffer.row(MARGIN, MARGIN, palette.faint(), &spans);
         }
     }
 }

@@ -82,12 +82,12 @@ pub(crate) enum Wanted {
 #[derive(Debug)]
 struct Look {
     fold: Fold,
-    laid: Option<Laid>,
+    cached: Option<CachedLines>,
 }
 
 /// The lines of an entry as it was at a revision.
 #[derive(Debug)]
-struct Laid {
+struct CachedLines {
     rev: Rev,
     beside: Beside,
     width: u16,
@@ -127,7 +127,7 @@ impl Chat {
         (self.paging, self.page_end) = (None, None);
         self.forget_looks();
         // The revisions may be of another generation.
-        self.looks.values_mut().for_each(|look| look.laid = None);
+        self.looks.values_mut().for_each(|look| look.cached = None);
         self.cursor = self.cursor.filter(|place| self.has(*place));
         if let Anchor::Top { place, .. } = self.anchor
             && !self.has(place)
@@ -316,7 +316,7 @@ impl Chat {
             self.open_runs.insert(self.place(at));
         } else if self.entry(at).is_some_and(paint::is_foldable) {
             let look = self.looks.entry(self.place(at)).or_insert(Look::FOLDED);
-            *look = Look { fold: look.fold.toggled(), laid: None };
+            *look = Look { fold: look.fold.toggled(), cached: None };
         }
     }
 
@@ -332,7 +332,7 @@ impl Chat {
             Fold::Unfolded
         };
         for entry in self.entries.conversation().iter().filter(|entry| paint::is_foldable(entry)) {
-            self.looks.insert(entry.seq, Look { fold, laid: None });
+            self.looks.insert(entry.seq, Look { fold, cached: None });
         }
     }
 
@@ -347,20 +347,20 @@ impl Chat {
         let beside = self.beside(at);
         let Some(entry) = self.entry(at) else { return &[] };
         let look = self.looks.get(&place);
-        let is_laid = look.and_then(|look| look.laid.as_ref()).is_some_and(|laid| {
-            laid.width == width && laid.rev == entry.rev && laid.beside == beside
+        let is_cached = look.and_then(|look| look.cached.as_ref()).is_some_and(|cached| {
+            cached.width == width && cached.rev == entry.rev && cached.beside == beside
         });
-        if !is_laid {
+        if !is_cached {
             let fold = look.map_or(Fold::Folded, |look| look.fold);
             let lines = paint::lines(entry, beside, fold, usize::from(width), palette);
-            let laid = Some(Laid { rev: entry.rev, beside, width, lines });
-            self.looks.insert(place, Look { fold, laid });
+            let cached = Some(CachedLines { rev: entry.rev, beside, width, lines });
+            self.looks.insert(place, Look { fold, cached });
         }
-        let laid = self.looks.get(&place).and_then(|look| look.laid.as_ref());
-        laid.map(|laid| laid.lines.as_slice()).unwrap_or_default()
+        let cached = self.looks.get(&place).and_then(|look| look.cached.as_ref());
+        cached.map(|cached| cached.lines.as_slice()).unwrap_or_default()
     }
 }
 
 impl Look {
-    const FOLDED: Self = Self { fold: Fold::Folded, laid: None };
+    const FOLDED: Self = Self { fold: Fold::Folded, cached: None };
 }

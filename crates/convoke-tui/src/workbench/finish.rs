@@ -108,11 +108,11 @@ impl Finish {
     }
 
     /// The call for the chosen way.
-    pub(crate) fn call(&self, how: Insistence) -> WorktreeCall {
+    pub(crate) fn call(&self, how: Override) -> WorktreeCall {
         let message = self.message.text().trim();
         let message = (!message.is_empty()).then(|| message.to_owned());
         let way = self.way();
-        let (force, resolve) = (how == Insistence::Force, how == Insistence::Resolve);
+        let (force, resolve) = (how == Override::Force, how == Override::Resolve);
         match &self.of {
             Finishing::Candidate { comparison, id, .. } => {
                 let comparison = comparison.clone();
@@ -131,7 +131,7 @@ impl Finish {
 
 /// Whether obstacles are overridden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Insistence {
+pub(crate) enum Override {
     /// Nothing.
     None,
     /// It deletes files that no snapshot holds.

@@ -15,13 +15,13 @@ pub(crate) struct List {
     /// Those that are known and in no list, as those of teams.
     aside: HashSet<SessionId>,
     collapsed: HashSet<ProjectId>,
-    pub(crate) shelf: Shelf,
+    pub(crate) filter: ListFilter,
     pub(crate) cursor: Option<Row>,
 }
 
 /// Which sessions are listed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Shelf {
+pub(crate) enum ListFilter {
     #[default]
     Current,
     Archived,
@@ -83,7 +83,7 @@ impl List {
         self.sessions.insert(at, session);
     }
 
-    /// Replaces all sessions of a shelf of a project.
+    /// Replaces all sessions of a project that one filter shows.
     pub(crate) fn take(&mut self, project: ProjectId, sessions: Vec<SessionItem>) {
         let Some(archived) = sessions.first().map(|session| session.archived) else { return };
         self.sessions.retain(|known| known.project_id != project || known.archived != archived);
@@ -118,7 +118,7 @@ impl List {
 
     /// The rows that are listed.
     pub(crate) fn rows(&self) -> Vec<Row> {
-        let archived = self.shelf == Shelf::Archived;
+        let archived = self.filter == ListFilter::Archived;
         let mut rows = Vec::new();
         for project in &self.projects {
             let mut sessions = self.sessions.iter().filter(|session| {
@@ -138,9 +138,9 @@ impl List {
         rows
     }
 
-    /// How many sessions a project has on this shelf.
+    /// How many sessions a project has under this filter.
     pub(crate) fn count(&self, project: ProjectId) -> usize {
-        let archived = self.shelf == Shelf::Archived;
+        let archived = self.filter == ListFilter::Archived;
         let here = |it: &&SessionItem| {
             it.project_id == project && it.archived == archived && !self.aside.contains(&it.uid)
         };

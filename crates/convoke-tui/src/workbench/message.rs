@@ -82,7 +82,7 @@ pub enum Message {
 #[derive(Debug, PartialEq)]
 pub enum Effect {
     /// Send the daemon this frame.
-    Say(Envelope<ClientFrame>),
+    SendFrame(Envelope<ClientFrame>),
     /// Store a file, to be attached to a prompt of a session or of a new one; a path that leads to none is a pasted text.
     Attach {
         /// Which one.

@@ -8,10 +8,10 @@ use convoke_core::id::{AgentName, NodeId, RuleId, SessionId};
 use convoke_core::time::Timestamp;
 use ratatui::layout::Size;
 
+use super::attachment_drafts::AttachmentDrafts;
 use super::changes::Changes;
 use super::chat::Chat;
 use super::comparisons::Comparisons;
-use super::enclosing::Enclosing;
 use super::finish::Finish;
 use super::home::{Home, Row};
 use super::list::List;
@@ -73,7 +73,7 @@ pub struct Model {
     /// The effects of the current message.
     pub(crate) effects: Vec<Effect>,
     /// The attachments of the prompts that are being written.
-    pub(crate) enclosing: Enclosing,
+    pub(crate) attachment_drafts: AttachmentDrafts,
 }
 
 /// The connection to the daemon.
@@ -220,21 +220,21 @@ impl Model {
             in_flight: HashMap::new(),
             last_request: 0,
             effects: Vec::new(),
-            enclosing: Enclosing::default(),
+            attachment_drafts: AttachmentDrafts::default(),
         }
     }
 
     /// Sends a request to the daemon, or shows that it is not connected.
-    pub(crate) fn send(&mut self, request: InFlight, frame: ClientFrame) -> Asked {
+    pub(crate) fn send(&mut self, request: InFlight, frame: ClientFrame) -> Sent {
         if self.link != Link::Up {
             self.refuse("Not connected to the daemon: nothing was done.");
-            return Asked::No;
+            return Sent::No;
         }
         self.last_request += 1;
         self.in_flight.insert(self.last_request, request);
         let request_id = Some(self.last_request.to_string());
-        self.effects.push(Effect::Say(Envelope { request_id, frame }));
-        Asked::Yes
+        self.effects.push(Effect::SendFrame(Envelope { request_id, frame }));
+        Sent::Yes
     }
 
     /// Takes the request of a response.
@@ -340,7 +340,7 @@ impl Model {
 
 /// Whether a request was sent to the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum Sent {
     Yes,
     No,
 }

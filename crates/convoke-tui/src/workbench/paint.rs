@@ -12,7 +12,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 
 use crate::palette::Palette;
-use crate::text::paper::{Excerpt, Paper};
+use crate::text::line_buffer::{Excerpt, LineBuffer};
 use crate::text::{clean, markdown, wrap};
 use crate::workbench::chat::Beside;
 
@@ -46,44 +46,44 @@ pub(crate) fn lines(
     if beside == Beside::Hidden {
         return Vec::new();
     }
-    let mut paper = Paper::new(width, palette);
+    let mut line_buffer = LineBuffer::new(width, palette);
     match &entry.body {
         EntryBody::User(prompted) => {
-            user(&mut paper, &prompted.content, &prompted.review);
-            who(&mut paper, prompted.by.as_ref());
+            user(&mut line_buffer, &prompted.content, &prompted.review);
+            who(&mut line_buffer, prompted.by.as_ref());
         }
         EntryBody::Assistant(words) => {
-            paper.lines.extend(markdown::lines(&words.content, width, palette));
+            line_buffer.lines.extend(markdown::lines(&words.content, width, palette));
         }
-        EntryBody::Thinking(words) => thinking(&mut paper, words, fold),
+        EntryBody::Thinking(words) => thinking(&mut line_buffer, words, fold),
         EntryBody::ToolCall(call) => match beside {
-            Beside::Run(run) => tool::run(&mut paper, run),
-            Beside::Waits => tool::card(&mut paper, call, Patience::Human, fold),
+            Beside::Run(run) => tool::run(&mut line_buffer, run),
+            Beside::Waits => tool::card(&mut line_buffer, call, Patience::Human, fold),
             Beside::Nothing | Beside::Hidden => {
-                tool::card(&mut paper, call, Patience::Tool, fold);
+                tool::card(&mut line_buffer, call, Patience::Tool, fold);
             }
         },
-        EntryBody::Plan { steps } => plan(&mut paper, steps),
-        EntryBody::Permission(permission) => request::permission(&mut paper, permission),
-        EntryBody::Question(set) => request::questions(&mut paper, set),
+        EntryBody::Plan { steps } => plan(&mut line_buffer, steps),
+        EntryBody::Permission(permission) => request::permission(&mut line_buffer, permission),
+        EntryBody::Question(set) => request::questions(&mut line_buffer, set),
         EntryBody::Notice(notice) => {
-            paper.text("── ", "   ", &notice.text, palette.faint(), palette.faint());
+            line_buffer.text("── ", "   ", &notice.text, palette.faint(), palette.faint());
             if let Event::Rule(RuleEvent::Applied { rule_id: Some(_), .. }) = &notice.event {
-                paper
+                line_buffer
                     .lines
                     .push(Line::styled("   enter shows the rule, to revoke it", palette.faint()));
             }
         }
-        EntryBody::Queue { prompts, held } => queue(&mut paper, prompts, *held),
+        EntryBody::Queue { prompts, held } => queue(&mut line_buffer, prompts, *held),
         EntryBody::Commands { .. }
         | EntryBody::Modes { .. }
         | EntryBody::Settings { .. }
         | EntryBody::Usage(_) => {}
     }
-    if !paper.lines.is_empty() {
-        paper.lines.push(Line::default());
+    if !line_buffer.lines.is_empty() {
+        line_buffer.lines.push(Line::default());
     }
-    paper.lines
+    line_buffer.lines
 }
 
 /// Whether a collapsed entry hides a part.
@@ -100,49 +100,49 @@ enum Patience {
     Human,
 }
 
-fn user(paper: &mut Paper, content: &str, review: &[ReviewComment]) {
-    let palette = paper.palette;
+fn user(line_buffer: &mut LineBuffer, content: &str, review: &[ReviewComment]) {
+    let palette = line_buffer.palette;
     if !content.trim().is_empty() || review.is_empty() {
-        paper.text("❯ ", "  ", content, palette.here(), palette.strong());
+        line_buffer.text("❯ ", "  ", content, palette.here(), palette.strong());
     }
     for (index, comment) in review.iter().enumerate() {
-        let first = if index == 0 && paper.lines.is_empty() { "❯ " } else { "  " };
-        paper.text(first, "  ", &comment.place(), palette.here(), palette.code());
+        let first = if index == 0 && line_buffer.lines.is_empty() { "❯ " } else { "  " };
+        line_buffer.text(first, "  ", &comment.place(), palette.here(), palette.code());
         let quote = Excerpt::Head(QUOTE_LINES);
         if !comment.quote.trim().is_empty() {
-            paper.output("  ▏ ", &comment.quote, quote, palette.faint());
+            line_buffer.output("  ▏ ", &comment.quote, quote, palette.faint());
         }
-        paper.text("  ", "  ", &comment.comment, palette.here(), palette.strong());
+        line_buffer.text("  ", "  ", &comment.comment, palette.here(), palette.strong());
     }
 }
 
 /// The name of the user; nothing for the owner of the daemon.
-fn who(paper: &mut Paper, by: Option<&UserName>) {
+fn who(line_buffer: &mut LineBuffer, by: Option<&UserName>) {
     if let Some(by) = by {
-        paper.lines.push(Line::styled(format!("  from {by}"), paper.palette.faint()));
+        line_buffer.lines.push(Line::styled(format!("  from {by}"), line_buffer.palette.faint()));
     }
 }
 
-fn queue(paper: &mut Paper, prompts: &[QueuedEntry], held: bool) {
-    let news = paper.palette.news();
+fn queue(line_buffer: &mut LineBuffer, prompts: &[QueuedEntry], held: bool) {
+    let news = line_buffer.palette.news();
     let words =
         if held { "  held until you send a prompt" } else { "  queued until the turn ends" };
     for prompt in prompts {
-        if !paper.lines.is_empty() {
-            paper.lines.push(Line::default());
+        if !line_buffer.lines.is_empty() {
+            line_buffer.lines.push(Line::default());
         }
-        user(paper, &prompt.content, &prompt.review);
-        who(paper, prompt.by.as_ref());
+        user(line_buffer, &prompt.content, &prompt.review);
+        who(line_buffer, prompt.by.as_ref());
         let words = match &prompt.waits_for {
             Some(node) => format!("  waits for {}, which is away", clean::line(node)),
             None => words.to_owned(),
         };
-        paper.lines.push(Line::styled(words, news));
+        line_buffer.lines.push(Line::styled(words, news));
     }
 }
 
-fn thinking(paper: &mut Paper, words: &Words, fold: Fold) {
-    let palette = paper.palette;
+fn thinking(line_buffer: &mut LineBuffer, words: &Words, fold: Fold) {
+    let palette = line_buffer.palette;
     let style = palette.faint().add_modifier(Modifier::ITALIC);
     let head = if words.partial { "∴ Thinking… " } else { "∴ Thought: " };
     let lines: Vec<&str> = words.content.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -151,26 +151,26 @@ fn thinking(paper: &mut Paper, words: &Words, fold: Fold) {
             // While it is running, the end is more useful than the beginning.
             let line = if words.partial { lines.last() } else { lines.first() };
             let text = format!("{head}{}", clean::line(line.copied().unwrap_or_default()));
-            paper.lines.push(Line::styled(wrap::shorten(&text, paper.width), style));
+            line_buffer.lines.push(Line::styled(wrap::shorten(&text, line_buffer.width), style));
         }
         Fold::Unfolded => {
-            paper.lines.push(Line::styled(head.trim_end().to_owned(), style));
-            paper.text("▏ ", "▏ ", &words.content, palette.faint(), style);
+            line_buffer.lines.push(Line::styled(head.trim_end().to_owned(), style));
+            line_buffer.text("▏ ", "▏ ", &words.content, palette.faint(), style);
         }
     }
 }
 
-fn plan(paper: &mut Paper, steps: &[PlanStep]) {
-    let palette = paper.palette;
+fn plan(line_buffer: &mut LineBuffer, steps: &[PlanStep]) {
+    let palette = line_buffer.palette;
     let done = steps.iter().filter(|step| step.status == PlanStatus::Completed).count();
     let heading = format!("≡ Plan: {done} of {} done", steps.len());
-    paper.lines.push(Line::styled(heading, palette.strong()));
+    line_buffer.lines.push(Line::styled(heading, palette.strong()));
     for step in steps {
         let (mark, mark_style, style) = match step.status {
             PlanStatus::Pending => ("  ○ ", palette.faint(), Style::new()),
             PlanStatus::InProgress => ("  ▸ ", palette.here(), palette.strong()),
             PlanStatus::Completed => ("  ✓ ", palette.good(), palette.faint()),
         };
-        paper.text(mark, "    ", &step.content, mark_style, style);
+        line_buffer.text(mark, "    ", &step.content, mark_style, style);
     }
 }

@@ -63,9 +63,9 @@ enum Waking {
     Panicked,
 }
 
-/// Whether the human stays.
+/// Whether the loop goes on; a human who quits ends it.
 #[derive(PartialEq, Eq)]
-enum Stay {
+enum KeepRunning {
     Yes,
     No,
 }
@@ -98,14 +98,14 @@ impl Run {
     async fn until_left(mut self) -> Result<(), Error> {
         self.draw()?;
         loop {
-            let stay = match self.wake().await? {
+            let keep_running = match self.wake().await? {
                 Waking::Message(message) => self.take(message)?,
                 Waking::LinkEvent(event) => self.take_events(event)?,
                 Waking::Nothing => continue,
                 Waking::Leave => return Ok(()),
                 Waking::Panicked => return Err(Error::Panicked),
             };
-            if stay == Stay::No {
+            if keep_running == KeepRunning::No {
                 return Ok(());
             }
             self.draw()?;
@@ -117,10 +117,10 @@ impl Run {
     }
 
     /// Handles all frames that have arrived, so that the screen is drawn once for them.
-    fn take_events(&mut self, first: LinkEvent) -> Result<Stay, Error> {
+    fn take_events(&mut self, first: LinkEvent) -> Result<KeepRunning, Error> {
         let mut next = Some(first);
         for _ in 0..NEWS_PER_PICTURE {
-            let stay = match next {
+            let keep_running = match next {
                 Some(LinkEvent::Linked(client)) => {
                     self.client = *client;
                     self.take(Message::Linked)?
@@ -130,18 +130,18 @@ impl Run {
                 Some(LinkEvent::Failed(words)) => self.take(Message::Failed(words))?,
                 None => break,
             };
-            if stay == Stay::No {
-                return Ok(stay);
+            if keep_running == KeepRunning::No {
+                return Ok(keep_running);
             }
             next = self.events.try_recv().ok();
         }
-        Ok(Stay::Yes)
+        Ok(KeepRunning::Yes)
     }
 
-    fn take(&mut self, message: Message) -> Result<Stay, Error> {
+    fn take(&mut self, message: Message) -> Result<KeepRunning, Error> {
         for effect in update(&mut self.model, (self.clock)(), message) {
             match effect {
-                Effect::Quit => return Ok(Stay::No),
+                Effect::Quit => return Ok(KeepRunning::No),
                 Effect::Announce(text) => {
                     self.screen.announce(self.arrival, &text).map_err(Error::Terminal)?;
                 }
@@ -160,14 +160,14 @@ impl Run {
                 Effect::FetchNodes => {
                     self.fetches.spawn(fetch_nodes(self.client.clone()));
                 }
-                Effect::Say(envelope) => {
+                Effect::SendFrame(envelope) => {
                     if self.orders.try_send(envelope).is_err() {
                         self.model.refuse("The daemon is too busy: nothing was done.");
                     }
                 }
             }
         }
-        Ok(Stay::Yes)
+        Ok(KeepRunning::Yes)
     }
 
     async fn wake(&mut self) -> Result<Waking, Error> {

@@ -27,7 +27,7 @@ use super::model::{Focus, Link, Model};
 
 /// Whether a key was handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Taken {
+enum Handled {
     Yes,
     No,
 }

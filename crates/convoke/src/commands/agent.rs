@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::{Access, World};
 use crate::args::GlobalArgs;
 use crate::home::Home;
-use crate::logs::Loudness;
+use crate::logs::Verbosity;
 use crate::output::{Output, plain, table};
 use crate::signals;
 
@@ -94,7 +94,7 @@ pub(crate) fn run(
         AgentCommand::List(_) => Access::Read,
         AgentCommand::Check(_) | AgentCommand::Add(_) | AgentCommand::Refresh(_) => Access::Write,
     };
-    let home = world.home_for(access, global, Loudness::of(global), output)?;
+    let home = world.home_for(access, global, Verbosity::of(global), output)?;
     match &args.command {
         AgentCommand::List(ListArgs { registry: true }) => add::available(&home, output),
         AgentCommand::List(_) => list(&home, world, output),

@@ -9,7 +9,7 @@ use crate::colour::Colour;
 use crate::daemon;
 use crate::environment::Environment;
 use crate::home::Home;
-use crate::logs::Loudness;
+use crate::logs::Verbosity;
 use crate::output::Output;
 use crate::{clock, signals};
 
@@ -24,7 +24,7 @@ use crate::{clock, signals};
 pub(crate) struct AnswerArgs {}
 
 pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow::Result<()> {
-    let home = world.home_for(Access::Write, global, Loudness::Off, output)?;
+    let home = world.home_for(Access::Write, global, Verbosity::Off, output)?;
     let questions = Asking::new(&world.config(&home)?.config.questions).questions;
     let options = AnswerOptions {
         clock: clock::now,
@@ -32,17 +32,17 @@ pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow
         arrival: arrival(&world.environment),
         user_folder: world.environment.user_folder().map(ToOwned::to_owned),
     };
-    let reach = comes_back(home);
+    let reach = reach_running(home);
     signals::block_on(async { Ok(convoke_tui::answer(questions, Some(reach), options).await?) })
 }
 
 /// Waits for a daemon that runs, and starts none.
-pub(super) fn comes_back(home: Home) -> Reach {
+pub(super) fn reach_running(home: Home) -> Reach {
     Box::new(move || {
         let home = home.clone();
-        Box::pin(
-            async move { daemon::comes_back(&home).await.map_err(|error| format!("{error:#}")) },
-        )
+        Box::pin(async move {
+            daemon::wait_until_running(&home).await.map_err(|error| format!("{error:#}"))
+        })
     })
 }
 

@@ -14,7 +14,7 @@ use super::{Access, World};
 use crate::args::GlobalArgs;
 use crate::asking::{AskedSet, Asker, patience};
 use crate::exit::Ended;
-use crate::logs::Loudness;
+use crate::logs::Verbosity;
 use crate::output::{Output, aside_on_terminal, plain};
 use crate::signals;
 
@@ -97,7 +97,7 @@ pub(crate) fn run(
     output: &Output,
 ) -> anyhow::Result<()> {
     let questions = read(args.file.as_deref())?;
-    let asking = world.asking(Access::Write, global, Loudness::of(global), output)?;
+    let asking = world.asking(Access::Write, global, Verbosity::of(global), output)?;
     let asker = Asker {
         call_id: args.call_id.clone(),
         working_directory: std::env::current_dir().ok(),
@@ -115,10 +115,10 @@ pub(crate) fn run(
         let signalled = signals::ended()?;
         let mut asked = asking.ask(questions.clone(), asker)?;
         let id = asked.id();
-        say_where(id);
+        print_how_to_answer(id);
         tokio::select! {
             outcome = asked.wait(args.call_id.as_deref(), timeout) => {
-                told(id, &questions, &outcome?, output)
+                print_outcome(id, &questions, &outcome?, output)
             }
             () = signalled => {
                 asked.abandon();
@@ -129,7 +129,7 @@ pub(crate) fn run(
 }
 
 /// Prints the outcome of questions, and ends with its exit code.
-pub(super) fn told(
+pub(super) fn print_outcome(
     id: RequestId,
     questions: &[Question],
     outcome: &Outcome,
@@ -152,7 +152,7 @@ pub(super) fn told(
 }
 
 /// Prints how to answer, on a terminal only.
-fn say_where(id: RequestId) {
+fn print_how_to_answer(id: RequestId) {
     let id = text::short(id);
     aside_on_terminal(&format!("Waiting for an answer to {id}; answer with: convoke answer"));
 }

@@ -75,7 +75,7 @@ pub(crate) fn run(
         None => make(&plan(&home, &config, to, args.keep), &mut progress),
     };
     progress.clear();
-    output.show(&made?, |backup, _| told(backup))
+    output.show(&made?, |backup, _| describe(backup))
 }
 
 /// The configured backup plan of a home.
@@ -133,7 +133,7 @@ async fn ask(client: &Client, new: &NewBackup, bar: &mut Bar) -> anyhow::Result<
     }
 }
 
-fn told(backup: &Backup) -> String {
+fn describe(backup: &Backup) -> String {
     let mut text = format!(
         "backed up {} and {} ({}) in {}\n",
         count(backup.sessions, "session"),

@@ -91,7 +91,7 @@ fn examine(global: &GlobalArgs, world: &World, output: &Output) -> Report {
     let located = world.home(global);
     let named = located.as_ref().ok().cloned();
     let usable = checks::home(located, &mut checks);
-    logs::start(logs::Loudness::of(global), world, output, None);
+    logs::start(logs::Verbosity::of(global), world, output, None);
     let loaded = checks::config(named.as_ref(), world, &mut checks);
     let config = loaded.as_ref().map(|it| &it.config);
     checks.push(match (&usable, config.map(|it| it.store.server(&world.environment))) {

@@ -226,7 +226,7 @@ async fn deny(
         Some(answer) => settle(client, item, answer, output).await,
         None => {
             client.reject(&item.id.to_string(), &Rejection::default()).await?;
-            told(&item.id.to_string(), Status::Rejected, None, output)
+            print_settled(&item.id.to_string(), Status::Rejected, None, output)
         }
     }
 }
@@ -240,8 +240,10 @@ async fn settle(
     let id = item.id.to_string();
     client.answer(&id, &answer).await?;
     match answer {
-        Answer::Option { option_id, .. } => told(&id, Status::Answered, Some(option_id), output),
-        Answer::Answers(_) => told(&id, Status::Answered, None, output),
+        Answer::Option { option_id, .. } => {
+            print_settled(&id, Status::Answered, Some(option_id), output)
+        }
+        Answer::Answers(_) => print_settled(&id, Status::Answered, None, output),
     }
 }
 
@@ -254,7 +256,7 @@ async fn answer(
     let answers = parse_answers(&args.answers)?;
     let id = whole_id(inbox, &args.id)?;
     client.answer(&id, &Answer::Answers(answers)).await?;
-    told(&id, Status::Answered, None, output)
+    print_settled(&id, Status::Answered, None, output)
 }
 
 async fn reject(
@@ -265,7 +267,7 @@ async fn reject(
 ) -> anyhow::Result<()> {
     let id = whole_id(inbox, &args.id)?;
     client.reject(&id, &Rejection { reason: args.reason.clone() }).await?;
-    told(&id, Status::Rejected, None, output)
+    print_settled(&id, Status::Rejected, None, output)
 }
 
 /// The id of a request in the inbox; any other text is passed to the daemon.
@@ -277,7 +279,7 @@ fn whole_id(inbox: &Inbox, text: &str) -> Result<String, InboxError> {
     }
 }
 
-fn told(
+fn print_settled(
     id: &str,
     status: Status,
     option_id: Option<String>,

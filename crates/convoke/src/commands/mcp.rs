@@ -2,7 +2,7 @@
 
 use super::{Access, World};
 use crate::args::GlobalArgs;
-use crate::logs::Loudness;
+use crate::logs::Verbosity;
 use crate::output::Output;
 use crate::{logs, mcp, signals};
 
@@ -21,10 +21,10 @@ pub(crate) struct McpArgs {}
 pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow::Result<()> {
     if let Some(endpoint) = world.environment.mcp_endpoint()? {
         // The home is out of reach for a confined agent, and with it the log in there.
-        logs::start(Loudness::of(global), world, output, None);
+        logs::start(Verbosity::of(global), world, output, None);
         return signals::block_on(mcp::proxy::run(&endpoint));
     }
-    let asking = world.asking(Access::Write, global, Loudness::of(global), output)?;
+    let asking = world.asking(Access::Write, global, Verbosity::of(global), output)?;
     asking.clean_in_background();
     let backend = mcp::files::FilesBackend::new(asking, world.home(global)?, world);
     signals::block_on(mcp::serve(backend))

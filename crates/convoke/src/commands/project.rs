@@ -12,7 +12,7 @@ use crate::clock;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, plain, table};
 
-pub(crate) use find::{Here, ProjectError, Wanted, absolute, around, find, short};
+pub(crate) use find::{DaemonNode, ProjectError, Wanted, absolute, around, find, short};
 
 /// Add, list and remove projects: folders in which agents may work
 #[derive(Debug, clap::Args)]
@@ -86,7 +86,7 @@ pub(crate) fn run(
 async fn add(client: &Client, args: &AddArgs, output: &Output) -> anyhow::Result<()> {
     let new = NewRepo { path: absolute(&args.path)?, name: args.name.clone() };
     let repo = client.add_repo(&new).await?;
-    output.show(&repo, |repo, _| told("added", repo))
+    output.show(&repo, |repo, _| describe("added", repo))
 }
 
 async fn list(client: &Client, output: &Output) -> anyhow::Result<()> {
@@ -114,22 +114,22 @@ async fn list(client: &Client, output: &Output) -> anyhow::Result<()> {
 
 async fn remove(client: &Client, args: &RemoveArgs, output: &Output) -> anyhow::Result<()> {
     let Repos { repos } = client.repos().await?;
-    let here = Here::of(client, &repos).await?;
+    let here = DaemonNode::of(client, &repos).await?;
     let Wanted::Project(repo) = find(&args.project, &repos, &here)? else {
         return Err(ProjectError::Unknown { text: args.project.clone() }.into());
     };
     client.remove_repo(&repo.id.to_string()).await?;
-    output.show(&repo, |repo, _| told("removed", repo))
+    output.show(&repo, |repo, _| describe("removed", repo))
 }
 
-fn told(done: &str, repo: &Repo) -> String {
+fn describe(done: &str, repo: &Repo) -> String {
     format!("{done} {} {} {}\n", short(repo.id), plain(&repo.name), plain(&repo.path))
 }
 
 /// The id of the project that is meant; the one around this folder without a text.
 pub(super) async fn id_of(client: &Client, text: Option<&str>) -> anyhow::Result<String> {
     let Repos { repos } = client.repos().await?;
-    let here = Here::of(client, &repos).await?;
+    let here = DaemonNode::of(client, &repos).await?;
     let Some(text) = text else {
         return Ok(around(&std::env::current_dir()?, repos, &here)?.id.to_string());
     };

@@ -11,13 +11,13 @@ use convoke_core::time::{Timestamp, relative};
 use convoke_files::questions::{Cleaned, Entry, Status, Verdict, Which};
 use serde::Serialize;
 
-use super::ask::told;
+use super::ask::print_outcome;
 use super::{Access, World};
 use crate::args::{GlobalArgs, one_of};
 use crate::asking::{Asking, patience};
 use crate::clock;
 use crate::exit::Ended;
-use crate::logs::Loudness;
+use crate::logs::Verbosity;
 use crate::output::{Output, plain, table};
 use crate::signals;
 
@@ -201,7 +201,7 @@ pub(crate) fn run(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let asking = world.asking(args.command.access(), global, Loudness::of(global), output)?;
+    let asking = world.asking(args.command.access(), global, Verbosity::of(global), output)?;
     match &args.command {
         QuestionsCommand::List(args) => list(&asking, args, output),
         QuestionsCommand::Show(args) => show::run(&asking, &args.id, output),
@@ -259,7 +259,7 @@ fn wait(asking: &Asking, args: &WaitArgs, output: &Output) -> anyhow::Result<()>
     let timeout = args.timeout_ms.map_or(asking.timeout, patience);
     let waiting = asking.questions.wait_again(id, args.call_id.as_deref(), timeout, clock::now);
     let outcome = signals::block_on(async { Ok(waiting.await?) })?;
-    told(id, &request.questions, &outcome, output)
+    print_outcome(id, &request.questions, &outcome, output)
 }
 
 fn answer(asking: &Asking, args: &AnswerArgs, output: &Output) -> anyhow::Result<()> {

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use convoke_agents::catalogue;
 use convoke_agents::sandbox::{
-    self, Available, Domain, Here, Layer, Layers, Limits, Network, Policy, Seccomp, StartFiles, Use,
+    self, Available, Domain, ForegroundProgram, Layer, Layers, Limits, Network, Policy, Seccomp,
+    StartFiles, Use,
 };
 
 use super::World;
@@ -125,7 +126,13 @@ pub(crate) fn run(args: &SandboxExecArgs, world: &World) -> anyhow::Result<ExitC
     let variables = world.environment.iter();
     let environment = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
     let args = rest.to_vec();
-    Ok(sandbox::run_here(Here { policy, program: found, args, environment, workspace })?)
+    Ok(sandbox::run_foreground(ForegroundProgram {
+        policy,
+        program: found,
+        args,
+        environment,
+        workspace,
+    })?)
 }
 
 fn policy(args: &SandboxExecArgs, world: &World) -> anyhow::Result<Policy> {

@@ -107,7 +107,7 @@ pub(crate) fn run(
     let repairs = found.protect(Depth::Whole);
     guard::make_room_to_start(&found);
     let home = world.open_home(global, output)?;
-    guard::account_for(&repairs);
+    guard::report_repairs(&repairs);
     let instance = Instance::take(&home)?;
     // Before anything in the home is read: it may be half of one state and half of another.
     super::restore::finish(&home)?;
@@ -166,7 +166,7 @@ async fn serve(
         token: token.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         settings: settings(config, world, home)?,
-        around: engine::Around {
+        host: engine::HostContext {
             environment: environment(config, world),
             program: world.program.clone(),
             home: home.path().to_owned(),

@@ -1,8 +1,8 @@
 //! `convoke session`: sessions with agents, managed by the daemon.
 
+mod attachments;
 mod change;
 mod diff;
-mod enclosed;
 mod export;
 mod finish;
 mod follow;

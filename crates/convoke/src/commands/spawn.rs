@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::{Access, World};
 use crate::args::{GlobalArgs, one_of};
 use crate::asking::days;
-use crate::logs::Loudness;
+use crate::logs::Verbosity;
 use crate::output::{self, Answer, Output};
 use crate::repl::{self, Opening};
 use crate::{clock, signals};
@@ -112,7 +112,7 @@ pub(crate) fn run(
     output: &Output,
 ) -> anyhow::Result<()> {
     let access = if args.list_sessions { Access::Read } else { Access::Write };
-    let home = world.home_for(access, global, Loudness::of(global), output)?;
+    let home = world.home_for(access, global, Verbosity::of(global), output)?;
     let config = world.config(&home)?.config;
     let transcripts = Transcripts::new(home.path().join("spawn/sessions"));
     if let Some(id) = &args.delete_session {
@@ -130,8 +130,8 @@ pub(crate) fn run(
         let listing = transcripts.list()?;
         return list::show(&listing, args.agent.as_deref(), args.status, output);
     }
-    let (transcripts, loudness) = (&transcripts, Loudness::of(global));
-    let opener = Opener { transcripts, config, home: &home, world, loudness };
+    let (transcripts, verbosity) = (&transcripts, Verbosity::of(global));
+    let opener = Opener { transcripts, config, home: &home, world, verbosity };
     let Some(opening) = open(args, opener)? else { return Ok(()) };
     // Only now, so that the session that is resumed does not expire while it is opened.
     let cleaning = expiry.map(|expiry| {

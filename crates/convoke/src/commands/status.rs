@@ -27,10 +27,10 @@ pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow
         let running = daemon::find(&home).await?.ok_or_else(absent)?;
         Ok(running.client.status().await?)
     })?;
-    output.show(&status, |status, _| told(status))
+    output.show(&status, |status, _| describe(status))
 }
 
-fn told(status: &Status) -> String {
+fn describe(status: &Status) -> String {
     let Status {
         version, pid, url, home, active_sessions, processes, busy, waiting, inbox, ..
     } = status;

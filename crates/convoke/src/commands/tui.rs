@@ -5,11 +5,11 @@ use std::io::{self, IsTerminal as _};
 use anyhow::Context;
 use convoke_tui::WorkbenchOptions;
 
-use super::answer::{arrival, colour, comes_back};
+use super::answer::{arrival, colour, reach_running};
 use super::{Access, World};
 use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
-use crate::logs::Loudness;
+use crate::logs::Verbosity;
 use crate::output::Output;
 use crate::{clock, signals};
 
@@ -37,7 +37,7 @@ pub(crate) fn run(
     }
     let folder = std::env::current_dir().context("cannot determine the current folder")?;
     // Output on stderr would appear in the middle of the screen.
-    let home = world.home_for(Access::Read, global, Loudness::Off, output)?;
+    let home = world.home_for(Access::Read, global, Verbosity::Off, output)?;
     signals::block_on(async {
         let client = daemon::reach(&home, world, args.daemon.autostart()).await?;
         let options = WorkbenchOptions {
@@ -46,7 +46,7 @@ pub(crate) fn run(
             arrival: arrival(&world.environment),
             user_folder: world.environment.user_folder().map(ToOwned::to_owned),
             folder,
-            reach: comes_back(home.clone()),
+            reach: reach_running(home.clone()),
         };
         Ok(convoke_tui::workbench(client, options).await?)
     })

@@ -11,7 +11,7 @@ use convoke_files::watch::Watcher;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, timeout_at};
 
-use super::{DaemonError, LastWords, Running, find, watch_run};
+use super::{DaemonError, Running, StartupOutput, find, watch_run};
 use crate::commands::World;
 use crate::home::{Depth, Home, create_private};
 use crate::output::{aside_on_terminal, plain};
@@ -97,16 +97,16 @@ async fn after_the_end(home: &Home, ended: io::Result<ExitStatus>) -> Result<Run
     if let Err(source) = ended {
         return Err(DaemonError::CannotStart { source });
     }
-    Err(DaemonError::NotStarted { source: last_words(home) })
+    Err(DaemonError::NotStarted { source: startup_output(home) })
 }
 
 fn too_slow(home: &Home) -> DaemonError {
-    DaemonError::TooSlow { patience: PATIENCE, source: last_words(home) }
+    DaemonError::TooSlow { patience: PATIENCE, source: startup_output(home) }
 }
 
-fn last_words(home: &Home) -> LastWords {
+fn startup_output(home: &Home) -> StartupOutput {
     let path = words_path(home);
-    LastWords { lines: tail(&path), path }
+    StartupOutput { lines: tail(&path), path }
 }
 
 fn tail(path: &Path) -> Vec<String> {

@@ -12,7 +12,7 @@ use convoke_api::{Client, TeamReportQuery};
 use convoke_core::id::RequestId;
 use convoke_core::question::{Limits, Question};
 use convoke_core::request::State;
-use convoke_files::questions::{Asked, Outcome, RequestFile, Until};
+use convoke_files::questions::{Outcome, PendingQuestions, RequestFile, Until};
 use convoke_server::mcp::{Backend, Call, CallError, Found, Offer, Waiting};
 use rmcp::ErrorData;
 
@@ -64,7 +64,7 @@ impl Backend for FilesBackend {
         waiting: Waiting,
     ) -> Result<Found, CallError> {
         let (asking, asker, asked) = (self.asking.clone(), asker.clone(), questions.clone());
-        let mut asked: Asked = blocking(move || asking.ask(asked, asker)).await?;
+        let mut asked: PendingQuestions = blocking(move || asking.ask(asked, asker)).await?;
         let id = asked.id();
         let state = match waiting {
             // Programs that answer need not know of calls.

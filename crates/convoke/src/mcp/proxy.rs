@@ -20,9 +20,9 @@ use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::lines::{self, LINES_MAX, write};
-use super::nonsense::Nonsense;
+use super::malformed_line::MalformedLine;
 use crate::environment::McpEndpoint;
-use call::Standing;
+use call::DaemonConnection;
 use message::Message;
 
 /// Bytes of a line; a longer one is refused. The daemon accepts 4 MiB.
@@ -56,13 +56,13 @@ async fn relay(
     let writing = write(written, output);
     tokio::pin!(writing);
     let mut relay =
-        Relay { standing: Arc::new(Standing::new(client)), out, calls: Calls::default() };
+        Relay { connection: Arc::new(DaemonConnection::new(client)), out, calls: Calls::default() };
     loop {
         tokio::select! {
             line = lines.next() => match line {
                 Some(Ok(Line::Whole(line))) => relay.take(&line).await,
                 Some(Ok(Line::TooLong { .. })) => {
-                    relay.say(&Nonsense::Long { bytes_max: LINE_BYTES_MAX }.answer()).await;
+                    relay.send_line(&MalformedLine::Long { bytes_max: LINE_BYTES_MAX }.answer()).await;
                 }
                 Some(Err(error)) => return Err(error).context("cannot read from standard input"),
                 None => break,
@@ -78,13 +78,13 @@ async fn relay(
         // Those that are left are dropped, and their connections with them: the daemon notices.
         tokio::time::timeout(LEAVE_TIME, calls.all_ended()).await.ok();
     };
-    let last_words = async { tokio::join!(leaving, writing).1 };
+    let closing = async { tokio::join!(leaving, writing).1 };
     // A client that does not read either must not keep the program.
-    tokio::time::timeout(2 * LEAVE_TIME, last_words).await.unwrap_or(Ok(()))
+    tokio::time::timeout(2 * LEAVE_TIME, closing).await.unwrap_or(Ok(()))
 }
 
 struct Relay {
-    standing: Arc<Standing>,
+    connection: Arc<DaemonConnection>,
     out: mpsc::Sender<String>,
     calls: Calls,
 }
@@ -101,7 +101,7 @@ impl Relay {
                     self.begin(message).await;
                 }
             }
-            Err(nonsense) => self.say(&nonsense.answer()).await,
+            Err(malformed) => self.send_line(&malformed.answer()).await,
         }
     }
 
@@ -111,15 +111,15 @@ impl Relay {
         }
         if self.calls.count() >= CALLS_MAX {
             if let Some(answer) = message.failed("too many calls at once", None) {
-                self.say(&answer).await;
+                self.send_line(&answer).await;
             }
             return;
         }
-        let (id, standing, out) = (message.id.clone(), self.standing.clone(), self.out.clone());
-        self.calls.begin(id, async move { standing.call(message, &out).await });
+        let (id, connection, out) = (message.id.clone(), self.connection.clone(), self.out.clone());
+        self.calls.begin(id, async move { connection.call(message, &out).await });
     }
 
-    async fn say(&self, line: &str) {
+    async fn send_line(&self, line: &str) {
         // Fails only if this relay is about to end.
         self.out.send(line.to_owned()).await.ok();
     }

@@ -16,7 +16,7 @@ use tokio_util::bytes::BytesMut;
 use tokio_util::codec::Decoder as _;
 
 use super::lines::{self, Lines};
-use super::nonsense::Nonsense;
+use super::malformed_line::MalformedLine;
 
 /// Bytes of a line; a longer one is refused.
 const LINE_BYTES_MAX: usize = 16 << 20;
@@ -36,7 +36,7 @@ impl<R: AsyncRead + Unpin> Stdio<R> {
     }
 
     /// Has a line written.
-    fn say(&self, line: String) -> BoxFuture<'static, io::Result<()>> {
+    fn send_line(&self, line: String) -> BoxFuture<'static, io::Result<()>> {
         let out = self.out.clone();
         let gone = || io::Error::from(io::ErrorKind::NotConnected);
         async move { out.ok_or_else(gone)?.send(line).await.map_err(|_| gone()) }.boxed()
@@ -50,8 +50,8 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Stdio<R> {
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let said = serde_json::to_string(&message).map(|line| self.say(line));
-        async move { said?.await }
+        let sent = serde_json::to_string(&message).map(|line| self.send_line(line));
+        async move { sent?.await }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
@@ -63,7 +63,9 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Stdio<R> {
             }
             let read = match self.lines.next().await {
                 Some(Ok(Line::Whole(line))) => read(&line),
-                Some(Ok(Line::TooLong { .. })) => Err(Nonsense::Long { bytes_max: LINE_BYTES_MAX }),
+                Some(Ok(Line::TooLong { .. })) => {
+                    Err(MalformedLine::Long { bytes_max: LINE_BYTES_MAX })
+                }
                 None => return None,
                 Some(Err(error)) => {
                     tracing::debug!("standard input cannot be read: {error}");
@@ -73,7 +75,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Stdio<R> {
             match read {
                 Ok(Some(message)) => return Some(message),
                 Ok(None) => {}
-                Err(nonsense) => self.answering = Some(self.say(nonsense.answer())),
+                Err(malformed) => self.answering = Some(self.send_line(malformed.answer())),
             }
         }
     }
@@ -86,7 +88,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Stdio<R> {
 
 /// Parses the message of a line; `None` for an empty line, and for notifications of other
 /// protocols, which rmcp ignores.
-fn read(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Nonsense> {
+fn read(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, MalformedLine> {
     if line.trim_ascii().is_empty() {
         return Ok(None);
     }
@@ -95,9 +97,9 @@ fn read(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Nonsense> {
     whole.extend_from_slice(b"\n");
     JsonRpcMessageCodec::new().decode(&mut whole).map_err(|error| {
         if let JsonRpcMessageCodecError::Serde(error) = error {
-            return Nonsense::of(line, error);
+            return MalformedLine::of(line, error);
         }
         // The length is limited before, and these bytes do not come from a pipe.
-        Nonsense::NoMessage { id: serde_json::Value::Null }
+        MalformedLine::NoMessage { id: serde_json::Value::Null }
     })
 }

@@ -10,7 +10,7 @@ use convoke_core::message::{Message, Role};
 use convoke_core::notice::{AgentEvent, Event, Notice, ProcessEvent, Resumed, TurnEvent};
 use convoke_core::process::Exit;
 use convoke_core::replay;
-use convoke_core::session::{Command, Cut, Effect, Refusal, Reply, Report};
+use convoke_core::session::{Command, Effect, Interruption, Refusal, Reply, Report};
 use convoke_core::state::SessionState;
 use convoke_core::turn::Turn;
 use convoke_core::update::Update;
@@ -139,7 +139,7 @@ impl Conversation {
         let Agent { profile, process: Some(process), preamble: None } = &self.agent else { return };
         let recorded = self.journal.record_agent_session(&profile.name, &process.agent_session);
         if let Err(error) = recorded {
-            self.console.screen.complain(&error.to_string());
+            self.console.screen.print_error(&error.to_string());
         }
     }
 
@@ -175,7 +175,7 @@ impl Conversation {
         match self.journal.save(turns) {
             Ok(()) => turns.iter().for_each(|turn| self.console.screen.saved(turn)),
             Err(error) => {
-                self.console.screen.complain(&format!("the answer is not saved: {error}"));
+                self.console.screen.print_error(&format!("the answer is not saved: {error}"));
             }
         }
     }
@@ -203,9 +203,9 @@ impl Conversation {
         match effect {
             Effect::StartTurn { turn } => {
                 let said = self.live.prompt_text(turn);
-                let enclosed = self.launcher.mentioned(said);
+                let attachments = self.launcher.mentioned(said);
                 let text = self.progress.prompt(&self.agent, said);
-                self.agent.send(Order::Prompt { turn, text, enclosed }).await;
+                self.agent.send(Order::Prompt { turn, text, attachments }).await;
             }
             Effect::CancelTurn { .. } => self.agent.send(Order::Cancel).await,
             Effect::Reply { request, reply } => {
@@ -230,7 +230,7 @@ impl Conversation {
             },
             Content::Notice(notice) => {
                 if is_shown(&notice.event) {
-                    screen.say(&notice.text);
+                    screen.print_notice(&notice.text);
                 }
             }
             // Complete text is on the screen already; requests are shown one after the other, when
@@ -261,7 +261,7 @@ impl Conversation {
 
     /// Ends and saves open messages. A running turn ends as interrupted.
     pub(super) async fn finish(&mut self) {
-        if let Err(refusal) = self.follow(Command::Recover(Cut::Ended)).await {
+        if let Err(refusal) = self.follow(Command::Recover(Interruption::Ended)).await {
             tracing::error!("the session cannot be closed: {refusal}");
         }
         let answer = self.live.end_answer();

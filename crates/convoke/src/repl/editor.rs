@@ -28,7 +28,7 @@ const HISTORY_HEAD: &[u8] = b"#V2\n";
 
 /// A line editor on the terminal.
 pub(super) struct Editor {
-    inner: rustyline::Editor<Aids, FileHistory>,
+    inner: rustyline::Editor<LineCompletion, FileHistory>,
     history: PathBuf,
 }
 
@@ -50,7 +50,7 @@ impl Editor {
             })
             .build();
         let mut inner = rustyline::Editor::with_config(config)?;
-        inner.set_helper(Some(Aids { commands: Vec::new() }));
+        inner.set_helper(Some(LineCompletion { commands: Vec::new() }));
         for (key, does) in [('\r', Cmd::Complete), ('\n', Cmd::Complete), ('\t', Cmd::Noop)] {
             let handler = EventHandler::Conditional(Box::new(AtOpenEnd(does)));
             inner.bind_sequence(KeyEvent::from(key), handler);
@@ -69,8 +69,8 @@ impl Editor {
         prompt: &(String, String),
         commands: Vec<String>,
     ) -> InputEvent {
-        if let Some(aids) = self.inner.helper_mut() {
-            aids.commands = commands;
+        if let Some(completion) = self.inner.helper_mut() {
+            completion.commands = commands;
         }
         let event = self.read(prompt);
         if let InputEvent::Line(line) = &event
@@ -86,8 +86,8 @@ impl Editor {
 
     /// Reads an answer, which is not added to the history. Keys that were typed before are dropped.
     pub(super) fn answer(&mut self, prompt: &(String, String)) -> InputEvent {
-        if let Some(aids) = self.inner.helper_mut() {
-            aids.commands.clear();
+        if let Some(completion) = self.inner.helper_mut() {
+            completion.commands.clear();
         }
         // Best effort: an invalid answer is asked for again.
         rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush).ok();
@@ -114,7 +114,7 @@ fn create_history(path: &Path) -> io::Result<()> {
 }
 
 /// Completion.
-struct Aids {
+struct LineCompletion {
     /// The commands that can be completed, with their slash.
     commands: Vec<String>,
 }
@@ -125,7 +125,7 @@ const MENTIONS_MAX: usize = 20;
 /// Commands whose argument is a file.
 const WITH_FILE: [&str; 3] = ["/save ", "/export ", "/import "];
 
-impl Completer for Aids {
+impl Completer for LineCompletion {
     type Candidate = Pair;
 
     fn complete(
@@ -185,7 +185,7 @@ fn files(typed: &str) -> Vec<Pair> {
     pairs
 }
 
-impl Validator for Aids {}
+impl Validator for LineCompletion {}
 
 /// The command of a key after a backslash at the end of the text; elsewhere the key keeps its own.
 ///
@@ -210,17 +210,17 @@ fn ends_open(text: &str) -> bool {
     text.chars().rev().take_while(|c| *c == '\\').count() % 2 == 1
 }
 
-impl Hinter for Aids {
+impl Hinter for LineCompletion {
     type Hint = String;
 }
 
-impl Highlighter for Aids {
+impl Highlighter for LineCompletion {
     fn highlight_candidate<'c>(&self, candidate: &'c str, _: CompletionType) -> Cow<'c, str> {
         Cow::Borrowed(candidate)
     }
 }
 
-impl Helper for Aids {}
+impl Helper for LineCompletion {}
 
 #[cfg(test)]
 mod tests {
@@ -231,10 +231,10 @@ mod tests {
     #[test]
     fn commands_are_completed_at_the_beginning_of_a_line_only() {
         let commands = ["/help", "/history", "/plan"].map(str::to_owned).to_vec();
-        let aids = Aids { commands };
+        let completion = LineCompletion { commands };
         let history = DefaultHistory::new();
         let complete = |line: &str| {
-            let found = aids.complete(line, line.len(), &Context::new(&history)).unwrap().1;
+            let found = completion.complete(line, line.len(), &Context::new(&history)).unwrap().1;
             found.into_iter().map(|pair| pair.replacement).collect::<Vec<_>>().join(",")
         };
         assert_eq!(complete("/h"), "/help ,/history ");
@@ -250,10 +250,12 @@ mod tests {
         std::fs::create_dir(folder.path().join("zz (old)")).unwrap();
         std::fs::write(folder.path().join("zz top's.json"), "").unwrap();
         let place = folder.path().to_str().unwrap();
-        let (aids, history) = (Aids { commands: Vec::new() }, DefaultHistory::new());
+        let (completion, history) =
+            (LineCompletion { commands: Vec::new() }, DefaultHistory::new());
         let complete = |typed: &str| {
             let line = format!("/import  {place}/{typed}");
-            let (start, found) = aids.complete(&line, line.len(), &Context::new(&history)).unwrap();
+            let (start, found) =
+                completion.complete(&line, line.len(), &Context::new(&history)).unwrap();
             let lines = found.iter().map(|pair| line[..start].to_owned() + &pair.replacement);
             lines.collect::<Vec<_>>().join("\n").replace(place, "[tmp]")
         };

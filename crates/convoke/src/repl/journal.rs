@@ -84,7 +84,7 @@ impl Journal {
 
     /// Records that the turns so far are no longer part of the conversation.
     pub(super) fn clear(&mut self) -> Result<()> {
-        self.append_unheard(&Record::Cleared { timestamp: clock::now() })
+        self.append_and_forget_agent_session(&Record::Cleared { timestamp: clock::now() })
     }
 
     /// Adds the turns of another file; returns their number.
@@ -94,7 +94,7 @@ impl Journal {
         turns: impl Iterator<Item = Result<Turn>>,
     ) -> Result<u64> {
         let (from, timestamp) = (from.display().to_string(), clock::now());
-        self.append_unheard(&Record::Imported { from, timestamp })?;
+        self.append_and_forget_agent_session(&Record::Imported { from, timestamp })?;
         let count = self.writer.append_all(turns.map(|turn| turn.map(Record::Turn)))?;
         self.turn_count += count;
         Ok(count)
@@ -133,7 +133,7 @@ impl Journal {
     }
 
     /// Appends a record after which no session of the agent's own has every turn.
-    fn append_unheard(&mut self, record: &Record) -> Result<()> {
+    fn append_and_forget_agent_session(&mut self, record: &Record) -> Result<()> {
         self.writer.append(record)?;
         self.agent_session = None;
         self.window = None;

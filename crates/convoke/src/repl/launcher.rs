@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use convoke_agents::catalogue::{Agent, Sandbox};
-use convoke_agents::driver::{Enclosed, Enclosure, Launch, McpServer, Start};
+use convoke_agents::driver::{AttachmentContent, Launch, McpServer, PromptAttachment, Start};
 use convoke_agents::launch::{LaunchParameters, Surroundings};
 use convoke_agents::temp::TempFolder;
 use convoke_agents::{leftovers, sandbox};
@@ -58,12 +58,16 @@ impl Launcher {
     }
 
     /// The files and folders of the project that a text mentions, as links.
-    pub(super) fn mentioned(&self, text: &str) -> Vec<Enclosure> {
-        let enclosure = |name: String| {
+    pub(super) fn mentioned(&self, text: &str) -> Vec<PromptAttachment> {
+        let attachment = |name: String| {
             let path = index::inside(&self.workspace, &name)?;
-            Some(Enclosure { name, path, content: Enclosed::Mention { text: None } })
+            Some(PromptAttachment {
+                name,
+                path,
+                content: AttachmentContent::Mention { text: None },
+            })
         };
-        mention::all(text).into_iter().filter_map(enclosure).collect()
+        mention::all(text).into_iter().filter_map(attachment).collect()
     }
 
     /// Where the agent works.

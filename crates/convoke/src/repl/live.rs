@@ -176,7 +176,7 @@ fn says_something(turn: &Turn) -> bool {
 #[cfg(test)]
 mod tests {
     use convoke_core::content::ToolStatus;
-    use convoke_core::session::{Cut, ToolUpdate};
+    use convoke_core::session::{Interruption, ToolUpdate};
 
     use super::*;
 
@@ -239,7 +239,9 @@ mod tests {
         assert_eq!(saved, ["assistant (3): By the way.", "user (2): what?"]);
         end(&mut live, Stop::EndTurn);
         report(&mut live, Report::Said("Bye.".to_owned()));
-        assert!(live.follow(Command::Recover(Cut::Ended), noon()).unwrap().turns.is_empty());
+        assert!(
+            live.follow(Command::Recover(Interruption::Ended), noon()).unwrap().turns.is_empty()
+        );
         assert_eq!(said(live.end_answer()), ["assistant (1): Bye."]);
         report(&mut live, Report::Said("\n".to_owned()));
         assert_eq!(prompted(&live, "more").1, ["user (1): more"]);
@@ -249,7 +251,7 @@ mod tests {
     fn m6_a_turn_that_is_cut_off_keeps_its_answer_so_far() {
         let (mut live, _) = prompted(&Live::new(noon()), "tell");
         report(&mut live, Report::Said("Once upon a time".to_owned()));
-        let step = live.follow(Command::Recover(Cut::Ended), noon()).unwrap();
+        let step = live.follow(Command::Recover(Interruption::Ended), noon()).unwrap();
         assert_eq!(said(step.turns), ["assistant (4): Once upon a time"]);
         assert!(!live.is_busy());
     }

@@ -19,12 +19,12 @@ impl Conversation {
         let done = match command {
             Command::Exit => return ControlFlow::Break(Ending::InOrder),
             Command::Help => {
-                self.console.screen.tell(&plain(&help(self.live.offers())));
+                self.console.screen.print_result(&plain(&help(self.live.offers())));
                 Ok(())
             }
             Command::Save(None) => {
                 let (count, path) = (self.journal.turn_count, self.journal.writer.path().display());
-                self.console.screen.say(&format!("{count} turns are saved in {path}"));
+                self.console.screen.print_notice(&format!("{count} turns are saved in {path}"));
                 Ok(())
             }
             Command::Save(Some(path)) | Command::Export(path) => {
@@ -41,14 +41,16 @@ impl Conversation {
             Command::Import(path) => self.import(&self.launcher.file(&path)).await,
         };
         if let Err(error) = done {
-            self.console.screen.complain(&format!("{error:#}"));
+            self.console.screen.print_error(&format!("{error:#}"));
         }
         ControlFlow::Continue(())
     }
 
     fn export(&mut self, path: &Path) -> anyhow::Result<()> {
         let count = copy::export(&self.journal.transcripts, self.journal.writer.id(), path)?;
-        self.console.screen.say(&format!("{count} turns are written to {}", path.display()));
+        self.console
+            .screen
+            .print_notice(&format!("{count} turns are written to {}", path.display()));
         Ok(())
     }
 
@@ -56,16 +58,20 @@ impl Conversation {
         let Import { turns, left_out } = copy::import(path, self.journal.writer.path())?;
         let count = self.journal.import(path, turns)?;
         self.agent.stop().await;
-        self.console.screen.say(&format!("{count} turns of {} are added", path.display()));
+        self.console.screen.print_notice(&format!("{count} turns of {} are added", path.display()));
         if let Some(left_out) = left_out {
-            self.console.screen.complain(&left_out.to_string());
+            self.console.screen.print_error(&left_out.to_string());
         }
         Ok(())
     }
 
     fn show_history(&mut self, count: usize) -> anyhow::Result<()> {
         let text = self.history(count)?;
-        self.console.screen.tell(if text.is_empty() { "Nothing was said yet.\n" } else { &text });
+        self.console.screen.print_result(if text.is_empty() {
+            "Nothing was said yet.\n"
+        } else {
+            &text
+        });
         Ok(())
     }
 
@@ -87,7 +93,7 @@ impl Conversation {
     async fn clear(&mut self) -> anyhow::Result<()> {
         self.journal.clear()?;
         self.agent.stop().await;
-        self.console.screen.say(
+        self.console.screen.print_notice(
             "The agent starts without context at your next prompt; the transcript keeps every turn.",
         );
         Ok(())
@@ -119,7 +125,7 @@ impl Conversation {
         rows.push(("file", self.journal.writer.path().display().to_string()));
         let text: String =
             rows.iter().map(|(name, value)| format!("{name:<9}{}\n", plain(value))).collect();
-        self.console.screen.tell(&text);
+        self.console.screen.print_result(&text);
         Ok(())
     }
 
@@ -129,13 +135,13 @@ impl Conversation {
             format!("{mark} {name}\n")
         };
         let text: String = self.profiles.names().into_iter().map(row).collect();
-        self.console.screen.tell(&text);
+        self.console.screen.print_result(&text);
     }
 
     /// Continues with another agent, which gets the conversation so far.
     async fn change_agent(&mut self, name: &str) -> anyhow::Result<()> {
         self.replace_agent(self.profiles.find(name)?).await?;
-        self.console.screen.say(&format!("You talk with {name} now."));
+        self.console.screen.print_notice(&format!("You talk with {name} now."));
         Ok(())
     }
 }

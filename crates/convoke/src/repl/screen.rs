@@ -12,7 +12,7 @@ use convoke_files::transcripts::{Record, Turn};
 
 use super::markdown::Markdown;
 use crate::colour::Colour;
-use crate::logs::Loudness;
+use crate::logs::Verbosity;
 use crate::output::{Format, Output, aside, plain};
 use activity::{Plan, Step, Tools};
 
@@ -57,7 +57,7 @@ pub(super) struct Screen {
     colour: Colour,
     error_colour: Colour,
     /// How much is printed besides the answers.
-    loudness: Loudness,
+    verbosity: Verbosity,
     words: Words,
     open: Open,
     /// Whether the cursor is at the beginning of a line.
@@ -72,7 +72,7 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    pub(super) fn new(output: &Output, loudness: Loudness) -> Self {
+    pub(super) fn new(output: &Output, verbosity: Verbosity) -> Self {
         let reader = match output.format {
             Format::Json => Reader::Program,
             Format::Human if io::stdout().is_terminal() => Reader::Person,
@@ -82,7 +82,7 @@ impl Screen {
             reader,
             colour: output.colour,
             error_colour: output.error_colour,
-            loudness,
+            verbosity,
             words: Words::Answer,
             open: Open::Nothing,
             is_fresh: true,
@@ -191,7 +191,7 @@ impl Screen {
     /// A plan was made or changed.
     pub(super) fn planned(&mut self, steps: &[PlanStep]) {
         if let Some(line) = self.plan.change(steps) {
-            self.whisper(&plain(&line));
+            self.print_detail(&plain(&line));
         }
     }
 
@@ -199,7 +199,7 @@ impl Screen {
     pub(super) fn used(&mut self, usage: &Usage) {
         let line = activity::used(usage);
         if !line.is_empty() && line != self.used {
-            self.whisper(&plain(&line));
+            self.print_detail(&plain(&line));
             self.used = line;
         }
     }
@@ -211,7 +211,7 @@ impl Screen {
             let is_asking = matches!(step, Step::Begun { .. }) && tool.tool.ends_with(ASK_TOOL);
             self.show_step(step);
             if is_asking {
-                self.say(
+                self.print_notice(
                     "The agent asks you something; answer in another terminal with: convoke answer",
                 );
             }
@@ -232,13 +232,13 @@ impl Screen {
                 self.put(&format!("{mark}\n"));
                 self.open = Open::Nothing;
             }
-            (_, Step::Ended { line, .. }) => self.whisper(&plain(&line)),
+            (_, Step::Ended { line, .. }) => self.print_detail(&plain(&line)),
             (Reader::Pipe | Reader::Program, Step::Begun { .. }) => {}
         }
     }
 
     /// A line that scripts need not see: in a pipe it goes to stderr only if that is a terminal.
-    fn whisper(&mut self, line: &str) {
+    fn print_detail(&mut self, line: &str) {
         match self.reader {
             Reader::Person => self.faint_line(line),
             Reader::Pipe if io::stderr().is_terminal() => aside(&self.error_colour.faint(line)),
@@ -247,16 +247,16 @@ impl Screen {
     }
 
     /// A line that every user should see.
-    pub(super) fn say(&mut self, line: &str) {
+    pub(super) fn print_notice(&mut self, line: &str) {
         match self.reader {
             Reader::Person => self.faint_line(&plain(line)),
-            Reader::Pipe if self.loudness >= Loudness::Warn => aside(&plain(line)),
+            Reader::Pipe if self.verbosity >= Verbosity::Warn => aside(&plain(line)),
             Reader::Pipe | Reader::Program => tracing::info!("{line}"),
         }
     }
 
     /// An error.
-    pub(super) fn complain(&mut self, line: &str) {
+    pub(super) fn print_error(&mut self, line: &str) {
         self.enter(Open::Nothing);
         match self.reader {
             Reader::Person | Reader::Pipe => {
@@ -267,15 +267,15 @@ impl Screen {
     }
 
     /// A question to the user at the keyboard, wherever stdout goes.
-    pub(super) fn ask(&mut self, text: &str) {
+    pub(super) fn print_question(&mut self, text: &str) {
         match self.reader {
-            Reader::Person => self.tell(text),
+            Reader::Person => self.print_result(text),
             Reader::Pipe | Reader::Program => aside(text.trim_end()),
         }
     }
 
     /// The result of a command.
-    pub(super) fn tell(&mut self, text: &str) {
+    pub(super) fn print_result(&mut self, text: &str) {
         self.enter(Open::Nothing);
         self.put(text);
     }

@@ -23,7 +23,7 @@ const WORD_PAUSE: Duration = Duration::from_millis(100);
 
 /// What is sent with a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Manner {
+pub(super) enum PreamblePolicy {
     /// The agent's preamble.
     #[default]
     InContext,
@@ -34,16 +34,16 @@ pub(super) enum Manner {
 /// The user's actions in the running turn.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    manner: Manner,
+    preamble_policy: PreamblePolicy,
     is_interrupted: bool,
 }
 
 impl Progress {
     /// The text that the agent gets for a prompt.
     pub(super) fn prompt(&self, agent: &Agent, text: &str) -> String {
-        match (self.manner, &agent.preamble) {
-            (Manner::InContext, Some(preamble)) => format!("{preamble}{text}"),
-            (Manner::InContext | Manner::Alone, _) => text.to_owned(),
+        match (self.preamble_policy, &agent.preamble) {
+            (PreamblePolicy::InContext, Some(preamble)) => format!("{preamble}{text}"),
+            (PreamblePolicy::InContext | PreamblePolicy::Alone, _) => text.to_owned(),
         }
     }
 }
@@ -53,22 +53,22 @@ impl Conversation {
     pub(super) async fn take_turn(
         &mut self,
         text: String,
-        manner: Manner,
+        preamble_policy: PreamblePolicy,
     ) -> anyhow::Result<ControlFlow<Ending>> {
         if let Err(error) = self.ready().await {
             self.failed += 1;
             let (text, hint) = crate::exit::explain(&error);
-            self.console.screen.complain(&text);
+            self.console.screen.print_error(&text);
             if let Some(hint) = hint {
-                self.console.screen.say(&format!("hint: {hint}"));
+                self.console.screen.print_notice(&format!("hint: {hint}"));
             }
             self.console.screen.end_turn();
             return Ok(ControlFlow::Continue(()));
         }
-        self.progress = Progress { manner, is_interrupted: false };
+        self.progress = Progress { preamble_policy, is_interrupted: false };
         if let Err(error) = self.prompt(text).await {
             self.failed += 1;
-            self.console.screen.complain(&format!("the agent was not asked: {error}"));
+            self.console.screen.print_error(&format!("the agent was not asked: {error}"));
             return Ok(ControlFlow::Continue(()));
         }
         if self.run().await?.is_break() {
@@ -135,13 +135,13 @@ impl Conversation {
             self.agent.process = None;
             self.handle(Some(Report::TurnEnded { turn, stop: Stop::Cancelled })).await;
             let said = "The agent was ended; it is started again with the next prompt.";
-            return self.console.screen.say(said);
+            return self.console.screen.print_notice(said);
         }
         if let Err(refusal) = self.follow(Command::CancelTurn { queue: QueueChoice::Send }).await {
             tracing::warn!("the turn is not cancelled: {refusal}");
         }
         self.attend_requests().await;
-        self.console.screen.say("Stopping; Ctrl-C again ends the agent.");
+        self.console.screen.print_notice("Stopping; Ctrl-C again ends the agent.");
     }
 
     /// Asks the user about the oldest pending request. Without a user, every request is refused.
@@ -152,8 +152,8 @@ impl Conversation {
         let withdrawn = console.asking.take_if(|asking| !is_pending(asking.request().id()));
         if withdrawn.is_some() && !self.progress.is_interrupted {
             // The cursor is after the question.
-            console.screen.tell("\n");
-            console.screen.say("The agent withdrew its question; press Enter.");
+            console.screen.print_result("\n");
+            console.screen.print_notice("The agent withdrew its question; press Enter.");
         }
         let can_ask = console.input.is_keyboard() && !self.progress.is_interrupted;
         if !can_ask || !self.live.is_busy() {
@@ -166,7 +166,7 @@ impl Conversation {
             && let Some(request) = pending.into_iter().next()
         {
             let asking = Asking::new(request);
-            console.screen.ask(&asking.text(console.screen.colour()));
+            console.screen.print_question(&asking.text(console.screen.colour()));
             console.input.want_answer(&asking.prompt());
             console.asking = Some(asking);
         }
@@ -190,8 +190,8 @@ impl Conversation {
                 self.settle(asking.request(), verdict).await;
                 return self.attend_requests().await;
             }
-            Next::Again(why) => console.screen.ask(&format!("{why}\n")),
-            Next::More => console.screen.tell(&asking.text(console.screen.colour())),
+            Next::Again(why) => console.screen.print_question(&format!("{why}\n")),
+            Next::More => console.screen.print_result(&asking.text(console.screen.colour())),
         }
         console.input.want_answer(&asking.prompt());
         console.asking = Some(asking);
@@ -205,7 +205,7 @@ impl Conversation {
             };
             let subject = subject(request);
             let line = format!("refused {what}, because there is no user to ask: {subject}");
-            self.console.screen.say(&line);
+            self.console.screen.print_notice(&line);
         }
         let reason = Some("There is no user to ask: this is not a terminal.".to_owned());
         self.settle(request, Verdict::Reject { reason }).await;
@@ -214,7 +214,7 @@ impl Conversation {
     async fn settle(&mut self, request: &Request, verdict: Verdict) {
         let settle = Command::Settle { request: request.id(), verdict };
         if let Err(refusal) = self.follow(settle).await {
-            self.console.screen.complain(&refusal.to_string());
+            self.console.screen.print_error(&refusal.to_string());
         }
     }
 
@@ -226,10 +226,10 @@ impl Conversation {
             // The agent may not have processed the preamble.
             Stop::Failed(failure) => return self.turn_failed(failure),
             Stop::Cancelled | Stop::Refusal | Stop::MaxTokens | Stop::MaxTurnRequests => {
-                self.console.screen.say(&stop.sentence());
+                self.console.screen.print_notice(&stop.sentence());
             }
         }
-        if self.progress.manner == Manner::InContext {
+        if self.progress.preamble_policy == PreamblePolicy::InContext {
             self.agent.preamble = None;
         }
         self.record_agent_session();
@@ -241,11 +241,11 @@ impl Conversation {
             // The program is about to end.
             FailureKind::Interrupted => return,
             FailureKind::ProcessExited | FailureKind::NotStarted => {
-                screen.complain(detail);
-                screen.say("It is started again with the next prompt.");
+                screen.print_error(detail);
+                screen.print_notice("It is started again with the next prompt.");
             }
             FailureKind::AgentError | FailureKind::Internal => {
-                screen.complain(&format!("the turn failed: {detail}"));
+                screen.print_error(&format!("the turn failed: {detail}"));
             }
         }
         self.failed += 1;

@@ -26,7 +26,7 @@ pub(super) fn asker(world: &World<'_>, client: u64) {
             let asked = ask(&mut command, &question).unwrap_or_default();
             let id = text_of(&asked, "sessionId");
             if !id.is_empty() {
-                world.ledger.book().asked.push(id);
+                world.ledger.records().asked.push(id);
             }
         }
         thread::sleep(Duration::from_millis(100 + random.below(300)));
@@ -64,7 +64,7 @@ pub(super) fn answerer(world: &World<'_>) {
             match answers.as_slice() {
                 [] => {}
                 [label] => {
-                    world.ledger.book().answered.insert(id.clone(), (*label).to_owned());
+                    world.ledger.records().answered.insert(id.clone(), (*label).to_owned());
                 }
                 [..] => world.ledger.complain(format!("the questions {id} were answered twice")),
             }

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::clients::text_of;
-use super::http::Door;
-use super::ledger::{Ack, Book, Prompt};
+use super::http::Endpoint;
+use super::ledger::{Ack, LedgerRecords, Prompt};
 use super::machine::Machine;
 
 pub(super) use leftovers::{can_read_database, leftovers};
@@ -34,11 +34,12 @@ pub(super) struct Stored {
 }
 
 /// Cancels running turns, and reports those that do not end.
-pub(super) fn settle(door: &Door, findings: &mut Vec<String>) {
+pub(super) fn settle(endpoint: &Endpoint, findings: &mut Vec<String>) {
     let deadline = Instant::now() + SETTLE_MAX;
     loop {
-        let sessions = sessions(door);
-        let busy: Vec<&Value> = sessions.iter().filter(|session| is_busy(door, session)).collect();
+        let sessions = sessions(endpoint);
+        let busy: Vec<&Value> =
+            sessions.iter().filter(|session| is_busy(endpoint, session)).collect();
         if busy.is_empty() && !sessions.is_empty() {
             return;
         }
@@ -48,13 +49,17 @@ pub(super) fn settle(door: &Door, findings: &mut Vec<String>) {
             return;
         }
         for session in busy {
-            door.call("POST", &format!("/api/sessions/{}/cancel", text_of(session, "id")), None);
+            endpoint.call(
+                "POST",
+                &format!("/api/sessions/{}/cancel", text_of(session, "id")),
+                None,
+            );
         }
-        let inbox = door.get("/api/inbox").unwrap_or_default();
+        let inbox = endpoint.get("/api/inbox").unwrap_or_default();
         for item in inbox.get("items").and_then(Value::as_array).into_iter().flatten() {
             if text_of(item, "kind") == "permission" {
                 let path = format!("/api/inbox/{}/reject", text_of(item, "id"));
-                door.call("POST", &path, Some(&json!({})));
+                endpoint.call("POST", &path, Some(&json!({})));
             }
         }
         thread::sleep(Duration::from_millis(300));
@@ -62,30 +67,31 @@ pub(super) fn settle(door: &Door, findings: &mut Vec<String>) {
 }
 
 /// Whether a turn runs, or an agent has output after its turn that may continue.
-fn is_busy(door: &Door, session: &Value) -> bool {
+fn is_busy(endpoint: &Endpoint, session: &Value) -> bool {
     let next = number_of(session, "messageCount") + 1;
     let path = format!("/api/sessions/{}/messages?before={next}&limit=1", text_of(session, "id"));
-    let last = door.get(&path).unwrap_or_default();
+    let last = endpoint.get(&path).unwrap_or_default();
     let is_partial = last.pointer("/0/content/partial") == Some(&Value::Bool(true));
     is_partial || text_of(session, "activity") != "idle"
 }
 
-fn sessions(door: &Door) -> Vec<Value> {
-    let list = door.get("/api/sessions?limit=10000").unwrap_or_default();
+fn sessions(endpoint: &Endpoint) -> Vec<Value> {
+    let list = endpoint.get("/api/sessions?limit=10000").unwrap_or_default();
     list.get("sessions").and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
 /// Reads everything, and reports inconsistencies: gaps, duplicates, times that go back, open messages.
-pub(super) fn read(door: &Door, findings: &mut Vec<String>) -> Stored {
+pub(super) fn read(endpoint: &Endpoint, findings: &mut Vec<String>) -> Stored {
     let mut stored = Stored::default();
     let mut ids = BTreeSet::new();
-    for session in sessions(door) {
+    for session in sessions(endpoint) {
         let id = text_of(&session, "id");
-        let list = |query: &str| match door.get(&format!("/api/sessions/{id}/messages{query}")) {
+        let list = |query: &str| match endpoint.get(&format!("/api/sessions/{id}/messages{query}"))
+        {
             Some(Value::Array(messages)) => Some(messages),
             _ => None,
         };
-        let state = door.get(&format!("/api/sessions/{id}/state"));
+        let state = endpoint.get(&format!("/api/sessions/{id}/state"));
         let (Some(messages), Some(changed), Some(state)) = (list(""), list("?after=0"), state)
         else {
             findings.push(format!("the messages of {id} cannot be read"));
@@ -109,20 +115,25 @@ pub(super) fn read(door: &Door, findings: &mut Vec<String>) -> Stored {
 }
 
 /// Compares the responses that clients of the daemon got with the stored state.
-pub(super) fn compare(door: &Door, book: &Book, stored: &Stored, findings: &mut Vec<String>) {
-    prompts::compare(book, stored, findings);
-    log::shown(book, stored, findings);
-    log::verdicts(book, stored, findings);
-    search(door, book, findings);
+pub(super) fn compare(
+    endpoint: &Endpoint,
+    records: &LedgerRecords,
+    stored: &Stored,
+    findings: &mut Vec<String>,
+) {
+    prompts::compare(records, stored, findings);
+    log::shown(records, stored, findings);
+    log::verdicts(records, stored, findings);
+    search(endpoint, records, findings);
 }
 
 /// Checks that prompts are found by search.
-fn search(door: &Door, book: &Book, findings: &mut Vec<String>) {
+fn search(endpoint: &Endpoint, records: &LedgerRecords, findings: &mut Vec<String>) {
     let is_sent = |prompt: &Prompt| prompt.ack == Ack::Done && prompt.change.is_none();
-    let done = book.prompts.iter().filter(|(_, prompt)| is_sent(prompt));
+    let done = records.prompts.iter().filter(|(_, prompt)| is_sent(prompt));
     for (text, _) in done.take(SEARCHED) {
         let word = prompts::mark(text);
-        let hits = door.get(&format!("/api/search?q={word}")).unwrap_or_default();
+        let hits = endpoint.get(&format!("/api/search?q={word}")).unwrap_or_default();
         if hits.get("hits").and_then(Value::as_array).is_none_or(Vec::is_empty) {
             findings.push(format!("stored and not found: {text:?}"));
         }
@@ -135,17 +146,21 @@ fn number_of(value: &Value, key: &str) -> u64 {
 }
 
 /// Compares the output that askers, answerers and REPLs got with the files.
-pub(super) fn compare_files(machine: &Machine, book: &Book, findings: &mut Vec<String>) {
+pub(super) fn compare_files(
+    machine: &Machine,
+    records: &LedgerRecords,
+    findings: &mut Vec<String>,
+) {
     let questions = machine.home().join("questions");
     let read = |id: &str, name: &str| -> Option<Value> {
         serde_json::from_slice(&fs::read(questions.join(id).join(name)).ok()?).ok()
     };
-    for id in &book.asked {
+    for id in &records.asked {
         if read(id, "request.json").is_none() || read(id, "status.json").is_none() {
             findings.push(format!("lost: the questions {id}"));
         }
     }
-    for (id, label) in &book.answered {
+    for (id, label) in &records.answered {
         let status = read(id, "status.json").map(|status| text_of(&status, "status"));
         let answers = read(id, "answers.json").unwrap_or_default();
         let chosen = answers.pointer("/answers/0/selectedOption").and_then(Value::as_str);
@@ -153,13 +168,13 @@ pub(super) fn compare_files(machine: &Machine, book: &Book, findings: &mut Vec<S
             findings.push(format!("lost: the answer {label} to {id} ({status:?}, {chosen:?})"));
         }
     }
-    for id in book.said.values().map(|(id, _)| id).collect::<BTreeSet<_>>() {
+    for id in records.said.values().map(|(id, _)| id).collect::<BTreeSet<_>>() {
         let path = machine.home().join(format!("spawn/sessions/{id}.jsonl"));
-        compare_transcript(&path, id, book, findings);
+        compare_transcript(&path, id, records, findings);
     }
 }
 
-fn compare_transcript(path: &Path, id: &str, book: &Book, findings: &mut Vec<String>) {
+fn compare_transcript(path: &Path, id: &str, records: &LedgerRecords, findings: &mut Vec<String>) {
     let text = fs::read_to_string(path).unwrap_or_default();
     let mut said: BTreeMap<String, usize> = BTreeMap::new();
     for (number, line) in text.lines().enumerate() {
@@ -171,7 +186,7 @@ fn compare_transcript(path: &Path, id: &str, book: &Book, findings: &mut Vec<Str
             Err(error) => findings.push(format!("{id}.jsonl:{}: {error}", number + 1)),
         }
     }
-    for (text, (_, ack)) in book.said.iter().filter(|(_, (session, _))| session == id) {
+    for (text, (_, ack)) in records.said.iter().filter(|(_, (session, _))| session == id) {
         match (ack, said.get(text).copied().unwrap_or_default()) {
             (Ack::Done, 0) => findings.push(format!("lost in {id}: {text:?}")),
             (_, 2..) => findings.push(format!("twice in {id}: {text:?}")),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use convoke_testkit::bench::random::Random;
 use serde_json::{Value, json};
 
-use super::http::{Answer, Door, Outcome};
+use super::http::{Answer, Endpoint, Outcome};
 use super::ledger::{Ack, Ledger};
 use super::machine::Machine;
 
@@ -45,24 +45,24 @@ impl<'a> World<'a> {
         ledger: &'a Ledger,
         seed: u64,
     ) -> Self {
-        let add = |door: &Door, path: std::path::PathBuf| {
-            let outcome = door.call("POST", "/api/repos", Some(&json!({"path": path})));
+        let add = |endpoint: &Endpoint, path: std::path::PathBuf| {
+            let outcome = endpoint.call("POST", "/api/repos", Some(&json!({"path": path})));
             let Outcome::Answered(Answer { body, .. }) = outcome else { return None };
             Some(body.get("id")?.as_str()?.to_owned())
         };
         let mut repos = Vec::new();
         for machine in machines {
-            let Some(door) = machine.door() else { continue };
-            repos.extend(machine.projects().into_iter().filter_map(|path| add(&door, path)));
+            let Some(endpoint) = machine.endpoint() else { continue };
+            repos.extend(machine.projects().into_iter().filter_map(|path| add(&endpoint, path)));
         }
         let (over, sessions, texts) = (AtomicBool::new(false), Mutex::default(), AtomicU64::new(0));
         Self { machine, machines, ledger, over, seed, repos, sessions, texts }
     }
 
     /// The address of one of the daemons, if its file has one.
-    pub(super) fn door(&self, random: &mut Random) -> Option<Door> {
+    pub(super) fn endpoint(&self, random: &mut Random) -> Option<Endpoint> {
         let drawn = random.below(self.machines.len().max(1) as u64) as usize;
-        self.machines.get(drawn)?.door()
+        self.machines.get(drawn)?.endpoint()
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -85,10 +85,10 @@ impl<'a> World<'a> {
     }
 
     /// Adds an imported session to those that are used.
-    pub(super) fn adopt(&self, door: &Door, imported: &Value) {
+    pub(super) fn adopt(&self, endpoint: &Endpoint, imported: &Value) {
         let Some(session) = imported.get("session") else { return };
         let id = text_of(session, "id");
-        door.call("POST", &format!("/api/sessions/{id}/resume"), None);
+        endpoint.call("POST", &format!("/api/sessions/{id}/resume"), None);
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).push(id);
     }
 
@@ -99,14 +99,14 @@ impl<'a> World<'a> {
     }
 
     /// Begins a session, if there are not enough.
-    pub(super) fn begin(&self, door: &Door, random: &mut Random) {
+    pub(super) fn begin(&self, endpoint: &Endpoint, random: &mut Random) {
         let count = self.sessions.lock().unwrap_or_else(PoisonError::into_inner).len();
         let repo = self.repos.get(random.below(self.repos.len().max(1) as u64) as usize);
         let (Some(repo), true) = (repo, count < SESSIONS_MAX) else { return };
         let agent = if random.below(3) == 0 { "wilder" } else { "wild" };
         let new = json!({"repoId": repo, "agent": agent});
         if let Outcome::Answered(Answer { status: 201, body }) =
-            door.call("POST", "/api/sessions", Some(&new))
+            endpoint.call("POST", "/api/sessions", Some(&new))
             && let Some(id) = body.get("id").and_then(Value::as_str)
         {
             self.sessions.lock().unwrap_or_else(PoisonError::into_inner).push(id.to_owned());
@@ -118,15 +118,15 @@ impl<'a> World<'a> {
 pub(super) fn prompter(world: &World<'_>, client: u64) {
     let mut random = world.random(client);
     while !world.is_over() {
-        let Some(door) = world.door(&mut random) else {
+        let Some(endpoint) = world.endpoint(&mut random) else {
             thread::sleep(PAUSE);
             continue;
         };
         match random.below(22) {
-            20 | 21 if world.machines.len() > 1 => world.rename(&door, &mut random),
-            0 | 1 => world.begin(&door, &mut random),
-            2..=4 => world.meddle(&door, &mut random),
-            _ => world.prompt(&door, &mut random),
+            20 | 21 if world.machines.len() > 1 => world.rename(&endpoint, &mut random),
+            0 | 1 => world.begin(&endpoint, &mut random),
+            2..=4 => world.disturb_session(&endpoint, &mut random),
+            _ => world.prompt(&endpoint, &mut random),
         }
         thread::sleep(Duration::from_millis(random.below(60)));
     }
@@ -134,29 +134,29 @@ pub(super) fn prompter(world: &World<'_>, client: u64) {
 
 impl World<'_> {
     /// Cancels turns, ends sessions, and resumes them.
-    fn meddle(&self, door: &Door, random: &mut Random) {
+    fn disturb_session(&self, endpoint: &Endpoint, random: &mut Random) {
         let Some(session) = self.any_session(random) else { return };
         let what = match random.below(8) {
             0 => "complete",
             1 | 2 => "resume",
             _ => "cancel",
         };
-        door.call("POST", &format!("/api/sessions/{session}/{what}"), None);
+        endpoint.call("POST", &format!("/api/sessions/{session}/{what}"), None);
     }
 }
 
 impl World<'_> {
     /// Renames a session to a unique title.
-    fn rename(&self, door: &Door, random: &mut Random) {
+    fn rename(&self, endpoint: &Endpoint, random: &mut Random) {
         let Some(session) = self.any_session(random) else { return };
         let title = self.text("title");
         let path = format!("/api/sessions/{session}");
-        let ack = match door.call("PATCH", &path, Some(&json!({"title": title}))) {
+        let ack = match endpoint.call("PATCH", &path, Some(&json!({"title": title}))) {
             Outcome::Answered(Answer { status: 200..=299, .. }) => Ack::Done,
             Outcome::Answered(Answer { status: 400..=499, .. }) | Outcome::NotSent => Ack::Refused,
             Outcome::Answered(_) | Outcome::Unknown => Ack::Unknown,
         };
-        self.ledger.book().renames.insert(title, (session, ack));
+        self.ledger.records().renames.insert(title, (session, ack));
     }
 }
 
@@ -165,37 +165,37 @@ pub(super) fn human(world: &World<'_>) {
     let mut random = world.random(9_000);
     while !world.is_over() {
         thread::sleep(Duration::from_millis(100));
-        let Some(door) = world.door(&mut random) else { continue };
-        let inbox = door.get("/api/inbox").unwrap_or_default();
+        let Some(endpoint) = world.endpoint(&mut random) else { continue };
+        let inbox = endpoint.get("/api/inbox").unwrap_or_default();
         for item in inbox.get("items").and_then(Value::as_array).into_iter().flatten() {
             if item.get("kind").and_then(Value::as_str) == Some("permission") {
-                settle(world, &door, item, &mut random);
+                settle(world, &endpoint, item, &mut random);
             }
         }
     }
 }
 
-fn settle(world: &World<'_>, door: &Door, item: &Value, random: &mut Random) {
+fn settle(world: &World<'_>, endpoint: &Endpoint, item: &Value, random: &mut Random) {
     let id = text_of(item, "id");
     let options = item.pointer("/permission/options").and_then(Value::as_array);
     let option = options.and_then(|options| options.get(random.below(2) as usize));
     let Some(option) = option.map(|option| text_of(option, "optionId")) else { return };
     let path = format!("/api/inbox/{id}/answer");
-    let outcome = door.call("POST", &path, Some(&json!({"optionId": option})));
+    let outcome = endpoint.call("POST", &path, Some(&json!({"optionId": option})));
     if let Outcome::Answered(Answer { status: 200..=299, .. }) = outcome {
-        world.ledger.book().verdicts.insert(id, option);
+        world.ledger.records().verdicts.insert(id, option);
     }
 }
 
 /// A hundred clients at once, each with a prompt and a list.
-pub(super) fn crowd(world: &World<'_>, at: u64) {
+pub(super) fn burst_of_clients(world: &World<'_>, at: u64) {
     thread::scope(|scope| {
         for client in 0..100 {
             scope.spawn(move || {
                 let mut random = world.random(at.wrapping_mul(1000).wrapping_add(client));
-                if let Some(door) = world.door(&mut random) {
-                    world.prompt(&door, &mut random);
-                    door.get("/api/sessions?limit=100");
+                if let Some(endpoint) = world.endpoint(&mut random) {
+                    world.prompt(&endpoint, &mut random);
+                    endpoint.get("/api/sessions?limit=100");
                 }
             });
         }

@@ -49,7 +49,7 @@ pub(super) fn make(world: &World<'_>, fault: Fault, number: u64) -> Made {
         Fault::ReadOnly => on_bad_disk(machine, || make_read_only(&machine.home(), &mut random)),
         Fault::JumpClock => jump(world, &mut random),
         Fault::Crowd => {
-            clients::crowd(world, number);
+            clients::burst_of_clients(world, number);
             Made::Yes
         }
     }
@@ -131,21 +131,21 @@ fn jump(world: &World<'_>, random: &mut Random) -> Made {
             run("touch", &["-d".as_ref(), FAR.as_ref(), entry.path().as_os_str()]);
         }
     }
-    let Some(door) = world.machine.door() else { return Made::No };
+    let Some(endpoint) = world.machine.endpoint() else { return Made::No };
     let Some(repo) = world.repo() else { return Made::No };
     let text = world.text("from the future");
     let body = json!({
         "repoId": repo, "transcript": text, "agent": "wild", "createdAt": FAR,
         "turns": [{"role": "user", "content": text, "timestamp": FAR, "tokens": 3}],
     });
-    let ack = match door.call("POST", "/api/imports", Some(&body)) {
+    let ack = match endpoint.call("POST", "/api/imports", Some(&body)) {
         Outcome::Answered(Answer { status: 200, body }) => {
-            world.adopt(&door, &body);
+            world.adopt(&endpoint, &body);
             Ack::Done
         }
         Outcome::Answered(Answer { status: 400..=499, .. }) | Outcome::NotSent => Ack::Refused,
         Outcome::Answered(_) | Outcome::Unknown => Ack::Unknown,
     };
-    world.ledger.book().prompts.insert(text, Prompt::unchanged(ack, None));
+    world.ledger.records().prompts.insert(text, Prompt::unchanged(ack, None));
     Made::Yes
 }

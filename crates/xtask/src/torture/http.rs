@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The daemon's address and token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Door {
+pub(super) struct Endpoint {
     pub(super) address: SocketAddr,
     pub(super) token: String,
 }
@@ -44,7 +44,7 @@ pub(super) enum Manners {
     Cut,
 }
 
-impl Door {
+impl Endpoint {
     /// Sends a request, and waits for the response.
     pub(super) fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Outcome {
         self.call_with(method, path, body, Manners::Patient)
@@ -133,7 +133,7 @@ pub(super) struct Event {
 
 /// An item that a follower receives.
 #[derive(Debug)]
-pub(super) enum News {
+pub(super) enum StreamItem {
     /// An event.
     Event(Event),
     /// Nothing for a while.
@@ -143,19 +143,19 @@ pub(super) enum News {
 }
 
 impl Events {
-    pub(super) fn next(&mut self) -> News {
+    pub(super) fn next(&mut self) -> StreamItem {
         loop {
             match self.lines.read_until(b'\n', &mut self.line) {
-                Ok(0) => return News::Over,
-                Ok(_) if !self.line.ends_with(b"\n") => return News::Over,
+                Ok(0) => return StreamItem::Over,
+                Ok(_) if !self.line.ends_with(b"\n") => return StreamItem::Over,
                 Ok(_) => {
                     let line = std::mem::take(&mut self.line);
                     if let Some(event) = self.event.read(&String::from_utf8_lossy(&line)) {
-                        return News::Event(event);
+                        return StreamItem::Event(event);
                     }
                 }
-                Err(error) if is_timeout(&error) => return News::Quiet,
-                Err(_) => return News::Over,
+                Err(error) if is_timeout(&error) => return StreamItem::Quiet,
+                Err(_) => return StreamItem::Over,
             }
         }
     }

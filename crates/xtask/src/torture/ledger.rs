@@ -19,12 +19,12 @@ pub(super) enum Ack {
 /// All responses that clients got.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    book: Mutex<Book>,
+    records: Mutex<LedgerRecords>,
 }
 
-/// The pages of the ledger.
+/// The records of the ledger.
 #[derive(Debug, Default)]
-pub(super) struct Book {
+pub(super) struct LedgerRecords {
     /// Prompts by their text, which is never used twice.
     pub(super) prompts: BTreeMap<String, Prompt>,
     /// Messages as watchers saw them last, with their session.
@@ -81,14 +81,14 @@ impl Prompt {
 }
 
 impl Ledger {
-    /// Opens the book.
-    pub(super) fn book(&self) -> MutexGuard<'_, Book> {
+    /// Locks the records.
+    pub(super) fn records(&self) -> MutexGuard<'_, LedgerRecords> {
         // A client that panics leaves whole entries.
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records a violation.
     pub(super) fn complain(&self, finding: String) {
-        self.book().findings.push(finding);
+        self.records().findings.push(finding);
     }
 }

@@ -15,7 +15,7 @@ use convoke_testkit::tools::search_path;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::http::Door;
+use super::http::Endpoint;
 use super::script;
 
 /// The variable by which everything is known that was started here, however it was orphaned.
@@ -75,7 +75,7 @@ impl Machine {
             fs::create_dir(root.path().join(format!("project-{project}")))?;
         }
         let script = root.path().join("script.json");
-        fs::write(&script, serde_json::to_vec(&script::wild(root.path()))?)?;
+        fs::write(&script, serde_json::to_vec(&script::prompted_script(root.path()))?)?;
         fs::write(home.join("config.toml"), config(agent, &script) + more)?;
         let count = COUNT.fetch_add(1, Ordering::SeqCst);
         let mark = format!("{seed}-{}-{count}", std::process::id());
@@ -119,12 +119,12 @@ impl Machine {
     }
 
     /// The address of the daemon, if its file has one.
-    pub(super) fn door(&self) -> Option<Door> {
+    pub(super) fn endpoint(&self) -> Option<Endpoint> {
         let text = fs::read(self.home().join("run/daemon.json")).ok()?;
         let daemon: Value = serde_json::from_slice(&text).ok()?;
         let address = daemon.get("url")?.as_str()?.strip_prefix("http://")?.trim_end_matches('/');
         let token = daemon.get("token")?.as_str()?.to_owned();
-        Some(Door { address: address.parse().ok()?, token })
+        Some(Endpoint { address: address.parse().ok()?, token })
     }
 
     /// Starts the daemon, and waits until it serves. Returns its exit status if it ended instead.

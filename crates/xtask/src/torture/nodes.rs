@@ -128,7 +128,7 @@ impl Nodes {
     }
 
     /// Injects a fault, and ends it.
-    fn make(&self, fault: Fault, random: &mut Random, around: &Around<'_>) -> Result<Made> {
+    fn make(&self, fault: Fault, random: &mut Random, context: &FaultContext<'_>) -> Result<Made> {
         let drawn = random.below(self.machines.len().max(1) as u64) as usize;
         let (Some(machine), Some(proxy)) = (self.machines.get(drawn), self.proxies.get(drawn))
         else {
@@ -147,38 +147,38 @@ impl Nodes {
             Fault::Sleep => {
                 let Some(pid) = machine.pid() else { return Ok(Made::No) };
                 signal_process(pid, Signal::STOP);
-                self.end_lease(drawn, around)?;
+                self.end_lease(drawn, context)?;
                 signal_process(pid, Signal::CONT);
             }
             Fault::SleepMoved => {
                 let Some(pid) = machine.pid() else { return Ok(Made::No) };
                 signal_process(pid, Signal::STOP);
-                let made = self.end_lease(drawn, around).and_then(|()| {
+                let made = self.end_lease(drawn, context).and_then(|()| {
                     let from = moving::From::Away;
-                    moving::move_sessions(self, drawn, from, random, around.ledger)
+                    moving::move_sessions(self, drawn, from, random, context.ledger)
                 });
                 signal_process(pid, Signal::CONT);
                 return made;
             }
             Fault::Move => {
                 let from = moving::From::Running;
-                return moving::move_sessions(self, drawn, from, random, around.ledger);
+                return moving::move_sessions(self, drawn, from, random, context.ledger);
             }
             Fault::Cut => {
                 machine.turn_disk();
                 proxy.cut();
                 thread::sleep(Duration::from_millis(500 + random.below(2500)));
-                proxy.mend();
+                proxy.reconnect();
                 machine.turn_disk();
             }
-            Fault::SecondHome => return self.second_home(drawn, around),
+            Fault::SecondHome => return self.second_home(drawn, context),
         }
         Ok(Made::Yes)
     }
 
     /// Waits until the lease of a stopped node is over.
-    fn end_lease(&self, number: usize, around: &Around<'_>) -> Result<()> {
-        if around.length >= LONG {
+    fn end_lease(&self, number: usize, context: &FaultContext<'_>) -> Result<()> {
+        if context.length >= LONG {
             thread::sleep(PAST_LEASE);
             return Ok(());
         }
@@ -191,25 +191,25 @@ impl Nodes {
         Ok(())
     }
 
-    fn second_home(&self, number: usize, around: &Around<'_>) -> Result<Made> {
+    fn second_home(&self, number: usize, context: &FaultContext<'_>) -> Result<Made> {
         let Some(config) = self.config.get(number) else { return Ok(Made::No) };
-        let (program, agent) = around.programs;
-        let second = Machine::prepare_with(program, agent, around.seed, config)?;
+        let (program, agent) = context.programs;
+        let second = Machine::prepare_with(program, agent, context.seed, config)?;
         let status = second.start_daemon()?;
         let words = second.daemon_words();
         if status.is_none() {
-            around.ledger.complain(format!("a second home is node-{number}, too"));
+            context.ledger.complain(format!("a second home is node-{number}, too"));
         }
         let is_refused = words.contains(&format!("another node is called node-{number}"));
         if !is_refused {
-            around.ledger.complain(format!("a second home of node-{number} printed: {words}"));
+            context.ledger.complain(format!("a second home of node-{number} printed: {words}"));
         }
         Ok(Made::Yes)
     }
 }
 
 /// The context of a fault.
-struct Around<'a> {
+struct FaultContext<'a> {
     ledger: &'a Ledger,
     programs: (&'a Path, &'a Path),
     seed: u64,
@@ -224,7 +224,8 @@ pub(super) fn torture(program: &Path, agent: &Path, options: &Options) -> Result
     total.begin(options.seed, first);
     let world = World::of_nodes(first, &nodes.machines, &ledger, options.seed);
     let length = Duration::from_secs(options.seconds);
-    let around = Around { ledger: &ledger, programs: (program, agent), seed: options.seed, length };
+    let context =
+        FaultContext { ledger: &ledger, programs: (program, agent), seed: options.seed, length };
     let is_watched_over = AtomicBool::new(true);
     thread::scope(|scope| -> Result<()> {
         for machine in &nodes.machines {
@@ -240,7 +241,7 @@ pub(super) fn torture(program: &Path, agent: &Path, options: &Options) -> Result
                 scope.spawn(move || watchers::watcher(world, client));
             }
             scope.spawn(move || clients::human(world));
-            let made = carry_out(&nodes, &around, &mut total);
+            let made = carry_out(&nodes, &context, &mut total);
             world.over.store(true, Ordering::SeqCst);
             made
         });
@@ -252,13 +253,13 @@ pub(super) fn torture(program: &Path, agent: &Path, options: &Options) -> Result
 }
 
 /// Injects faults, each kind once before any is repeated.
-fn carry_out(nodes: &Nodes, around: &Around<'_>, total: &mut Totals) -> Result<()> {
-    let (mut random, mut hat) = (Random::new(around.seed), Vec::new());
+fn carry_out(nodes: &Nodes, context: &FaultContext<'_>, total: &mut Totals) -> Result<()> {
+    let (mut random, mut hat) = (Random::new(context.seed), Vec::new());
     let begun = Instant::now();
     loop {
         let pause = Duration::from_millis(PAUSE_MS.0 + random.below(PAUSE_MS.1));
-        if begun.elapsed() + pause >= around.length {
-            thread::sleep(around.length.saturating_sub(begun.elapsed()));
+        if begun.elapsed() + pause >= context.length {
+            thread::sleep(context.length.saturating_sub(begun.elapsed()));
             return Ok(());
         }
         thread::sleep(pause);
@@ -267,7 +268,7 @@ fn carry_out(nodes: &Nodes, around: &Around<'_>, total: &mut Totals) -> Result<(
         }
         let drawn = random.below(hat.len() as u64) as usize;
         let fault = hat.swap_remove(drawn);
-        if nodes.make(fault, &mut random, around)? == Made::Yes {
+        if nodes.make(fault, &mut random, context)? == Made::Yes {
             *total.faults.entry(fault.to_string()).or_default() += 1;
         }
     }

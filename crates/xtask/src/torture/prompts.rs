@@ -7,7 +7,7 @@ use convoke_testkit::bench::random::Random;
 use serde_json::{Value, json};
 
 use super::clients::{PAUSE, World, text_of};
-use super::http::{Answer, Door, Manners, Outcome};
+use super::http::{Answer, Endpoint, Manners, Outcome};
 use super::ledger::{Ack, Place, Prompt, QueueChange};
 use super::script::TRICKS;
 
@@ -22,7 +22,7 @@ enum Sent {
 
 impl World<'_> {
     /// Prompts any session, and records the result.
-    pub(super) fn prompt(&self, door: &Door, random: &mut Random) {
+    pub(super) fn prompt(&self, endpoint: &Endpoint, random: &mut Random) {
         let Some(session) = self.any_session(random) else { return };
         let trick = if random.below(3) == 0 { TRICKS.get(random.below(7) as usize) } else { None };
         let text = self.text(trick.copied().unwrap_or("hello"));
@@ -33,7 +33,7 @@ impl World<'_> {
         if let (Some(id), Some(fields)) = (&made, body.as_object_mut()) {
             fields.insert("messageId".to_owned(), json!(id));
         }
-        let mut outcome = door.call_with("POST", &path, Some(&body), manners);
+        let mut outcome = endpoint.call_with("POST", &path, Some(&body), manners);
         let mut sent = Sent::Once;
         if matches!(outcome, Outcome::NotSent) {
             // The daemon is away.
@@ -42,8 +42,8 @@ impl World<'_> {
         if matches!(outcome, Outcome::Unknown) && made.is_some() && random.below(2) == 0 {
             sent = Sent::Twice;
             // The daemon may have been restarted meanwhile.
-            if let Some(door) = self.door(random) {
-                outcome = door.call("POST", &path, Some(&body));
+            if let Some(endpoint) = self.endpoint(random) {
+                outcome = endpoint.call("POST", &path, Some(&body));
             }
         }
         let mut prompt = self.recorded(session, made.as_deref(), sent, &outcome);
@@ -51,9 +51,9 @@ impl World<'_> {
             && sent == Sent::Once
             && random.below(3) == 0
         {
-            prompt.change = Some(change_queue(door, place, &text, random));
+            prompt.change = Some(change_queue(endpoint, place, &text, random));
         }
-        self.ledger.book().prompts.insert(text, prompt);
+        self.ledger.records().prompts.insert(text, prompt);
     }
 
     /// Records the response to a prompt.
@@ -107,16 +107,21 @@ impl World<'_> {
 }
 
 /// Edits, removes or sends a prompt that waits.
-fn change_queue(door: &Door, place: &Place, text: &str, random: &mut Random) -> (QueueChange, Ack) {
+fn change_queue(
+    endpoint: &Endpoint,
+    place: &Place,
+    text: &str,
+    random: &mut Random,
+) -> (QueueChange, Ack) {
     let path = format!("/api/sessions/{}/queue/{}", place.session, place.message_id);
     let (change, outcome) = match random.below(3) {
         0 => {
             let text = format!("{text}, edited");
-            let outcome = door.call("PATCH", &path, Some(&json!({"text": text})));
+            let outcome = endpoint.call("PATCH", &path, Some(&json!({"text": text})));
             (QueueChange::Edit(text), outcome)
         }
-        1 => (QueueChange::Remove, door.call("DELETE", &path, None)),
-        _ => (QueueChange::Send, door.call("POST", &format!("{path}/send"), None)),
+        1 => (QueueChange::Remove, endpoint.call("DELETE", &path, None)),
+        _ => (QueueChange::Send, endpoint.call("POST", &format!("{path}/send"), None)),
     };
     let ack = match outcome {
         Outcome::Answered(Answer { status: 200..=299, .. }) => Ack::Done,

@@ -13,7 +13,7 @@ use super::ledger::Ack;
 const ANSWER_MAX: Duration = Duration::from_secs(8);
 
 /// Talks, is killed, and resumes its conversation.
-pub(super) fn talker(world: &World<'_>, client: u64) {
+pub(super) fn repl_client(world: &World<'_>, client: u64) {
     let mut random = world.random(client);
     let id = format!("talk-{client}");
     let mut begun = false;
@@ -35,7 +35,7 @@ pub(super) fn talker(world: &World<'_>, client: u64) {
             let text = world.text("said");
             let ack = repl.say(&text);
             begun |= world.machine.home().join(format!("spawn/sessions/{id}.jsonl")).exists();
-            world.ledger.book().said.insert(text, (id.clone(), ack));
+            world.ledger.records().said.insert(text, (id.clone(), ack));
             if ack != Ack::Done {
                 break;
             }

@@ -12,7 +12,7 @@ pub(super) const TRICKS: [&str; 7] = ["flood", "hang", "crash", "exit", "lie", "
 const TIMES: usize = 40;
 
 /// An agent that does what a prompt says.
-pub(super) fn wild(folder: &Path) -> Script {
+pub(super) fn prompted_script(folder: &Path) -> Script {
     let mut script = Script::new();
     for _ in 0..TIMES {
         for trick in TRICKS {

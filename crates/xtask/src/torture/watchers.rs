@@ -8,40 +8,41 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::clients::{PAUSE, World, text_of};
-use super::http::{Event, News};
+use super::http::{Event, StreamItem};
 
 /// Follows sessions, and records what it received and every revision that was out of order.
 pub(super) fn watcher(world: &World<'_>, client: u64) {
     let mut random = world.random(client);
     let mut readers: BTreeMap<String, Reader> = BTreeMap::new();
     while !world.is_over() {
-        let (Some(door), Some(session)) = (world.door(&mut random), world.any_session(&mut random))
+        let (Some(endpoint), Some(session)) =
+            (world.endpoint(&mut random), world.any_session(&mut random))
         else {
             thread::sleep(PAUSE);
             continue;
         };
         let reader = readers.entry(session.clone()).or_default();
-        let Ok(mut events) = door.follow(&session, reader.cursor.as_deref()) else {
+        let Ok(mut events) = endpoint.follow(&session, reader.cursor.as_deref()) else {
             thread::sleep(PAUSE);
             continue;
         };
         let until = Instant::now() + Duration::from_millis(200 + random.below(3000));
         while Instant::now() < until && !world.is_over() {
             match events.next() {
-                News::Event(event) => {
+                StreamItem::Event(event) => {
                     if let Some(finding) = reader.apply(event) {
                         world.ledger.complain(format!("{session}: {finding}"));
                     }
                 }
-                News::Quiet => {}
-                News::Over => break,
+                StreamItem::Quiet => {}
+                StreamItem::Over => break,
             }
         }
     }
-    let mut book = world.ledger.book();
+    let mut records = world.ledger.records();
     for (session, reader) in readers {
         let shown = reader.messages.into_values();
-        book.shown.extend(shown.map(|message| (session.clone(), message)));
+        records.shown.extend(shown.map(|message| (session.clone(), message)));
     }
 }
 

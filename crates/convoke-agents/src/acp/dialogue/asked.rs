@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Dialogue;
 use super::turn::Turn;
 use crate::acp::files::ProtectedChange;
-use crate::acp::host::{Served, Worked};
+use crate::acp::host::{Served, WorkResult};
 use crate::acp::permission::{Settled, protected_call, protected_denied};
 use crate::acp::question::Form;
 use crate::acp::wire::{CANCELLED, Fault, INTERNAL, NO_METHOD, Outcome};
@@ -87,11 +87,11 @@ impl Dialogue {
     }
 
     /// Handles the end of work for a request of the agent.
-    pub(in crate::acp) fn worked(&mut self, id: Value, worked: Worked) {
-        match worked {
-            Worked::Answer(outcome) => self.served(id, outcome),
-            Worked::Asks(change) => self.ask_to_write(id, change),
-            Worked::Wrote { change, outcome } => self.end_write(id, &change, outcome),
+    pub(in crate::acp) fn finish_work(&mut self, id: Value, result: WorkResult) {
+        match result {
+            WorkResult::Answer(outcome) => self.served(id, outcome),
+            WorkResult::Asks(change) => self.ask_to_write(id, change),
+            WorkResult::Wrote { change, outcome } => self.end_write(id, &change, outcome),
         }
     }
 

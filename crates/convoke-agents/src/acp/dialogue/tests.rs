@@ -96,7 +96,7 @@ async fn a_running_total_is_reported_turn_by_turn() {
     let hello =
         json!({"id": "$", "result": {"protocolVersion": 1, "agentInfo": {"name": "Copilot"}}});
     let session = json!({"id": "$", "result": {"sessionId": "s"}});
-    scene.shake(&launch, [&[hello][..], &[session]]).await.unwrap();
+    scene.handshake(&launch, [&[hello][..], &[session]]).await.unwrap();
     for (id, input) in [(3, 100), (4, 250), (5, 250), (6, 10)] {
         scene.prompt("/x").await;
         let usage = json!({"inputTokens": input, "outputTokens": 7 * id, "totalTokens": 0});

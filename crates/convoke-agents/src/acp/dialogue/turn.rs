@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::{Dialogue, Pending};
 use crate::acp::content;
 use crate::acp::wire::{self, AUTH_REQUIRED, CANCELLED, Outcome};
-use crate::driver::Enclosure;
+use crate::driver::PromptAttachment;
 
 /// How long an agent may take to end a cancelled turn; then the driver reports its end itself.
 const CANCEL_GRACE: Duration = Duration::from_secs(10);
@@ -27,7 +27,7 @@ pub(super) struct HeldPrompt {
     /// The seq of the prompt.
     pub(super) turn: Seq,
     pub(super) text: String,
-    pub(super) enclosed: Vec<Enclosure>,
+    pub(super) attachments: Vec<PromptAttachment>,
 }
 
 /// The running turn of the agent.
@@ -61,7 +61,7 @@ impl Turn {
     }
 
     /// Records a report of the turn.
-    pub(super) const fn witness(&mut self, report: &Report) {
+    pub(super) const fn record_output(&mut self, report: &Report) {
         match report {
             Report::Said(_)
             | Report::Thought(_)
@@ -114,7 +114,7 @@ impl Dialogue {
         self.turn = Some(Turn::new(place, &prompt.text));
         self.translator.begin_turn();
         self.host.terminals.begin_turn();
-        let content = content::blocks(&prompt.text, &prompt.enclosed, self.takes);
+        let content = content::blocks(&prompt.text, &prompt.attachments, self.accepted);
         if let Some(advice) = content.advice {
             self.advise(&advice);
         }

@@ -7,7 +7,7 @@
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use super::{Lines, TEXT_BYTES_MAX, Trouble, outside, select, trouble, unfit};
+use super::{FileError, Lines, TEXT_BYTES_MAX, file_error, outside, select, unfit};
 use crate::driver::Confinement;
 use crate::sandbox::{read_without_links, with_aliases};
 
@@ -50,20 +50,20 @@ impl Outside {
     }
 
     /// Reads some lines of a text.
-    pub(super) fn read(&self, path: &Path, lines: Lines) -> Result<String, Trouble> {
+    pub(super) fn read(&self, path: &Path, lines: Lines) -> Result<String, FileError> {
         if !path.is_absolute() {
             return Err(outside(path));
         }
-        let real = self.seen(path).canonicalize().map_err(|source| trouble(path, source))?;
+        let real = self.seen(path).canonicalize().map_err(|source| file_error(path, source))?;
         if !self.is_visible(&real) {
             return Err(outside(path));
         }
         let bytes = match read_without_links(&real, TEXT_BYTES_MAX) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Err(unfit(path, "is larger than 10 MiB, or no regular file")),
-            Err(source) => return Err(trouble(path, source)),
+            Err(source) => return Err(file_error(path, source)),
         };
-        let text = select(Cursor::new(bytes), lines).map_err(|source| trouble(path, source))?;
+        let text = select(Cursor::new(bytes), lines).map_err(|source| file_error(path, source))?;
         let text = text.ok_or_else(|| unfit(path, "is larger than 10 MiB"))?;
         String::from_utf8(text).map_err(|_| unfit(path, "is not UTF-8 text"))
     }

@@ -98,9 +98,9 @@ fn s6_nothing_outside_of_the_workspace_is_read_or_written() {
     ];
     for way in ways {
         let read = place.files.read(&way, Lines::ALL).unwrap_err();
-        assert!(matches!(read, Trouble::Outside(_)), "{read}");
+        assert!(matches!(read, FileError::Outside(_)), "{read}");
         let written = place.files.write(&way, "mine").unwrap_err();
-        assert!(matches!(written, Trouble::Outside(_)), "{written}");
+        assert!(matches!(written, FileError::Outside(_)), "{written}");
     }
     place.write("dangling", "mine").unwrap_err();
     assert_eq!(fs::read_to_string(place.secrets.join("key")).unwrap(), "secret");
@@ -133,9 +133,9 @@ fn s6_what_is_hidden_stays_hidden_inside_of_the_workspace() {
     for way in ["home/.convoke/token", "home/.convoke/new", "way/token", "home/.convoke/a/b"] {
         assert!(matches!(
             files.read(Path::new(way), Lines::ALL),
-            Err(Trouble::Outside(_) | Trouble::Missing(_))
+            Err(FileError::Outside(_) | FileError::Missing(_))
         ));
-        assert!(matches!(files.write(Path::new(way), "x"), Err(Trouble::Outside(_))));
+        assert!(matches!(files.write(Path::new(way), "x"), Err(FileError::Outside(_))));
     }
     files.write(Path::new("home/other"), "x").unwrap();
     assert_eq!(place.read("home/.convoke/token").unwrap(), "t");

@@ -38,7 +38,7 @@ async fn s6_the_agent_is_given_its_workspace_and_its_servers_of_tools() {
         "agentInfo": {"name": "codex-acp", "title": "Codex", "version": "2.6.0"},
     }});
     let answer = json!({"id": "$", "result": {"sessionId": "20261115_1", "modes": {"currentModeId": "agent", "availableModes": []}}});
-    let started = scene.shake(&launch, [&[hello][..], &[answer]]).await.unwrap();
+    let started = scene.handshake(&launch, [&[hello][..], &[answer]]).await.unwrap();
     insta::assert_debug_snapshot!(started, @r#"
     Started {
         agent_session: "20261115_1",
@@ -89,7 +89,7 @@ async fn l1_an_agent_that_ignores_programs_is_given_the_tools_over_http_or_not_a
         }];
         let hello = json!({"id": "$", "result": {"protocolVersion": 1}});
         let answer = json!({"id": "$", "result": {"sessionId": "s"}});
-        scene.shake(&launch, [&[hello][..], &[answer]]).await.unwrap();
+        scene.handshake(&launch, [&[hello][..], &[answer]]).await.unwrap();
         let transcript = scene.transcript();
         assert!(transcript.contains(&format!(r#""mcpServers":{given}"#)), "{transcript}");
     }
@@ -108,12 +108,12 @@ async fn another_version_of_the_protocol_is_a_clear_error() {
     ] {
         let (mut scene, launch) = Scene::new(new());
         let hello = json!({"id": "$", "result": {"protocolVersion": version}});
-        let error = scene.shake(&launch, [&[hello][..]]).await.unwrap_err();
+        let error = scene.handshake(&launch, [&[hello][..]]).await.unwrap_err();
         assert_eq!(error.to_string(), format!("the agent violates its protocol: {reported}"));
     }
     let (mut scene, launch) = Scene::new(new());
     let refusal = json!({"id": "$", "error": {"code": -32022, "message": "unsupported", "data": {"requested": 1, "supported": [2]}}});
-    let error = scene.shake(&launch, [&[refusal][..]]).await.unwrap_err();
+    let error = scene.handshake(&launch, [&[refusal][..]]).await.unwrap_err();
     insta::assert_snapshot!(error, @r#"the agent returned an error: unsupported: {"requested":1,"supported":[2]}"#);
 }
 
@@ -128,7 +128,7 @@ async fn an_agent_that_wants_a_login_says_how() {
             "authMethods": [{"id": "cline", "name": "Sign in with Cline"}, {"id": "x", "type": "terminal", "name": "Log in", "args": ["--login"]}],
         }});
         let refusal = json!({"id": "$", "error": {"code": -32000, "message": "Authentication required: Call authenticate before starting a session"}});
-        let error = scene.shake(&launch, [&[hello][..], &[refusal]]).await.unwrap_err();
+        let error = scene.handshake(&launch, [&[hello][..], &[refusal]]).await.unwrap_err();
         let Error::AuthRequired { methods, detail } = error else { panic!("{error}") };
         assert_eq!(
             methods,
@@ -147,7 +147,8 @@ async fn a_refused_or_nameless_new_session_is_an_error() {
         (nameless, "the agent violates its protocol: it opened a session without an id"),
     ] {
         let (mut scene, launch) = Scene::new(new());
-        let error = scene.shake(&launch, [&[hello(&json!({}))][..], &[answer]]).await.unwrap_err();
+        let error =
+            scene.handshake(&launch, [&[hello(&json!({}))][..], &[answer]]).await.unwrap_err();
         assert_eq!(error.to_string(), reported);
     }
 }
@@ -164,7 +165,7 @@ async fn requests_before_there_is_a_session_are_served() {
         json!({"method": "session/update", "params": {"sessionId": "s", "update": {"sessionUpdate": "available_commands_update", "availableCommands": [{"name": "init", "description": "Begins"}]}}}),
         json!({"id": "$", "result": {"sessionId": "s"}}),
     ];
-    scene.shake(&launch, [&[hello(&json!({}))][..], &before]).await.unwrap();
+    scene.handshake(&launch, [&[hello(&json!({}))][..], &before]).await.unwrap();
     insta::assert_snapshot!(scene.transcript(), @r#"
     > initialize
     > {"id":2,"method":"session/new","params":{"cwd":"/workspace","mcpServers":[]}}
@@ -185,7 +186,7 @@ async fn a_loaded_session_replays_without_being_reported() {
         json!({"id": "$", "result": {"sessionId": "ses_1", "configOptions": []}}),
     ];
     let load = hello(&json!({"loadSession": true}));
-    let started = scene.shake(&launch, [&[load][..], &replay]).await.unwrap();
+    let started = scene.handshake(&launch, [&[load][..], &replay]).await.unwrap();
     assert_eq!(started.agent_session, "ses_1");
     scene.line(chunk("ses_1", "news")).await;
     insta::assert_snapshot!(scene.transcript(), @r#"
@@ -206,7 +207,7 @@ async fn a_replay_after_the_answer_is_still_a_replay() {
     let started = std::time::Duration::from_millis(300);
     let before = tokio::time::Instant::now();
     let load = hello(&json!({"loadSession": true}));
-    scene.shake(&launch, [&[load][..], &replay]).await.unwrap();
+    scene.handshake(&launch, [&[load][..], &replay]).await.unwrap();
     assert!(before.elapsed() >= started);
     assert!(before.elapsed() < 2 * started);
     scene.line(chunk("ses_1", "news")).await;
@@ -222,7 +223,7 @@ async fn a_session_is_resumed_without_a_replay_where_the_agent_can() {
     let (mut scene, launch) = Scene::new(resume());
     let able = hello(&json!({"loadSession": true, "sessionCapabilities": {"resume": {}}}));
     let before = tokio::time::Instant::now();
-    scene.shake(&launch, [&[able][..], &[json!({"id": "$", "result": {}})]]).await.unwrap();
+    scene.handshake(&launch, [&[able][..], &[json!({"id": "$", "result": {}})]]).await.unwrap();
     assert!(before.elapsed().as_millis() < 100);
     insta::assert_snapshot!(scene.transcript(), @r#"
     > initialize
@@ -236,7 +237,7 @@ async fn an_agent_that_promised_to_resume_and_cannot_may_load() {
     let able = hello(&json!({"loadSession": true, "sessionCapabilities": {"resume": {}}}));
     let unknown = json!({"id": "$", "error": {"code": -32601, "message": "Method not found"}});
     let loaded = json!({"id": "$", "result": null});
-    scene.shake(&launch, [&[able][..], &[unknown], &[loaded]]).await.unwrap();
+    scene.handshake(&launch, [&[able][..], &[unknown], &[loaded]]).await.unwrap();
     insta::assert_snapshot!(scene.transcript(), @r#"
     > initialize
     > {"id":2,"method":"session/resume","params":{"cwd":"/workspace","mcpServers":[],"sessionId":"ses_1"}}
@@ -254,7 +255,7 @@ async fn a_session_that_cannot_be_resumed_is_distinguished_from_a_failure() {
     ] {
         let (mut scene, launch) = Scene::new(resume());
         let answers = [&[hello(&able)][..], std::slice::from_ref(&refusal)];
-        let error = scene.shake(&launch, answers).await.unwrap_err();
+        let error = scene.handshake(&launch, answers).await.unwrap_err();
         assert_eq!(error.to_string(), format!("the agent cannot resume the session: {reported}"));
     }
 }

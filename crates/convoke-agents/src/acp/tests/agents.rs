@@ -20,7 +20,7 @@ async fn play(hello: &Value, session: &Value, steps: impl IntoIterator<Item = St
     let (mut scene, launch) = Scene::new(Start::New { id: "unused".to_owned() });
     let hello = json!({"id": "$", "jsonrpc": "2.0", "result": hello});
     let session = json!({"id": "$", "jsonrpc": "2.0", "result": session});
-    scene.shake(&launch, [&[hello][..], &[session]]).await.unwrap();
+    scene.handshake(&launch, [&[hello][..], &[session]]).await.unwrap();
     scene.prompt("do it").await;
     let mut asked = 0;
     for step in steps {

@@ -46,7 +46,7 @@ impl Play {
 }
 
 fn prompt() -> Order {
-    Order::Prompt { turn: Seq::new(1), text: "hello".to_owned(), enclosed: Vec::new() }
+    Order::Prompt { turn: Seq::new(1), text: "hello".to_owned(), attachments: Vec::new() }
 }
 
 #[tokio::test]

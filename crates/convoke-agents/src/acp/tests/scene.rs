@@ -90,13 +90,13 @@ impl Scene {
     pub(in crate::acp) async fn ready() -> Self {
         let session = [json!({"id": "$", "result": {"sessionId": "s"}})];
         let (mut scene, launch) = Self::new(Start::New { id: "unused".to_owned() });
-        scene.shake(&launch, [&[hello(&json!({}))][..], &session]).await.unwrap();
+        scene.handshake(&launch, [&[hello(&json!({}))][..], &session]).await.unwrap();
         scene.transcript.clear();
         scene
     }
 
     /// Shakes hands; `answers` are the lines that follow upon each request of ours, where `$` stands for its id.
-    pub(in crate::acp) async fn shake<'a>(
+    pub(in crate::acp) async fn handshake<'a>(
         &mut self,
         launch: &Launch,
         answers: impl IntoIterator<Item = &'a [Value]>,
@@ -116,7 +116,7 @@ impl Scene {
             std::future::pending::<()>().await;
         };
         let started = tokio::select! {
-            started = handshake::shake(&mut self.event_loop, launch) => started,
+            started = handshake::perform(&mut self.event_loop, launch) => started,
             () = agent => unreachable!(),
         };
         self.settle().await;
@@ -153,7 +153,7 @@ impl Scene {
     pub(in crate::acp) async fn prompt(&mut self, text: &str) {
         self.turn += 1;
         let (turn, text) = (Seq::new(self.turn), text.to_owned());
-        self.order(Order::Prompt { turn, text, enclosed: Vec::new() }).await;
+        self.order(Order::Prompt { turn, text, attachments: Vec::new() }).await;
     }
 
     /// What became of the permission with this number.

@@ -36,7 +36,7 @@ async fn a_slow_session_stops_the_agent_and_loses_nothing() {
         }
         // Orders are followed all the same.
         let prompt =
-            Order::Prompt { turn: Seq::new(1), text: "hello".to_owned(), enclosed: Vec::new() };
+            Order::Prompt { turn: Seq::new(1), text: "hello".to_owned(), attachments: Vec::new() };
         requests.send(DriverRequest::Order(prompt)).await.unwrap();
         let Ok(Some(Line::Json(line))) = scene.from_driver.next().await else {
             panic!("no prompt")
@@ -60,7 +60,11 @@ async fn an_agent_that_talks_before_it_reads_is_listened_to() {
     let (requests, mut queue) = mpsc::channel(8);
     let text = "x".repeat(1 << 20);
     requests
-        .send(DriverRequest::Order(Order::Prompt { turn: Seq::new(1), text, enclosed: Vec::new() }))
+        .send(DriverRequest::Order(Order::Prompt {
+            turn: Seq::new(1),
+            text,
+            attachments: Vec::new(),
+        }))
         .await
         .unwrap();
     let agent = async {

@@ -34,7 +34,7 @@ impl Answer {
         (self.read_tokens, self.written_tokens) = (tokens, 0);
     }
 
-    fn meet_author(&mut self, message: &Value) {
+    fn record_model(&mut self, message: &Value) {
         let model = word(message, "model");
         // Messages that no model wrote have a name in angle brackets.
         if !model.is_empty() && !model.starts_with('<') {
@@ -73,7 +73,7 @@ impl Conversation {
             "message_start" => {
                 let message = &event["message"];
                 word(message, "id").clone_into(&mut self.answer.current);
-                self.answer.meet_author(message);
+                self.answer.record_model(message);
                 self.answer.count(&message["usage"]);
             }
             "message_delta" => self.answer.count(&event["usage"]),
@@ -97,7 +97,7 @@ impl Conversation {
         let message = &frame["message"];
         let by_sub_agent = is_from_sub_agent(frame);
         if !by_sub_agent {
-            self.answer.meet_author(message);
+            self.answer.record_model(message);
             self.answer.count(&message["usage"]);
         }
         let id = word(message, "id");

@@ -2,36 +2,38 @@
 
 use serde_json::{Value, json};
 
-use crate::driver::{Enclosed, Enclosure};
+use crate::driver::{AttachmentContent, PromptAttachment};
 
 /// The image types that the model accepts.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// The content of the frame that carries a prompt. Claude reads mentioned files by the `@` in front of their paths.
-pub(super) fn of_prompt(text: &str, enclosed: &[Enclosure]) -> Value {
-    if enclosed.is_empty() {
+pub(super) fn of_prompt(text: &str, attachments: &[PromptAttachment]) -> Value {
+    if attachments.is_empty() {
         return text.into();
     }
     let mut blocks = Vec::new();
     let mut words = text.to_owned();
-    for enclosure in enclosed {
-        match &enclosure.content {
-            Enclosed::Image { media_type, data } if PICTURES.contains(&media_type.as_str()) => {
+    for attachment in attachments {
+        match &attachment.content {
+            AttachmentContent::Image { media_type, data }
+                if PICTURES.contains(&media_type.as_str()) =>
+            {
                 blocks.push(block("image", media_type, data));
             }
-            Enclosed::Document { media_type, data } => {
+            AttachmentContent::Document { media_type, data } => {
                 blocks.push(block("document", media_type, data));
             }
-            Enclosed::Mention { .. } => {
-                if !text.contains(&enclosure.name) {
-                    add_line(&mut words, &format!("@{}", enclosure.name));
+            AttachmentContent::Mention { .. } => {
+                if !text.contains(&attachment.name) {
+                    add_line(&mut words, &format!("@{}", attachment.name));
                 }
             }
-            Enclosed::Image { .. }
-            | Enclosed::Audio { .. }
-            | Enclosed::Text { .. }
-            | Enclosed::File { .. } => {
-                let (name, path) = (&enclosure.name, enclosure.path.display());
+            AttachmentContent::Image { .. }
+            | AttachmentContent::Audio { .. }
+            | AttachmentContent::Text { .. }
+            | AttachmentContent::File { .. } => {
+                let (name, path) = (&attachment.name, attachment.path.display());
                 add_line(&mut words, &format!("[attached file {name}: {path}]"));
             }
         }
@@ -64,16 +66,16 @@ mod tests {
 
     #[test]
     fn l3_claude_is_given_pictures_as_blocks_and_other_files_by_path() {
-        let enclosure = |name: &str, content: Enclosed| Enclosure {
+        let attachment = |name: &str, content: AttachmentContent| PromptAttachment {
             name: name.to_owned(),
             path: format!("/tmp/a/{name}").into(),
             content,
         };
         let (media_type, data) = ("image/png".to_owned(), "iVBO".to_owned());
-        let picture = enclosure("shot.png", Enclosed::Image { media_type, data });
+        let picture = attachment("shot.png", AttachmentContent::Image { media_type, data });
         let (media_type, size) = ("application/zip".to_owned(), 3);
-        let file = enclosure("all.zip", Enclosed::File { media_type, size });
-        let mention = enclosure("src/main.rs", Enclosed::Mention { text: None });
+        let file = attachment("all.zip", AttachmentContent::File { media_type, size });
+        let mention = attachment("src/main.rs", AttachmentContent::Mention { text: None });
         insta::assert_snapshot!(of_prompt("what is it?", &[picture.clone(), file]), @r#"[{"source":{"data":"iVBO","media_type":"image/png","type":"base64"},"type":"image"},{"text":"what is it?\n[attached file all.zip: /tmp/a/all.zip]","type":"text"}]"#);
         assert_eq!(
             of_prompt("see @src/main.rs", std::slice::from_ref(&mention)),

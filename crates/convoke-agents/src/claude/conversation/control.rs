@@ -32,7 +32,7 @@ enum ControlRequest {
 
 impl Conversation {
     /// Starts the conversation. The agent is ready when it has answered.
-    pub(in crate::claude) fn greet(&mut self) -> Vec<super::Step> {
+    pub(in crate::claude) fn initialize(&mut self) -> Vec<super::Step> {
         self.request(ControlRequest::Initialize, &json!({"subtype": "initialize", "hooks": null}));
         std::mem::take(&mut self.steps)
     }
@@ -64,7 +64,7 @@ impl Conversation {
             return self.handle_refusal(&request, word(response, "error"));
         }
         match request {
-            ControlRequest::Initialize => self.welcome(&response["response"]),
+            ControlRequest::Initialize => self.handle_initialized(&response["response"]),
             // The result of the turn shows whether it worked.
             ControlRequest::Interrupt => {}
             ControlRequest::Mode(mode) => self.enter_mode(&mode),

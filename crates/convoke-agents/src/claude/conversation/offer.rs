@@ -22,7 +22,7 @@ const MODES: [(&str, &str, &str); 4] = [
 /// What the agent offers, once it has reported it.
 #[derive(Debug, Default)]
 pub(super) struct Offer {
-    greeting: Option<Greeting>,
+    initialize_outcome: Option<InitializeOutcome>,
     models: Vec<Model>,
     /// The id of the chosen model.
     model: String,
@@ -31,7 +31,7 @@ pub(super) struct Offer {
 
 /// The response to the `initialize` request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::claude) enum Greeting {
+pub(in crate::claude) enum InitializeOutcome {
     /// It is ready.
     Ready {
         /// Its version, if it reports one.
@@ -52,19 +52,19 @@ struct Model {
 
 impl Offer {
     pub(super) fn refuse(&mut self, error: &str) {
-        self.greeting = Some(Greeting::Refused { error: error.to_owned() });
+        self.initialize_outcome = Some(InitializeOutcome::Refused { error: error.to_owned() });
     }
 }
 
 impl Conversation {
     /// The response to the `initialize` request, once it has arrived.
-    pub(in crate::claude) fn greeting(&self) -> Option<&Greeting> {
-        self.offer.greeting.as_ref()
+    pub(in crate::claude) fn initialize_outcome(&self) -> Option<&InitializeOutcome> {
+        self.offer.initialize_outcome.as_ref()
     }
 
-    pub(super) fn welcome(&mut self, answer: &Value) {
+    pub(super) fn handle_initialized(&mut self, answer: &Value) {
         let version = answer["claude_code_version"].as_str().map(str::to_owned);
-        self.offer.greeting = Some(Greeting::Ready { version });
+        self.offer.initialize_outcome = Some(InitializeOutcome::Ready { version });
         let commands: Vec<_> = list(answer, "commands").iter().filter_map(command).collect();
         if !commands.is_empty() {
             self.offer(SessionState::Commands { commands });
@@ -81,7 +81,7 @@ impl Conversation {
 
     pub(super) fn enter_mode(&mut self, mode: &str) {
         // Several frames report one change, and the first mode is reported with the offers.
-        let is_news = self.offer.greeting.is_some() && self.offer.mode != mode;
+        let is_news = self.offer.initialize_outcome.is_some() && self.offer.mode != mode;
         if !mode.is_empty() && is_news {
             mode.clone_into(&mut self.offer.mode);
             self.notice_modes(Vec::new());
@@ -97,7 +97,7 @@ impl Conversation {
     }
 
     /// Records the model that the agent reports, by its full name.
-    pub(super) fn meet_model(&mut self, full_name: &str) {
+    pub(super) fn record_reported_model(&mut self, full_name: &str) {
         if full_name.is_empty() {
             return;
         }

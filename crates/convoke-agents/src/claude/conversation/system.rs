@@ -23,7 +23,7 @@ impl Conversation {
 
     /// Handles the frame before every turn, which is also sent when something has changed.
     fn handle_start_of_turn(&mut self, frame: &Value) {
-        self.meet_model(word(frame, "model"));
+        self.record_reported_model(word(frame, "model"));
         self.enter_mode(word(frame, "permissionMode"));
         let session = word(frame, "session_id");
         if !session.is_empty() && session != self.session {

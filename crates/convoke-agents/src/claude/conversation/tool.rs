@@ -12,7 +12,7 @@ use crate::driver::WORDS_BYTES_MAX;
 use crate::evidence::kind_of;
 
 /// The length of a call's summary.
-const GIST_CHARS_MAX: usize = 500;
+const SUMMARY_CHARS_MAX: usize = 500;
 /// Open calls that are tracked; beyond that the oldest is evicted, and its result has no diffs.
 const OPEN_MAX: usize = 1024;
 /// Bytes of diffs of open calls that are stored; further calls are tracked without diffs.
@@ -47,7 +47,7 @@ impl Conversation {
         let by = [word(frame, "task_description"), word(frame, "subagent_type")];
         let title = match by.into_iter().find(|name| !name.is_empty()) {
             Some(name) => Some(format!("{name}: {}", full_title(tool, args))),
-            None => gist(args),
+            None => summary(args),
         };
         self.announce(id, tool, args, title);
         if tool == "TodoWrite" {
@@ -112,12 +112,12 @@ impl Conversation {
 
 /// The summary of a call with the tool's name: `Bash: echo hi`.
 pub(super) fn full_title(tool: &str, args: &Value) -> String {
-    gist(args).map_or_else(|| tool.to_owned(), |gist| format!("{tool}: {gist}"))
+    summary(args).map_or_else(|| tool.to_owned(), |summary| format!("{tool}: {summary}"))
 }
 
 /// The summary of a call in one line.
-fn gist(args: &Value) -> Option<String> {
-    const TELLING: [&str; 11] = [
+fn summary(args: &Value) -> Option<String> {
+    const SUMMARY_FIELDS: [&str; 11] = [
         "command",
         "file_path",
         "notebook_path",
@@ -130,10 +130,10 @@ fn gist(args: &Value) -> Option<String> {
         "prompt",
         "plan",
     ];
-    let text = TELLING.iter().find_map(|field| args[field].as_str())?.trim();
+    let text = SUMMARY_FIELDS.iter().find_map(|field| args[field].as_str())?.trim();
     // Lines are joined visibly: a command must not hide behind its first line.
     let line = text.lines().collect::<Vec<_>>().join(" ⏎ ");
-    Some(beginning(&line, GIST_CHARS_MAX)).filter(|gist| !gist.is_empty())
+    Some(beginning(&line, SUMMARY_CHARS_MAX)).filter(|summary| !summary.is_empty())
 }
 
 /// The changes that a call announces. The text before a `Write` is only known after it.

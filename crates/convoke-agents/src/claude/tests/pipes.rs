@@ -38,7 +38,7 @@ impl Line {
     }
 
     async fn prompt(&self, text: String) {
-        self.order(Order::Prompt { turn: Seq::new(1), text, enclosed: Vec::new() }).await;
+        self.order(Order::Prompt { turn: Seq::new(1), text, attachments: Vec::new() }).await;
     }
 
     async fn say(&mut self, lines: &str) {

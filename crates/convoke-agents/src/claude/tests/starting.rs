@@ -25,7 +25,7 @@ async fn refused(script: &str) -> Error {
 }
 
 fn prompt(text: &str) -> Order {
-    Order::Prompt { turn: Seq::new(1), text: text.to_owned(), enclosed: Vec::new() }
+    Order::Prompt { turn: Seq::new(1), text: text.to_owned(), attachments: Vec::new() }
 }
 
 /// Everything that is reported after the offers at the start.

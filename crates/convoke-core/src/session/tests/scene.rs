@@ -11,8 +11,8 @@ use crate::notice::{Event, Notice, Resumed, TurnEvent};
 use crate::process::Exit;
 use crate::request::{Answers, Choice, Request, Verdict};
 use crate::session::{
-    Change, Command, Cut, Decision, Effect, EndReason, QueueChoice, Refusal, Reply, Report,
-    Session, Stamp, ToolUpdate,
+    Change, Command, Decision, Effect, EndReason, Interruption, QueueChoice, Refusal, Reply,
+    Report, Session, Stamp, ToolUpdate,
 };
 use crate::state::{SessionState, StateKind};
 use crate::time::Timestamp;
@@ -188,7 +188,7 @@ impl Scene {
                 verdict: answers(),
                 stamp,
             },
-            "recover" => Command::Recover(Cut::Ended),
+            "recover" => Command::Recover(Interruption::Ended),
             word => match word.strip_prefix("prompt:") {
                 Some(text) => Command::Prompt { prompt: text.to_owned().into(), stamp },
                 None => Command::Agent(self.report(word, count, last("permission"))),

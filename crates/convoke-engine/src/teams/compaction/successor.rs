@@ -58,23 +58,23 @@ impl Teams {
         // The pair's own key still belongs to the predecessor's process.
         spec.key = id.to_string();
         let made = self.make_agent_session(&team, &spec).await?;
-        self.store.create_session(new_session(&spec, self.around.now())).await?;
+        self.store.create_session(new_session(&spec, self.host.now())).await?;
         self.begin_made(&spec, made, "successor").await?;
         let noticed = |event| Command::Agent(Report::Noticed(Notice::new(event)));
         self.sessions
-            .carry(id, noticed(LifecycleEvent::Continues { session: pair.session_id }))
+            .send_command(id, noticed(LifecycleEvent::Continues { session: pair.session_id }))
             .await?;
         let summary = Turn { role: Speaker::Assistant, text: clip(summary, SUMMARY_BYTES_MAX) };
-        let quoted = quote::transcript([&summary], &self.around.nonce());
+        let quoted = quote::transcript([&summary], &self.host.nonce());
         self.said(id, format!("{TAKE_OVER} {QUOTED_BELOW}\n\n{quoted}")).await?;
         // The pair is moved only after the successor has the summary.
         self.change_pair(pair, PairChange::Moved { session_id: id }).await?;
         self.processes.pool.release(&id.to_string()).await;
         self.sessions
-            .carry(pair.session_id, noticed(LifecycleEvent::ContinuedIn { session: id }))
+            .send_command(pair.session_id, noticed(LifecycleEvent::ContinuedIn { session: id }))
             .await?;
         self.end_session(pair.session_id, EndReason::Compacted).await?;
-        self.sessions.carry(pair.session_id, Command::Archive).await?;
+        self.sessions.send_command(pair.session_id, Command::Archive).await?;
         Ok(id)
     }
 }

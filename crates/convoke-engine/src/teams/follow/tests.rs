@@ -60,8 +60,8 @@ async fn t13_a_turn_that_is_read_after_its_end_has_all_its_answers() {
     for (prompt, expected) in [(11, "not this"), (12, "one\n\ntwo")] {
         let (_published, live) = broadcast::channel(1);
         let watcher = Watcher::new(store.clone(), id, Rev::START, live);
-        let (heard, _) = watch::channel(Heard::default());
-        let ended = read_turn(MessageId::from_random([prompt; 16]), watcher, &heard).await;
+        let (answer_so_far, _) = watch::channel(AnswerSoFar::default());
+        let ended = read_turn(MessageId::from_random([prompt; 16]), watcher, &answer_so_far).await;
         assert_eq!((ended.text.as_str(), ended.error), (expected, None));
     }
     store.close().await;

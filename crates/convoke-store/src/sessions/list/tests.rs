@@ -24,7 +24,7 @@ fn s4_no_filter_makes_a_list_scan_or_sort_all_sessions() {
     let (place, _) = Place::find(&folder.path().join("convoke.db")).unwrap();
     let lock = place.lock().unwrap();
     let now = Timestamp::from_millis(0);
-    let db = crate::schema::bring_up_to_date(&place, &lock, now).unwrap();
+    let db = crate::schema::migrate_to_latest(&place, &lock, now).unwrap();
     let project = ProjectId::from_random([1; 16]);
     for project in [None, Some(project)] {
         for statuses in [vec![], vec![Status::Active], vec![Status::Error, Status::Completed]] {

@@ -66,7 +66,7 @@ impl Batch {
                     // Before the replies, so that a caller with a reply never reads an older cached response.
                     self.commits.fetch_add(1, Ordering::Release);
                     // A commit into a deleted file is lost unless the database is rescued.
-                    match self.guard.look(db) {
+                    match self.guard.check_files(db) {
                         Ok(()) => self.answer_all(),
                         Err(_) => self.refuse_all(),
                     }

@@ -37,7 +37,7 @@ fn start(wal_bytes_max: u64) -> (TempDir, Place, Writer) {
     let folder = tempfile::tempdir().unwrap();
     let (place, _) = Place::find(&folder.path().join("convoke.db")).unwrap();
     let lock = place.lock().unwrap();
-    let db = schema::bring_up_to_date(&place, &lock, Timestamp::from_millis(0)).unwrap();
+    let db = schema::migrate_to_latest(&place, &lock, Timestamp::from_millis(0)).unwrap();
     db.execute_batch("CREATE TABLE notes (text TEXT UNIQUE)").unwrap();
     let (guard, runtime) = (Guard::new(place.clone()), Handle::current());
     let writer = Writer::start(db, place.clone(), lock, guard, wal_bytes_max, runtime).unwrap();

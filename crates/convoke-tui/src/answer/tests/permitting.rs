@@ -109,7 +109,7 @@ fn p1_p10_a_permission_is_shown_with_its_evidence_and_answered_through_the_daemo
         remember: None,
         rule: None,
     };
-    assert_eq!(stage.effects, [Effect::Say { id: id(7), frame }]);
+    assert_eq!(stage.effects, [Effect::SendFrame { id: id(7), frame }]);
     stage.settle(7, Outcome::Sent);
     assert!(stage.screen().contains("Sent: Edit src/upload.rs"), "{}", stage.screen());
     stage.send(Message::Listed(vec![permission(7), question(8)]));

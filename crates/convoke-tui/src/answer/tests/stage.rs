@@ -12,7 +12,7 @@ use crate::answer::model::Model;
 use crate::answer::update::update;
 use crate::answer::view;
 use crate::card::Card;
-use crate::sheet::{Asked, Asker, Ending, QuestionSet};
+use crate::sheet::{Asker, Ending, OpenRequest, QuestionSet};
 use crate::stage::{key, screen, styles};
 
 /// A screen with what there is in the folder, with a clock that moves only when the test moves it.
@@ -20,7 +20,7 @@ pub(super) struct Stage {
     pub(super) model: Model,
     pub(super) effects: Vec<Effect>,
     now: Timestamp,
-    open: Vec<Asked>,
+    open: Vec<OpenRequest>,
 }
 
 /// 2026-11-15T10:45:00Z.
@@ -36,7 +36,7 @@ impl Stage {
     }
 
     /// The usual size, with these sets found in the folder.
-    pub(super) fn with(sets: impl IntoIterator<Item = Asked>) -> Self {
+    pub(super) fn with(sets: impl IntoIterator<Item = OpenRequest>) -> Self {
         let mut stage = Self::new(80, 24);
         stage.arrive(sets);
         stage.effects.clear();
@@ -63,7 +63,7 @@ impl Stage {
     }
 
     /// New sets are found besides those that are there.
-    pub(super) fn arrive(&mut self, sets: impl IntoIterator<Item = Asked>) {
+    pub(super) fn arrive(&mut self, sets: impl IntoIterator<Item = OpenRequest>) {
         self.open.extend(sets);
         self.find(vec![], vec![]);
     }
@@ -143,8 +143,8 @@ pub(super) fn id(number: u8) -> RequestId {
 }
 
 /// A set that was asked so many minutes ago.
-pub(super) fn set(number: u8, minutes: i64, questions: Vec<Question>) -> Asked {
-    Asked {
+pub(super) fn set(number: u8, minutes: i64, questions: Vec<Question>) -> OpenRequest {
+    OpenRequest {
         id: id(number),
         asked_by: Some("claude-code".to_owned()),
         working_directory: Some("/home/ann/src/shop".to_owned()),
@@ -177,7 +177,7 @@ pub(super) fn many(title: &str, prompt: &str, options: &[&str]) -> Question {
 }
 
 /// Three questions about a shop.
-pub(super) fn shop() -> Asked {
+pub(super) fn shop() -> OpenRequest {
     set(
         1,
         5,
@@ -201,7 +201,7 @@ pub(super) fn shop() -> Asked {
 }
 
 /// One question about tea.
-pub(super) fn tea() -> Asked {
+pub(super) fn tea() -> OpenRequest {
     let mut asked = set(2, 2, vec![one("Tea", "Tea?", &["Yes", "No"])]);
     asked.asked_by = Some("codex".to_owned());
     asked.working_directory = Some("/srv/kitchen".to_owned());
@@ -209,9 +209,9 @@ pub(super) fn tea() -> Asked {
 }
 
 /// A set whose asker did not wait.
-pub(super) fn late() -> Asked {
+pub(super) fn late() -> OpenRequest {
     let questions = vec![one("Names", "How shall we call it?", &["Convoke", "Gather"])];
-    Asked { asker: Asker::TimedOut, asked_by: None, ..set(3, 90, questions) }
+    OpenRequest { asker: Asker::TimedOut, asked_by: None, ..set(3, 90, questions) }
 }
 
 pub(super) fn damaged() -> Damaged {

@@ -68,12 +68,18 @@ pub(super) fn follow(model: &mut Model, step: Step) -> Option<Effect> {
         (Step::Send(answers), Source::File) => Some(Effect::Send { id, answers }),
         (Step::Send(answers), Source::Daemon) => {
             let answers = answers.into_iter().collect();
-            say(model, id, ClientFrame::QuestionAnswer { question_id: id.to_string(), answers })
+            send_frame(
+                model,
+                id,
+                ClientFrame::QuestionAnswer { question_id: id.to_string(), answers },
+            )
         }
         (Step::Reject(reason), Source::File) => Some(Effect::Reject { id, reason }),
-        (Step::Reject(reason), Source::Daemon) => {
-            say(model, id, ClientFrame::QuestionReject { question_id: id.to_string(), reason })
-        }
+        (Step::Reject(reason), Source::Daemon) => send_frame(
+            model,
+            id,
+            ClientFrame::QuestionReject { question_id: id.to_string(), reason },
+        ),
         (Step::Away, _) => {
             queue::open_next(model);
             None
@@ -100,13 +106,13 @@ pub(super) fn follow_permission(model: &mut Model, step: permission::Step) -> Op
             ClientFrame::QuestionReject { question_id: id.to_string(), reason }
         }
     };
-    say(model, id, frame)
+    send_frame(model, id, frame)
 }
 
 /// Sends the daemon a frame, if it is connected.
-fn say(model: &mut Model, id: RequestId, frame: ClientFrame) -> Option<Effect> {
+fn send_frame(model: &mut Model, id: RequestId, frame: ClientFrame) -> Option<Effect> {
     if model.daemon == Daemon::Linked {
-        return Some(Effect::Say { id, frame });
+        return Some(Effect::SendFrame { id, frame });
     }
     if let Some(set) = model.open_set_mut() {
         set.card.reopen();

@@ -4,7 +4,7 @@ use convoke_api::bodies::{DiffHunk, DiffLine, DiffLineKind, FileDiff, GivenComme
 use convoke_core::review::{COMMENT_BYTES_MAX, DiffSide};
 
 use crate::picture::Way;
-use crate::text::paper::head;
+use crate::text::line_buffer::head;
 
 /// The open diff.
 #[derive(Debug, PartialEq, Eq)]

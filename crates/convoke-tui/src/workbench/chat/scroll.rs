@@ -77,8 +77,8 @@ impl Chat {
     /// The lines of the visible part of an entry.
     pub(crate) fn lines(&self, shown: Shown) -> &[Line<'static>] {
         let look = self.looks.get(&self.place(shown.block));
-        let laid = look.and_then(|look| look.laid.as_ref());
-        laid.and_then(|laid| laid.lines.get(shown.from..shown.to)).unwrap_or_default()
+        let cached = look.and_then(|look| look.cached.as_ref());
+        cached.and_then(|cached| cached.lines.get(shown.from..shown.to)).unwrap_or_default()
     }
 
     /// Whether new entries are followed.

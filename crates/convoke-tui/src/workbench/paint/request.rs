@@ -8,53 +8,53 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use crate::text::clean;
-use crate::text::paper::Paper;
+use crate::text::line_buffer::LineBuffer;
 
 /// A permission.
-pub(super) fn permission(paper: &mut Paper, permission: &Permission) {
-    let palette = paper.palette;
+pub(super) fn permission(line_buffer: &mut LineBuffer, permission: &Permission) {
+    let palette = line_buffer.palette;
     let chosen = permission.option_id.as_ref().and_then(|id| {
         let option = permission.options.iter().find(|option| option.option_id == *id);
         option.map(|option| clean::line(&option.name))
     });
     let (mark, words, style) = outcome(
-        paper,
+        line_buffer,
         permission.status,
         chosen,
         permission.reason.as_deref(),
         permission.by.as_ref(),
     );
-    paper.text(mark, "  ", &permission.title, style, palette.strong());
-    paper.text("  ", "  ", &words, style, style);
+    line_buffer.text(mark, "  ", &permission.title, style, palette.strong());
+    line_buffer.text("  ", "  ", &words, style, style);
 }
 
 /// A set of questions with its answers.
-pub(super) fn questions(paper: &mut Paper, set: &QuestionSet) {
-    let palette = paper.palette;
+pub(super) fn questions(line_buffer: &mut LineBuffer, set: &QuestionSet) {
+    let palette = line_buffer.palette;
     let (mark, words, style) =
-        outcome(paper, set.status, None, set.reason.as_deref(), set.by.as_ref());
+        outcome(line_buffer, set.status, None, set.reason.as_deref(), set.by.as_ref());
     for (index, question) in set.questions.iter().enumerate() {
         let mark = if index == 0 { mark } else { "  " };
-        paper.text(mark, "  ", &question.prompt, style, palette.strong());
+        line_buffer.text(mark, "  ", &question.prompt, style, palette.strong());
         let answers = set.answers.iter().flatten();
         for answer in answers.filter(|answer| answer.question_index == index) {
             let text = clean::block(&said(answer));
-            paper.row("  → ", "    ", palette.good(), &[Span::raw(text.replace('\n', " "))]);
+            line_buffer.row("  → ", "    ", palette.good(), &[Span::raw(text.replace('\n', " "))]);
         }
     }
     if set.status != Status::Answered || set.by.is_some() {
-        paper.text("  ", "  ", &words, style, style);
+        line_buffer.text("  ", "  ", &words, style, style);
     }
 }
 
 fn outcome(
-    paper: &Paper,
+    line_buffer: &LineBuffer,
     status: Status,
     chosen: Option<String>,
     reason: Option<&str>,
     by: Option<&UserName>,
 ) -> (&'static str, String, Style) {
-    let palette = paper.palette;
+    let palette = line_buffer.palette;
     let who = by.map(|by| format!(" by {by}")).unwrap_or_default();
     let because = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     match status {

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use serde_json::Value;
 
 use super::{Fold, Patience};
-use crate::text::paper::{Excerpt, Paper, head};
+use crate::text::line_buffer::{Excerpt, LineBuffer, head};
 use crate::text::{ansi, clean, diff, wrap};
 use crate::workbench::chat::Run;
 
@@ -22,15 +22,15 @@ const ERROR_LINES: Excerpt = Excerpt::Tail(6);
 const MARGIN: &str = "  │ ";
 
 /// Several calls that only looked, in one line.
-pub(super) fn run(paper: &mut Paper, run: Run) {
-    let palette = paper.palette;
+pub(super) fn run(line_buffer: &mut LineBuffer, run: Run) {
+    let palette = line_buffer.palette;
     let spans = [Span::styled(run.to_string(), palette.faint())];
-    paper.row("✓ ", "  ", palette.good(), &spans);
+    line_buffer.row("✓ ", "  ", palette.good(), &spans);
 }
 
 /// The card.
-pub(super) fn card(paper: &mut Paper, call: &ToolCall, patience: Patience, fold: Fold) {
-    let palette = paper.palette;
+pub(super) fn card(line_buffer: &mut LineBuffer, call: &ToolCall, patience: Patience, fold: Fold) {
+    let palette = line_buffer.palette;
     let (mark, style, state) = match (call.status, patience) {
         (ToolStatus::Running, Patience::Tool) => ("◐ ", palette.news(), "  running"),
         (ToolStatus::Running, Patience::Human) => ("◆ ", palette.news(), "  needs your answer"),
@@ -45,23 +45,23 @@ pub(super) fn card(paper: &mut Paper, call: &ToolCall, patience: Patience, fold:
         spans.push(Span::styled(format!("  {}", clean::line(kind)), palette.faint()));
     }
     spans.push(Span::styled(state, palette.news()));
-    paper.row(mark, "  ", style, &spans);
+    line_buffer.row(mark, "  ", style, &spans);
     match fold {
-        Fold::Folded => folded(paper, call),
-        Fold::Unfolded => unfolded(paper, call),
+        Fold::Folded => folded(line_buffer, call),
+        Fold::Unfolded => unfolded(line_buffer, call),
     }
 }
 
-fn folded(paper: &mut Paper, call: &ToolCall) {
-    let palette = paper.palette;
+fn folded(line_buffer: &mut LineBuffer, call: &ToolCall) {
+    let palette = line_buffer.palette;
     for change in &call.diffs {
-        diff::summary(paper, change);
+        diff::summary(line_buffer, change);
     }
     let output = call.result.as_deref().map(str::trim).unwrap_or_default();
     if let Some(error) = &call.error {
-        paper.output("  ", error, ERROR_LINES, palette.bad());
+        line_buffer.output("  ", error, ERROR_LINES, palette.bad());
         if !output.is_empty() && !error.contains(output) {
-            paper.output("  ", output, ERROR_LINES, palette.faint());
+            line_buffer.output("  ", output, ERROR_LINES, palette.faint());
         }
         return;
     }
@@ -70,32 +70,32 @@ fn folded(paper: &mut Paper, call: &ToolCall) {
     {
         let lines = output.lines().count();
         let more = if lines > 1 { format!("  … {lines} lines") } else { String::new() };
-        let room = paper.width.saturating_sub(2 + wrap::width(&more));
+        let room = line_buffer.width.saturating_sub(2 + wrap::width(&more));
         let first = ansi::lines(head(line, 1024), palette.faint(), palette);
         let first: String = first.iter().flatten().map(|span| &*span.content).collect();
         let text = wrap::shorten(&first, room);
-        paper.lines.push(Line::styled(format!("  {text}{more}"), palette.faint()));
+        line_buffer.lines.push(Line::styled(format!("  {text}{more}"), palette.faint()));
     }
 }
 
-fn unfolded(paper: &mut Paper, call: &ToolCall) {
-    let palette = paper.palette;
-    arguments(paper, &call.args);
+fn unfolded(line_buffer: &mut LineBuffer, call: &ToolCall) {
+    let palette = line_buffer.palette;
+    arguments(line_buffer, &call.args);
     for change in &call.diffs {
-        paper.heading(&clean::line(&change.path));
-        diff::hunks(paper, change);
+        line_buffer.heading(&clean::line(&change.path));
+        diff::hunks(line_buffer, change);
     }
     if let Some(output) = call.result.as_deref().filter(|output| !output.trim().is_empty()) {
-        paper.heading("output");
-        paper.output(MARGIN, output, OUTPUT_LINES, Style::new());
+        line_buffer.heading("output");
+        line_buffer.output(MARGIN, output, OUTPUT_LINES, Style::new());
     }
     if let Some(error) = &call.error {
-        paper.heading("error");
-        paper.output(MARGIN, error, OUTPUT_LINES, palette.bad());
+        line_buffer.heading("error");
+        line_buffer.output(MARGIN, error, OUTPUT_LINES, palette.bad());
     }
 }
 
-fn arguments(paper: &mut Paper, args: &Value) {
+fn arguments(line_buffer: &mut LineBuffer, args: &Value) {
     let text = match args {
         Value::Null => return,
         Value::Object(fields) if fields.is_empty() => return,
@@ -109,7 +109,7 @@ fn arguments(paper: &mut Paper, args: &Value) {
         Value::String(text) => text.clone(),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) => args.to_string(),
     };
-    paper.heading("input");
-    let code = paper.palette.code();
-    paper.output(MARGIN, &text, ARGS_LINES, code);
+    line_buffer.heading("input");
+    let code = line_buffer.palette.code();
+    line_buffer.output(MARGIN, &text, ARGS_LINES, code);
 }

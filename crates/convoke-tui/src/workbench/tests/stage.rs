@@ -135,7 +135,7 @@ impl Stage {
 
     pub(super) fn send(&mut self, message: Message) {
         for effect in update(&mut self.model, self.now, message) {
-            if let Effect::Say(envelope) = &effect {
+            if let Effect::SendFrame(envelope) = &effect {
                 self.asked.clone_from(&envelope.request_id);
             }
             self.effects.push(effect);
@@ -162,7 +162,7 @@ impl Stage {
     pub(super) fn said(&mut self) -> Vec<ClientFrame> {
         let effects = std::mem::take(&mut self.effects);
         let frame = |effect| match effect {
-            Effect::Say(envelope) => Some(envelope.frame),
+            Effect::SendFrame(envelope) => Some(envelope.frame),
             Effect::Call(_)
             | Effect::CallWorktree(_)
             | Effect::FetchTeams

@@ -5,19 +5,19 @@ use convoke_core::id::RequestId;
 use convoke_core::question::GivenAnswers;
 use crossterm::event::KeyEvent;
 
-use super::Taken;
+use super::Handled;
 use crate::card::Card;
 use crate::permission::keys as permission;
 use crate::picture::Target;
 use crate::sheet::keys::{self, Step};
 use crate::workbench::layout;
 use crate::workbench::message::InFlight;
-use crate::workbench::model::{Asked, Model};
+use crate::workbench::model::{Model, Sent};
 
 /// Handles a key for the card; returns whether it was used.
-pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
+pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
     let (room, now) = (layout::sheet_room(model), model.now);
-    let Some(request) = model.request_mut() else { return Taken::No };
+    let Some(request) = model.request_mut() else { return Handled::No };
     let id = request.item.id;
     match &mut request.card {
         Card::Permission(card) => {
@@ -58,14 +58,14 @@ pub(super) fn click(model: &mut Model, target: Target, column: usize) {
     }
 }
 
-fn follow(model: &mut Model, id: RequestId, step: Step) -> Taken {
+fn follow(model: &mut Model, id: RequestId, step: Step) -> Handled {
     let question_id = id.to_string();
     let frame = match step {
-        Step::Left => return Taken::No,
-        Step::Taken | Step::Away => return Taken::Yes,
+        Step::Left => return Handled::No,
+        Step::Taken | Step::Away => return Handled::Yes,
         Step::Refused(words) => {
             model.refuse(words);
-            return Taken::Yes;
+            return Handled::Yes;
         }
         Step::Send(answers) => {
             let answers: GivenAnswers = answers.into_iter().collect();
@@ -74,13 +74,13 @@ fn follow(model: &mut Model, id: RequestId, step: Step) -> Taken {
         Step::Reject(reason) => ClientFrame::QuestionReject { question_id, reason },
     };
     settle(model, id, frame);
-    Taken::Yes
+    Handled::Yes
 }
 
-fn follow_permission(model: &mut Model, id: RequestId, step: permission::Step) -> Taken {
+fn follow_permission(model: &mut Model, id: RequestId, step: permission::Step) -> Handled {
     let frame = match step {
-        permission::Step::Left => return Taken::No,
-        permission::Step::Taken | permission::Step::Away => return Taken::Yes,
+        permission::Step::Left => return Handled::No,
+        permission::Step::Taken | permission::Step::Away => return Handled::Yes,
         permission::Step::Answer { option_id, rule } => ClientFrame::PermissionAnswer {
             permission_id: id.to_string(),
             option_id,
@@ -92,11 +92,11 @@ fn follow_permission(model: &mut Model, id: RequestId, step: permission::Step) -
         }
     };
     settle(model, id, frame);
-    Taken::Yes
+    Handled::Yes
 }
 
 fn settle(model: &mut Model, id: RequestId, frame: ClientFrame) {
-    if model.send(InFlight::Settle(id), frame) == Asked::No {
+    if model.send(InFlight::Settle(id), frame) == Sent::No {
         super::inbox::reopen(model, id);
     }
 }

@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{Taken, changes, finish, list, offers, queue, rules, session};
+use super::{Handled, changes, finish, list, offers, queue, rules, session};
 use crate::picture::Way;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
@@ -20,13 +20,13 @@ use convoke_core::session::Attention;
 const ESCAPE_MILLIS: i64 = 1000;
 
 /// Handles a key while the session is read; returns whether it was used.
-pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
-    if key.code == KeyCode::Esc && escape(model) == Taken::Yes {
-        return Taken::Yes;
+pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
+    if key.code == KeyCode::Esc && escape(model) == Handled::Yes {
+        return Handled::Yes;
     }
     let Some(chat) = &mut model.chat else {
         model.focus = Focus::List;
-        return Taken::Yes;
+        return Handled::Yes;
     };
     let at = chat.cursor().unwrap_or_else(|| chat.len().saturating_sub(1));
     let half = (chat.page_rows() / 2).max(1);
@@ -56,17 +56,17 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
             let id = chat.id;
             list::with_session(model, letter, id);
         }
-        _ => return Taken::No,
+        _ => return Handled::No,
     }
-    Taken::Yes
+    Handled::Yes
 }
 
 /// A key while something is written: every letter is text here, and no shortcut fires.
-pub(super) fn press_input(model: &mut Model, key: KeyEvent) -> Taken {
-    if key.code == KeyCode::Esc && escape(model) == Taken::Yes {
-        return Taken::Yes;
+pub(super) fn press_input(model: &mut Model, key: KeyEvent) -> Handled {
+    if key.code == KeyCode::Esc && escape(model) == Handled::Yes {
+        return Handled::Yes;
     }
-    let Some(page) = layout::areas(model).page else { return Taken::No };
+    let Some(page) = layout::areas(model).page else { return Handled::No };
     let width = layout::input_width(page);
     match (key.code, is_plain(key)) {
         (KeyCode::Tab, true) if model.complete_mention() || model.complete_command() => {}
@@ -95,10 +95,10 @@ pub(super) fn press_input(model: &mut Model, key: KeyEvent) -> Taken {
         (KeyCode::Char('?') | KeyCode::F(1), true)
             if key.code == KeyCode::F(1) || is_blank(model) =>
         {
-            return Taken::No;
+            return Handled::No;
         }
         _ => {
-            let Some(draft) = model.draft_mut() else { return Taken::No };
+            let Some(draft) = model.draft_mut() else { return Handled::No };
             match write(draft, key, width) {
                 Meaning::Written => model.look_for_mention(),
                 Meaning::Accept => session::send(model),
@@ -108,7 +108,7 @@ pub(super) fn press_input(model: &mut Model, key: KeyEvent) -> Taken {
             }
         }
     }
-    Taken::Yes
+    Handled::Yes
 }
 
 fn scroll(model: &mut Model, way: Way) {
@@ -131,22 +131,22 @@ fn has_queue(model: &Model) -> bool {
 
 /// Esc while a turn runs: the second one cancels it, and the first one shows a hint besides its
 /// usual effect.
-fn escape(model: &mut Model) -> Taken {
+fn escape(model: &mut Model) -> Handled {
     let is_working = |session: &SessionItem| {
         matches!(session.attention, Attention::Working | Attention::NeedsYou)
     };
     let Some(id) = model.open_session().filter(|it| is_working(it)).map(|it| it.uid) else {
-        return Taken::No;
+        return Handled::No;
     };
     let now = model.now;
     let is_second = model.escaped_at.take().is_some_and(|at| now.millis_since(at) < ESCAPE_MILLIS);
     if is_second {
         queue::stop(model, id);
-        return Taken::Yes;
+        return Handled::Yes;
     }
     model.escaped_at = Some(now);
     model.notify("Press esc again to stop the turn.");
-    Taken::No
+    Handled::No
 }
 
 /// Goes to the newest entry, which may have to be requested.

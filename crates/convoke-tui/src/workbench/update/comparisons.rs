@@ -5,13 +5,13 @@ use convoke_core::id::{ProjectId, SessionId};
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::fresh::{moved, rivals};
-use super::{Taken, finish, home, key, list, session};
+use super::{Handled, finish, home, key, list, session};
 use crate::editor::Editor;
 use crate::sheet::keys::is_plain;
 use crate::workbench::changes::Loaded;
 use crate::workbench::comparisons::{Candidate, Reading};
 use crate::workbench::finish::{Finish, Finishing};
-use crate::workbench::model::{Asked, Link, Model, Overlay, Tab};
+use crate::workbench::model::{Link, Model, Overlay, Sent, Tab};
 use crate::workbench::refusal::CallRefusal;
 use crate::workbench::worktrees::{When, WorktreeCall};
 
@@ -65,7 +65,7 @@ pub(super) fn failed(model: &mut Model, refusal: &CallRefusal) {
 }
 
 /// Handles a key in the list; returns whether it was used.
-pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
+pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
     match (key.code, is_plain(key)) {
         (
             KeyCode::Up
@@ -83,9 +83,9 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
         (KeyCode::Char('K'), true) => keep(model),
         (KeyCode::Enter | KeyCode::Right | KeyCode::Char('l'), true) => with_session(model, 'o'),
         (KeyCode::Char(letter @ ('c' | 'x' | 'F')), true) => with_session(model, letter),
-        _ => return Taken::No,
+        _ => return Handled::No,
     }
-    Taken::Yes
+    Handled::Yes
 }
 
 /// Moves the cursor to an index computed from the current one and the last one.
@@ -142,7 +142,7 @@ pub(super) fn start(model: &mut Model, project: ProjectId) {
     let Some(draft) = &model.home.composer.comparison else { return };
     let order = rivals::order(draft, project, &text);
     let count = order.entries.len();
-    if finish::call(model, WorktreeCall::Compare(order)) == Asked::Yes {
+    if finish::call(model, WorktreeCall::Compare(order)) == Sent::Yes {
         model.home.composer.text = Editor::default();
         model.notify(format!("Starting {count} agents…"));
     }

@@ -11,9 +11,9 @@ use super::fresh::moved;
 use super::{changes, comparisons, session};
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
-use crate::workbench::finish::{Finish, Finishing, Gone, Insistence, Step};
+use crate::workbench::finish::{Finish, Finishing, Gone, Override, Step};
 use crate::workbench::message::Effect;
-use crate::workbench::model::{Asked, Link, Model, Overlay};
+use crate::workbench::model::{Link, Model, Overlay, Sent};
 use crate::workbench::refusal::{CallRefusal, RefusalReason};
 use crate::workbench::worktrees::{WorktreeCall, WorktreeReturned};
 
@@ -40,13 +40,13 @@ pub(super) fn show(model: &mut Model, finish: Finish) {
 }
 
 /// Makes a call to the daemon, or shows that it is not connected.
-pub(super) fn call(model: &mut Model, call: WorktreeCall) -> Asked {
+pub(super) fn call(model: &mut Model, call: WorktreeCall) -> Sent {
     if model.link != Link::Up {
         model.refuse("Not connected to the daemon: nothing was done.");
-        return Asked::No;
+        return Sent::No;
     }
     model.effects.push(Effect::CallWorktree(call));
-    Asked::Yes
+    Sent::Yes
 }
 
 fn shown_mut(model: &mut Model) -> Option<&mut Finish> {
@@ -84,9 +84,9 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
         (Step::Message, _) => press_message(model, key),
         (Step::Choose, _) if is_leaving => close(model),
         (Step::Choose, _) => press_choose(model, key),
-        (Step::Confirm, Some('y')) => act(model, Insistence::None),
-        (Step::Conflicts(_), Some('g')) => act(model, Insistence::Resolve),
-        (Step::NotCaptured(_), Some('d')) => act(model, Insistence::Force),
+        (Step::Confirm, Some('y')) => act(model, Override::None),
+        (Step::Conflicts(_), Some('g')) => act(model, Override::Resolve),
+        (Step::NotCaptured(_), Some('d')) => act(model, Override::Force),
         (Step::Gone(_), _) if is_accepting => restore(model),
         (Step::Refused(_), _) if is_leaving || is_accepting => go(model, Step::Choose),
         (Step::Confirm | Step::NotCaptured(_), _) if is_leaving => go(model, Step::Choose),
@@ -121,7 +121,7 @@ fn press_message(model: &mut Model, key: KeyEvent) {
         Meaning::Written | Meaning::PageUp | Meaning::PageDown => {}
         Meaning::Leave => finish.step = Step::Choose,
         Meaning::Accept => match finish.of {
-            Finishing::Session(_) => act(model, Insistence::None),
+            Finishing::Session(_) => act(model, Override::None),
             // The others are discarded.
             Finishing::Candidate { .. } => finish.step = Step::Confirm,
         },
@@ -129,16 +129,16 @@ fn press_message(model: &mut Model, key: KeyEvent) {
 }
 
 /// Makes the call for the chosen way.
-fn act(model: &mut Model, how: Insistence) {
+fn act(model: &mut Model, how: Override) {
     let Some(acted) = shown_mut(model).map(|finish| finish.call(how)) else { return };
-    if call(model, acted) == Asked::Yes {
+    if call(model, acted) == Sent::Yes {
         go(model, Step::UnderWay);
     }
 }
 
 fn restore(model: &mut Model) {
     let Some(id) = shown_mut(model).map(|finish| finish.id()) else { return };
-    if call(model, WorktreeCall::Restore { id }) == Asked::Yes {
+    if call(model, WorktreeCall::Restore { id }) == Sent::Yes {
         go(model, Step::UnderWay);
     }
 }

@@ -7,7 +7,7 @@ use convoke_core::message::Seq;
 
 use super::{changes, comparisons, fresh, home, inbox, rules, search, session};
 use crate::workbench::chat::{Chat, Phase};
-use crate::workbench::list::Shelf;
+use crate::workbench::list::ListFilter;
 use crate::workbench::message::{Effect, InFlight};
 use crate::workbench::model::{Link, Model, Overlay, Tab};
 use crate::workbench::refusal::{CallRefusal, RefusalReason};
@@ -206,9 +206,9 @@ fn erased(model: &mut Model, id: SessionId) {
     }
 }
 
-/// Requests the sessions of all projects on the visible shelf.
+/// Requests the sessions of all projects under the current filter.
 pub(super) fn ask_for_sessions(model: &mut Model) {
-    let archived = (model.list.shelf == Shelf::Archived).then_some(true);
+    let archived = (model.list.filter == ListFilter::Archived).then_some(true);
     let projects: Vec<String> = model.list.projects.iter().map(|it| it.id.to_string()).collect();
     for project_id in projects {
         model.send(InFlight::List, ClientFrame::SessionList { project_id, archived });

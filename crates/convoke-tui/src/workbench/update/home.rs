@@ -5,16 +5,16 @@ use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::session::Attention;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{Taken, comparisons, fresh, list, search, session};
+use super::{Handled, comparisons, fresh, list, search, session};
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::home::Row;
 use crate::workbench::message::InFlight;
-use crate::workbench::model::{Asked, Focus, Model, Tab};
+use crate::workbench::model::{Focus, Model, Sent, Tab};
 use crate::workbench::{layout, view};
 
 /// Handles a key in the list; returns whether it was used.
-pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
+pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
     let page = view::list_rows(model) / 2;
     match (key.code, is_plain(key)) {
         (KeyCode::Up | KeyCode::Char('k'), true) => step(model, |at, _| at.saturating_sub(1)),
@@ -35,9 +35,9 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
                 None => model.refuse("Choose a session first."),
             }
         }
-        _ => return Taken::No,
+        _ => return Handled::No,
     }
-    Taken::Yes
+    Handled::Yes
 }
 
 /// Moves the cursor to an index computed from the current one and the last one.
@@ -64,7 +64,7 @@ pub(super) fn compose(model: &mut Model, project: Option<ProjectId>) {
 }
 
 /// A key while the first prompt is written.
-pub(super) fn press_composer(model: &mut Model, key: KeyEvent) -> Taken {
+pub(super) fn press_composer(model: &mut Model, key: KeyEvent) -> Handled {
     match (key.code, key.modifiers) {
         (KeyCode::Char('p'), KeyModifiers::ALT) => fresh::choose_project(model),
         (KeyCode::Char('a'), KeyModifiers::ALT) => fresh::choose_agent(model),
@@ -74,7 +74,7 @@ pub(super) fn press_composer(model: &mut Model, key: KeyEvent) -> Taken {
         (KeyCode::Char('d'), KeyModifiers::ALT) => model.detach(),
         (KeyCode::Tab, _) if model.complete_mention() => {}
         (KeyCode::Tab | KeyCode::BackTab, _) => model.focus = Focus::List,
-        (KeyCode::F(1), _) => return Taken::No,
+        (KeyCode::F(1), _) => return Handled::No,
         _ => {
             let width = layout::composer_width(model);
             match write(&mut model.home.composer.text, key, width) {
@@ -86,7 +86,7 @@ pub(super) fn press_composer(model: &mut Model, key: KeyEvent) -> Taken {
             }
         }
     }
-    Taken::Yes
+    Handled::Yes
 }
 
 /// Begins the session, with its prompt in the same step.
@@ -115,7 +115,7 @@ fn start(model: &mut Model) {
         files: model.files_in(&text),
         worktree: model.home.composer.worktree.clone(),
     };
-    if model.send(InFlight::Create(text), frame) == Asked::Yes {
+    if model.send(InFlight::Create(text), frame) == Sent::Yes {
         model.home.composer.text = crate::editor::Editor::default();
         model.sent_attachments(None);
         model.notify(format!("Starting {}…", agent.title));

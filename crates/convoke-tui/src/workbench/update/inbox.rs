@@ -27,17 +27,17 @@ pub(super) fn take(model: &mut Model, items: Vec<InboxItem>) {
             }
             None => {
                 let is_seen = before_eyes.is_some() && item.uid == before_eyes;
-                let sight = if is_seen { Sight::Seen } else { Sight::Unseen };
-                arrived.push((clean::line(&item.title), sight));
+                let visibility = if is_seen { Visibility::Seen } else { Visibility::Unseen };
+                arrived.push((clean::line(&item.title), visibility));
                 model.inbox.push(Request::new(item));
             }
         }
     }
     if known.values().any(|request| request.card.is_touched()) {
         model.notify("This request was already answered elsewhere.");
-    } else if let Some(text) = news(&arrived).filter(|_| !is_first) {
+    } else if let Some(text) = arrival_notice(&arrived).filter(|_| !is_first) {
         // A visible request needs no message, but the human may look elsewhere.
-        if arrived.iter().any(|(_, sight)| *sight == Sight::Unseen) {
+        if arrived.iter().any(|(_, visibility)| *visibility == Visibility::Unseen) {
             model.notify(text.clone());
         }
         model.effects.push(Effect::Announce(text));
@@ -47,7 +47,7 @@ pub(super) fn take(model: &mut Model, items: Vec<InboxItem>) {
 
 /// Whether a request is visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sight {
+enum Visibility {
     Seen,
     Unseen,
 }
@@ -80,7 +80,7 @@ fn leave_empty_card(model: &mut Model) {
 }
 
 /// The notice about new requests.
-fn news(arrived: &[(String, Sight)]) -> Option<String> {
+fn arrival_notice(arrived: &[(String, Visibility)]) -> Option<String> {
     match arrived {
         [] => None,
         [(title, _)] => Some(format!("Needs your answer: {title}")),

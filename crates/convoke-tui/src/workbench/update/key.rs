@@ -4,7 +4,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{
-    Taken, card, changes, chat, comparisons, finish, fresh, home, list, offers, queue, rules,
+    Handled, card, changes, chat, comparisons, finish, fresh, home, list, offers, queue, rules,
     search, teams,
 };
 use crate::sheet::keys::is_plain;
@@ -91,11 +91,11 @@ fn dispatch(model: &mut Model, key: KeyEvent) {
     if let (KeyCode::Char(digit @ '1'..='5'), KeyModifiers::ALT) = (key.code, key.modifiers) {
         return open_tab(model, tab_of(digit));
     }
-    let taken = match (model.tab, model.focus) {
+    let handled = match (model.tab, model.focus) {
         (_, Focus::Composer) => home::press_composer(model, key),
         (_, Focus::Card) => match card::press(model, key) {
-            Taken::Yes => Taken::Yes,
-            Taken::No => leave_card(model, key),
+            Handled::Yes => Handled::Yes,
+            Handled::No => leave_card(model, key),
         },
         (_, Focus::Input) => chat::press_input(model, key),
         (_, Focus::Chat) => chat::press(model, key),
@@ -105,7 +105,7 @@ fn dispatch(model: &mut Model, key: KeyEvent) {
         (Tab::Rules, Focus::List) => rules::press(model, key),
         (Tab::Compare, Focus::List) => comparisons::press(model, key),
     };
-    if taken == Taken::No {
+    if handled == Handled::No {
         anywhere(model, key);
     }
 }
@@ -152,12 +152,12 @@ pub(super) fn resting(model: &Model) -> Focus {
     }
 }
 
-fn leave_card(model: &mut Model, key: KeyEvent) -> Taken {
+fn leave_card(model: &mut Model, key: KeyEvent) -> Handled {
     if !matches!(key.code, KeyCode::Esc | KeyCode::Tab | KeyCode::BackTab) {
-        return Taken::No;
+        return Handled::No;
     }
     model.focus = resting(model);
-    Taken::Yes
+    Handled::Yes
 }
 
 /// Leaves at once if nothing would be lost, else after a confirmation.

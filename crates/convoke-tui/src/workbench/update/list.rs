@@ -2,14 +2,14 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::{Taken, changes, finish, frames, home, queue, session};
+use super::{Handled, changes, finish, frames, home, queue, session};
 use crate::sheet::keys::is_plain;
-use crate::workbench::list::{Row, Shelf};
+use crate::workbench::list::{ListFilter, Row};
 use crate::workbench::model::{Focus, Model};
 use crate::workbench::view;
 
 /// Handles a key in the list; returns whether it was used.
-pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
+pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
     let page = view::list_rows(model);
     let list = &mut model.list;
     match (key.code, is_plain(key)) {
@@ -27,17 +27,17 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
             home::compose(model, project);
         }
         (KeyCode::Char('u'), true) => session::undo(model),
-        (KeyCode::Char('A'), true) => turn_shelf(model),
+        (KeyCode::Char('A'), true) => toggle_archived(model),
         (KeyCode::Char(letter @ ('r' | 'a' | 'x' | 'R' | 'c' | 'F')), true) => {
             let Some(id) = model.list.session_at_cursor().map(|session| session.uid) else {
                 model.refuse("Choose a session first.");
-                return Taken::Yes;
+                return Handled::Yes;
             };
             with_session(model, letter, id);
         }
-        _ => return Taken::No,
+        _ => return Handled::No,
     }
-    Taken::Yes
+    Handled::Yes
 }
 
 /// Letters for a session, in the list and while it is read.
@@ -66,10 +66,10 @@ pub(super) fn open_at_cursor(model: &mut Model) {
     }
 }
 
-fn turn_shelf(model: &mut Model) {
-    model.list.shelf = match model.list.shelf {
-        Shelf::Current => Shelf::Archived,
-        Shelf::Archived => Shelf::Current,
+fn toggle_archived(model: &mut Model) {
+    model.list.filter = match model.list.filter {
+        ListFilter::Current => ListFilter::Archived,
+        ListFilter::Archived => ListFilter::Current,
     };
     model.list.cursor = None;
     frames::ask_for_sessions(model);

@@ -45,7 +45,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
         Meaning::Accept => {
             let content = editor.text().trim_end().to_owned();
             *edited = None;
-            say(model, at, |session_id, prompt| ClientFrame::QueueEdit {
+            send_frame(model, at, |session_id, prompt| ClientFrame::QueueEdit {
                 session_id,
                 message_id: prompt.id,
                 content,
@@ -81,13 +81,13 @@ fn choose(model: &mut Model, key: KeyEvent, at: usize) {
             return;
         }
         (KeyCode::Char('d') | KeyCode::Delete | KeyCode::Backspace, true) => {
-            return say(model, at, |session_id, prompt| ClientFrame::QueueRemove {
+            return send_frame(model, at, |session_id, prompt| ClientFrame::QueueRemove {
                 session_id,
                 message_id: prompt.id,
             });
         }
         (KeyCode::Char('s'), true) => {
-            return say(model, at, |session_id, prompt| ClientFrame::QueueSend {
+            return send_frame(model, at, |session_id, prompt| ClientFrame::QueueSend {
                 session_id,
                 message_id: prompt.id,
             });
@@ -107,7 +107,7 @@ fn shift(model: &mut Model, at: usize, to: usize) {
         return;
     }
     let place = u32::try_from(to).unwrap_or(u32::MAX);
-    say(model, at, |session_id, prompt| ClientFrame::QueueMove {
+    send_frame(model, at, |session_id, prompt| ClientFrame::QueueMove {
         session_id,
         message_id: prompt.id,
         to: place,
@@ -116,7 +116,11 @@ fn shift(model: &mut Model, at: usize, to: usize) {
 }
 
 /// Sends a frame about the prompt at an index.
-fn say(model: &mut Model, at: usize, frame: impl FnOnce(String, &QueuedEntry) -> ClientFrame) {
+fn send_frame(
+    model: &mut Model,
+    at: usize,
+    frame: impl FnOnce(String, &QueuedEntry) -> ClientFrame,
+) {
     let Some(id) = model.chat.as_ref().map(|chat| chat.id) else { return };
     let frame = prompts(model).get(at).map(|prompt| frame(id.to_string(), prompt));
     if let Some(frame) = frame {

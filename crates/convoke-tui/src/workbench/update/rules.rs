@@ -5,7 +5,7 @@ use convoke_api::frames::ClientFrame;
 use convoke_core::id::RuleId;
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::{Taken, session};
+use super::{Handled, session};
 use crate::sheet::keys::is_plain;
 use crate::workbench::message::InFlight;
 use crate::workbench::model::{Focus, Link, Model, Tab};
@@ -36,7 +36,7 @@ pub(super) fn take(model: &mut Model, rules: Vec<Rule>) {
 }
 
 /// Handles a key in the list of rules; returns whether it was used.
-pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
+pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
     let revoking = model.rules.revoking.take();
     let rules = model.rules.all.as_deref().unwrap_or_default();
     let (at, last) = (position(model), rules.len().saturating_sub(1));
@@ -49,19 +49,19 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
             if let Some(id) = rules.get(at).map(|rule| rule.id) {
                 revoke(model, id, revoking);
             }
-            return Taken::Yes;
+            return Handled::Yes;
         }
         (KeyCode::Enter | KeyCode::Char('o'), true) => {
             match rules.get(at).and_then(|rule| rule.session_id) {
                 Some(id) => session::open(model, id),
                 None => model.refuse("This rule was not made in a session."),
             }
-            return Taken::Yes;
+            return Handled::Yes;
         }
-        _ => return Taken::No,
+        _ => return Handled::No,
     };
     model.rules.cursor = rules.get(to).map(|rule| rule.id);
-    Taken::Yes
+    Handled::Yes
 }
 
 /// Goes to a rule of the list.

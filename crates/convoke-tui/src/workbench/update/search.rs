@@ -7,7 +7,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 use super::session;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::message::InFlight;
-use crate::workbench::model::{Asked, Model, Overlay};
+use crate::workbench::model::{Model, Overlay, Sent};
 use crate::workbench::search::{Found, Search, State};
 
 /// Messages that are requested at once.
@@ -78,7 +78,7 @@ fn ask(model: &mut Model) {
     }
     search.state = State::Asked;
     let frame = ClientFrame::Search { query: query.clone(), limit: Some(HITS), before: None };
-    if model.send(InFlight::Search(query.clone()), frame) == Asked::No {
+    if model.send(InFlight::Search(query.clone()), frame) == Sent::No {
         fail(model, &query, "There is no connection to the daemon.");
     }
 }

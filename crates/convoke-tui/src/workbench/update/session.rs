@@ -12,11 +12,11 @@ use crate::editor::Editor;
 use crate::workbench::chat::{Chat, PAGE, Phase, Wanted};
 use crate::workbench::list::Row;
 use crate::workbench::message::InFlight;
-use crate::workbench::model::{Asked, Focus, Link, Model, Overlay, Tab};
+use crate::workbench::model::{Focus, Link, Model, Overlay, Sent, Tab};
 
 /// Brings a session before the human.
 pub(super) fn open(model: &mut Model, id: SessionId) {
-    if bring(model, id) == Known::No && model.link == Link::Up {
+    if switch_to(model, id) == Known::No && model.link == Link::Up {
         follow(model);
     }
     model.focus = if model.request().is_some() { Focus::Card } else { Focus::Input };
@@ -24,7 +24,7 @@ pub(super) fn open(model: &mut Model, id: SessionId) {
 
 /// Brings a message of a session before the human.
 pub(super) fn open_at(model: &mut Model, id: SessionId, seq: Seq) {
-    let known = bring(model, id);
+    let known = switch_to(model, id);
     let Some(chat) = &mut model.chat else { return };
     model.focus = Focus::Chat;
     if known == Known::Yes && chat.go_to(seq) {
@@ -50,7 +50,7 @@ enum Known {
     No,
 }
 
-fn bring(model: &mut Model, id: SessionId) -> Known {
+fn switch_to(model: &mut Model, id: SessionId) -> Known {
     model.tab = Tab::Sessions;
     model.list.cursor = Some(Row::Session(id));
     if model.chat.as_ref().is_some_and(|chat| chat.id == id) {
@@ -93,7 +93,7 @@ pub(super) fn send_again(model: &mut Model) {
     match last {
         Some((content, review)) => {
             model.retrying = None;
-            say(model, id, content, review);
+            send_prompt(model, id, content, review);
         }
         None if is_open => {
             model.retrying = None;
@@ -145,12 +145,12 @@ pub(super) fn send(model: &mut Model) {
 }
 
 /// Sends comments on changed lines, with the draft.
-pub(super) fn send_review(model: &mut Model, id: SessionId, review: Vec<GivenComment>) -> Asked {
+pub(super) fn send_review(model: &mut Model, id: SessionId, review: Vec<GivenComment>) -> Sent {
     let text = model.drafts.get(&id).map(|draft| draft.text().trim_end().to_owned());
     deliver(model, id, text.unwrap_or_default(), review)
 }
 
-fn deliver(model: &mut Model, id: SessionId, text: String, review: Vec<GivenComment>) -> Asked {
+fn deliver(model: &mut Model, id: SessionId, text: String, review: Vec<GivenComment>) -> Sent {
     if let Some(session) = model.open_session().filter(|session| !session.accepts_prompts) {
         let refusal = match session.status {
             Status::Cancelled => "This session was cancelled and cannot be resumed.",
@@ -159,16 +159,16 @@ fn deliver(model: &mut Model, id: SessionId, text: String, review: Vec<GivenComm
             }
         };
         model.refuse(refusal);
-        return Asked::No;
+        return Sent::No;
     }
-    let asked = say(model, id, text, review);
-    if asked == Asked::Yes {
+    let sent = send_prompt(model, id, text, review);
+    if sent == Sent::Yes {
         model.drafts.remove(&id);
     }
-    asked
+    sent
 }
 
-fn say(model: &mut Model, id: SessionId, text: String, review: Vec<GivenComment>) -> Asked {
+fn send_prompt(model: &mut Model, id: SessionId, text: String, review: Vec<GivenComment>) -> Sent {
     let frame = ClientFrame::SessionSend {
         session_id: id.to_string(),
         content: text.clone(),
@@ -177,12 +177,12 @@ fn say(model: &mut Model, id: SessionId, text: String, review: Vec<GivenComment>
         review: review.clone(),
         message_id: None,
     };
-    let asked = model.send(InFlight::Send(id, text, review), frame);
-    if asked == Asked::Yes {
+    let sent = model.send(InFlight::Send(id, text, review), frame);
+    if sent == Sent::Yes {
         model.sent_attachments(Some(id));
         super::chat::go_to_end(model);
     }
-    asked
+    sent
 }
 
 /// Puts the text of a refused prompt back into its draft, and its comments to those that are not sent.

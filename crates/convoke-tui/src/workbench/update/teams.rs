@@ -3,7 +3,7 @@
 use convoke_api::bodies::{TeamSession, TeamStats};
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::{Taken, session};
+use super::{Handled, session};
 use crate::sheet::keys::is_plain;
 use crate::workbench::message::Effect;
 use crate::workbench::model::Model;
@@ -19,7 +19,7 @@ pub(super) fn take(model: &mut Model, sessions: Vec<TeamSession>, stats: TeamSta
 }
 
 /// Handles a key in the list of conversations; returns whether it was used.
-pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
+pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
     let last = model.teams.sessions.len().saturating_sub(1);
     let at = &mut model.teams.cursor;
     match (key.code, is_plain(key)) {
@@ -32,9 +32,9 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
             choose(model, at);
         }
         (KeyCode::Char('R'), true) => model.effects.push(Effect::FetchTeams),
-        _ => return Taken::No,
+        _ => return Handled::No,
     }
-    Taken::Yes
+    Handled::Yes
 }
 
 /// Opens the session of a conversation.

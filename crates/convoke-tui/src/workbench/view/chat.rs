@@ -129,7 +129,10 @@ fn written(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
         Rect { x: area.x + INPUT_INDENT, width: area.width.saturating_sub(INPUT_INDENT), ..area };
     let draft = model.draft().filter(|draft| !draft.text().is_empty());
     let Some(draft) = draft else {
-        picture.line(Rect { height: 1, ..inner }, Line::styled(invitation(model), palette.faint()));
+        picture.line(
+            Rect { height: 1, ..inner },
+            Line::styled(input_placeholder(model), palette.faint()),
+        );
         if is_writing {
             picture.set_cursor(Position { x: inner.x, y: inner.y });
         }
@@ -168,7 +171,7 @@ fn facts(model: &Model, chat: &Chat, room: usize) -> String {
     String::new()
 }
 
-fn invitation(model: &Model) -> String {
+fn input_placeholder(model: &Model) -> String {
     let Some(session) = model.open_session() else { return String::new() };
     match (session.status, session.activity) {
         (Status::Cancelled, _) => "This session was cancelled and cannot be resumed.".to_owned(),

@@ -12,7 +12,7 @@ use ratatui::text::{Line, Span};
 use super::{At, card, finish, list, split_line};
 use crate::picture::{Picture, Strip, Target};
 use crate::rule;
-use crate::text::paper::Paper;
+use crate::text::line_buffer::LineBuffer;
 use crate::text::{clean, wrap};
 use crate::words;
 use crate::workbench::home::{Group, Row};
@@ -302,23 +302,23 @@ pub(super) fn page(model: &Model, picture: &mut Picture, area: Rect) {
     let Some(Row::Session(id)) = model.home_row() else { return };
     let Some(session) = model.list.session(id) else { return };
     let text = layout::text_area(area);
-    let mut paper = Paper::new(usize::from(text.width), model.palette);
-    preview(model, session, &mut paper);
+    let mut line_buffer = LineBuffer::new(usize::from(text.width), model.palette);
+    preview(model, session, &mut line_buffer);
     let mut strip = Strip::default();
     strip.gap();
-    paper.lines.into_iter().for_each(|line| strip.push(line));
+    line_buffer.lines.into_iter().for_each(|line| strip.push(line));
     picture.strip(text, strip);
     picture.hidden = (0, 0);
 }
 
 /// A preview of a session that is not open.
-fn preview(model: &Model, session: &SessionItem, paper: &mut Paper) {
-    let palette = paper.palette;
+fn preview(model: &Model, session: &SessionItem, line_buffer: &mut LineBuffer) {
+    let palette = line_buffer.palette;
     let (mark, style) = list::mark(session, palette);
-    paper.text(&format!("{mark} "), "  ", &session.title, style, palette.strong());
+    line_buffer.text(&format!("{mark} "), "  ", &session.title, style, palette.strong());
     let age = words::ago(session.last_active_at, model.now);
     let place = format!("{} · {age}", place(model, session));
-    paper.text("  ", "  ", &place, palette.faint(), palette.faint());
+    line_buffer.text("  ", "  ", &place, palette.faint(), palette.faint());
     let state = match (session.attention, session.unseen) {
         (Attention::NeedsYou, _) => "Needs your answer",
         (Attention::Working, _) => "Working",
@@ -327,31 +327,31 @@ fn preview(model: &Model, session: &SessionItem, paper: &mut Paper) {
         (Attention::Idle, false) => "Idle",
         (Attention::Ended, false) => "Ended",
     };
-    paper.text("  ", "  ", state, style, style);
+    line_buffer.text("  ", "  ", state, style, style);
     if let Some(own) = &session.worktree {
         let branch = finish::branch(own);
-        paper.text("  ", "    ", &branch, palette.code(), palette.code());
+        line_buffer.text("  ", "    ", &branch, palette.code(), palette.code());
     }
     if let Some(step) = &session.step {
-        paper.text("  ▸ ", "    ", step, palette.here(), Style::new());
+        line_buffer.text("  ▸ ", "    ", step, palette.here(), Style::new());
     }
     if let Some(failure) = &session.failure {
-        paper.lines.push(Line::default());
-        paper.text("  ", "  ", &failure.detail, palette.bad(), palette.bad());
+        line_buffer.lines.push(Line::default());
+        line_buffer.text("  ", "  ", &failure.detail, palette.bad(), palette.bad());
     }
     if let Some(line) = session.last_line.as_ref().filter(|line| !line.trim().is_empty()) {
-        paper.lines.push(Line::default());
-        paper.text("  “", "   ", &format!("{line}”"), palette.faint(), Style::new());
+        line_buffer.lines.push(Line::default());
+        line_buffer.text("  “", "   ", &format!("{line}”"), palette.faint(), Style::new());
     }
-    paper.lines.push(Line::default());
+    line_buffer.lines.push(Line::default());
     let mut facts = vec![words::counted(session.message_count, "message")];
     facts.extend(session.cost.as_ref().map(words::cost));
     facts.extend(session.changes.filter(|changes| changes.files > 0).map(|changes| {
         let ChangeTotals { files, added, removed } = changes;
         format!("{} changed, +{added} −{removed}", words::counted(files, "file"))
     }));
-    paper.text("  ", "  ", &facts.join(" · "), palette.faint(), palette.faint());
-    paper.lines.push(Line::default());
+    line_buffer.text("  ", "  ", &facts.join(" · "), palette.faint(), palette.faint());
+    line_buffer.lines.push(Line::default());
     let mut keys = vec![("enter", "open")];
     match session.attention {
         Attention::Working | Attention::NeedsYou => keys.push(("x", "stop")),
@@ -365,6 +365,6 @@ fn preview(model: &Model, session: &SessionItem, paper: &mut Paper) {
     keys.push(("a", "archive"));
     for (key, words) in keys {
         let spans = [Span::styled(format!("{key:>5}  "), palette.here()), Span::raw(words)];
-        paper.row("  ", "  ", palette.faint(), &spans);
+        line_buffer.row("  ", "  ", palette.faint(), &spans);
     }
 }

@@ -14,7 +14,7 @@ use crate::palette::Palette;
 use crate::picture::{Picture, Strip, Target};
 use crate::text::{clean, wrap};
 use crate::words;
-use crate::workbench::list::{Row, Shelf};
+use crate::workbench::list::{ListFilter, Row};
 use crate::workbench::model::{Focus, Link, Model};
 
 pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
@@ -48,18 +48,18 @@ pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
 }
 
 fn heading(model: &Model, picture: &mut Picture, area: Rect) {
-    let text = match model.list.shelf {
-        Shelf::Current => return,
-        Shelf::Archived => " Archived sessions (A: back)",
+    let text = match model.list.filter {
+        ListFilter::Current => return,
+        ListFilter::Archived => " Archived sessions (A: back)",
     };
     picture.line(area, Line::styled(text, model.palette.news()));
 }
 
 fn empty(model: &Model, picture: &mut Picture, area: Rect) {
-    let text = match (&model.link, model.list.shelf) {
+    let text = match (&model.link, model.list.filter) {
         (Link::Opening, _) => "Asking the daemon…",
-        (Link::Up | Link::Down(_), Shelf::Archived) => "No archived sessions.",
-        (Link::Up | Link::Down(_), Shelf::Current) => {
+        (Link::Up | Link::Down(_), ListFilter::Archived) => "No archived sessions.",
+        (Link::Up | Link::Down(_), ListFilter::Current) => {
             "No projects yet. Press n to create a session in a folder."
         }
     };

@@ -91,7 +91,7 @@ pub(super) fn run(
         LaunchParameters { workspace, start, mcp_servers: Vec::new(), worktree: None },
     )?;
     aside_on_terminal(&format!("Starting {}…", launch.program.display()));
-    let checked = signals::block_on(shake_hands(agent, launch))?;
+    let checked = signals::block_on(try_handshake(agent, launch))?;
     output.show(&checked, |checked, _| human(checked))
 }
 
@@ -107,7 +107,7 @@ fn owned((name, value): (&OsString, &OsString)) -> (OsString, OsString) {
     (name.clone(), value.clone())
 }
 
-async fn shake_hands(agent: &Agent, launch: Launch) -> anyhow::Result<Checked> {
+async fn try_handshake(agent: &Agent, launch: Launch) -> anyhow::Result<Checked> {
     let program = launch.program.display().to_string();
     let confined = launch.confinement.confines();
     // Nothing is prompted, so the reports fit into the queue.

@@ -59,9 +59,9 @@ pub(crate) fn absolute(path: &str) -> anyhow::Result<String> {
 
 /// The machine whose folders a path means: that of the daemon.
 #[derive(Debug)]
-pub(crate) struct Here(Option<NodeId>);
+pub(crate) struct DaemonNode(Option<NodeId>);
 
-impl Here {
+impl DaemonNode {
     /// Asks the daemon for its node if these projects are on nodes.
     pub(crate) async fn of(client: &Client, repos: &[Repo]) -> anyhow::Result<Self> {
         if repos.iter().all(|repo| repo.node.is_none()) {
@@ -77,7 +77,7 @@ impl Here {
 }
 
 /// The project that is meant: by its name, by an unambiguous start of its id, or by its path.
-pub(crate) fn find(text: &str, repos: &[Repo], here: &Here) -> Result<Wanted, ProjectError> {
+pub(crate) fn find(text: &str, repos: &[Repo], here: &DaemonNode) -> Result<Wanted, ProjectError> {
     let resolved = std::fs::canonicalize(text).ok().filter(|path| path.is_dir());
     match choose(text, resolved.as_deref(), repos, here)? {
         Some(repo) => Ok(Wanted::Project(Box::new(repo.clone()))),
@@ -89,7 +89,11 @@ pub(crate) fn find(text: &str, repos: &[Repo], here: &Here) -> Result<Wanted, Pr
 }
 
 /// The project that the current folder lies in; the innermost, if there are several.
-pub(crate) fn around(folder: &Path, repos: Vec<Repo>, here: &Here) -> Result<Repo, ProjectError> {
+pub(crate) fn around(
+    folder: &Path,
+    repos: Vec<Repo>,
+    here: &DaemonNode,
+) -> Result<Repo, ProjectError> {
     let holds = |repo: &Repo| here.has(repo) && folder.starts_with(&repo.path);
     let innermost = repos.into_iter().filter(holds).max_by_key(|repo| repo.path.len());
     innermost.ok_or_else(|| ProjectError::Nowhere { folder: folder.to_owned() })
@@ -99,7 +103,7 @@ fn choose<'a>(
     text: &str,
     path: Option<&Path>,
     repos: &'a [Repo],
-    here: &Here,
+    here: &DaemonNode,
 ) -> Result<Option<&'a Repo>, ProjectError> {
     // A text that looks like a path is one, even if a project has that name.
     let is_path = text.contains('/') || text == "." || text == "..";
@@ -150,7 +154,7 @@ mod tests {
 
     fn chosen(text: &str, path: Option<&str>) -> String {
         let repos = repos();
-        match choose(text, path.map(Path::new), &repos, &Here(None)) {
+        match choose(text, path.map(Path::new), &repos, &DaemonNode(None)) {
             Ok(Some(repo)) => short(repo.id),
             Ok(None) => "none".to_owned(),
             Err(error) => error.to_string(),
@@ -180,8 +184,9 @@ mod tests {
 
     #[test]
     fn the_innermost_project_around_a_folder_is_meant() {
-        let around =
-            |folder: &str| around(Path::new(folder), repos(), &Here(None)).map(|repo| repo.path);
+        let around = |folder: &str| {
+            around(Path::new(folder), repos(), &DaemonNode(None)).map(|repo| repo.path)
+        };
         assert_eq!(around("/home/me/web/src").unwrap(), "/home/me/web");
         assert_eq!(around("/home/me/web/inner").unwrap(), "/home/me/web/inner");
         assert_eq!(
@@ -198,7 +203,7 @@ mod tests {
             repo.node = Some(node);
         }
         repos[1].path = repos[0].path.clone();
-        let here = Here(Some(own));
+        let here = DaemonNode(Some(own));
         let found = choose("./web", Some(Path::new("/home/me/web")), &repos, &here).unwrap();
         assert_eq!(found.map(|repo| repo.id), Some(repos[1].id));
         assert_eq!(choose("web", None, &repos, &here).unwrap().unwrap().id, repos[0].id);

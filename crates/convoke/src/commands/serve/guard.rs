@@ -47,13 +47,13 @@ impl Drop for Guard {
 
 fn look(home: &Home, problems: &Problems) {
     let repairs = home.protect(Depth::Essential);
-    problems.report("permissions", account_for(&repairs));
+    problems.report("permissions", report_repairs(&repairs));
     problems.report("disk_full", check_disk(home));
 }
 
 /// Logs repaired permissions, and returns the problem if some could not be repaired. Without paths:
 /// `/healthz` is public.
-pub(super) fn account_for(repairs: &[Repair]) -> Option<HealthProblem> {
+pub(super) fn report_repairs(repairs: &[Repair]) -> Option<HealthProblem> {
     repairs.iter().for_each(Repair::log);
     repairs.iter().any(|repair| repair.result.is_err()).then(|| HealthProblem {
         code: "permissions".to_owned(),

@@ -33,7 +33,7 @@ impl Notifying {
     pub(super) fn start(serving: &Serving, world: &World, home: &Home) -> Self {
         let mut notifications = serving.notifications();
         let (world, home) = (Arc::new(world.copied()), home.clone());
-        let audience = serving.audiences();
+        let subscribe = serving.list_subscriptions();
         let task = tokio::spawn(async move {
             let mut failed = None;
             let mut looks = tokio::time::interval(LOOK);
@@ -44,7 +44,7 @@ impl Notifying {
                     notification = notifications.recv() => notification,
                     _ = looks.tick() => {
                         let command = command(Arc::clone(&world), home.clone()).await;
-                        _held = (!command.is_empty()).then(&audience);
+                        _held = (!command.is_empty()).then(&subscribe);
                         continue;
                     }
                 };

@@ -85,7 +85,7 @@ impl<'a> Following<'a> {
         }
         tokio::time::sleep(self.pause).await;
         self.pause = (self.pause * 2).min(PAUSE_MAX);
-        let coming = daemon::comes_back(self.home);
+        let coming = daemon::wait_until_running(self.home);
         self.client = match self.patience {
             Patience::Endless => coming.await?,
             Patience::Short => match tokio::time::timeout(RESTART, coming).await {

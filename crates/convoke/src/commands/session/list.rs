@@ -11,7 +11,7 @@ use convoke_core::time::relative;
 use crate::args::one_of;
 use crate::clock;
 use crate::commands::node::{self, NodeNames};
-use crate::commands::project::{Here, ProjectError, Wanted, find, short};
+use crate::commands::project::{DaemonNode, ProjectError, Wanted, find, short};
 use crate::output::{Format, Indenter, Output, Reader, aside_on_terminal, plain, table};
 
 /// List sessions, newest first
@@ -44,7 +44,7 @@ pub(super) async fn run(client: &Client, args: &ListArgs, output: &Output) -> an
         (Some(_), _) | (None, Format::Human) => client.found_repos().await?.repos,
     };
     let repo_id = match &args.project {
-        Some(text) => match find(text, &repos, &Here::of(client, &repos).await?)? {
+        Some(text) => match find(text, &repos, &DaemonNode::of(client, &repos).await?)? {
             Wanted::Project(repo) => Some(repo.id.to_string()),
             Wanted::Folder(_) => return Err(ProjectError::Unknown { text: text.clone() }.into()),
         },

@@ -6,8 +6,8 @@ use anyhow::Context;
 use convoke_api::Client;
 use convoke_api::bodies::{CreatedSession, NewRepo, NewSession, NewWorktree, Repo, Repos};
 
-use super::enclosed::{mentioned, read, store};
-use crate::commands::project::{Here, Wanted, around, find, short};
+use super::attachments::{mentioned, read, store};
+use crate::commands::project::{DaemonNode, Wanted, around, find, short};
 use crate::output::{Output, aside, plain};
 
 /// Create a session and start its agent
@@ -87,7 +87,7 @@ struct PromptRefused {
 /// The project that is meant; a folder that is none becomes one.
 pub(crate) async fn project(client: &Client, wanted: Option<&str>) -> anyhow::Result<Repo> {
     let Repos { repos } = client.repos().await?;
-    let on_node = Here::of(client, &repos).await?;
+    let on_node = DaemonNode::of(client, &repos).await?;
     let path = match wanted {
         Some(text) => match find(text, &repos, &on_node)? {
             Wanted::Project(repo) => return Ok(*repo),

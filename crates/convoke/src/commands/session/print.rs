@@ -15,7 +15,7 @@ use crate::output::{Output, plain};
 pub(super) struct Printer {
     colour: Colour,
     /// Whether anything but the answer is shown.
-    asides: Asides,
+    details: Details,
     /// Whether both streams are the same terminal, so that they share a cursor.
     is_shared: bool,
     /// The open text at the cursor: of an entry, or of a thought.
@@ -28,7 +28,7 @@ pub(super) struct Printer {
 
 /// Whether thoughts, tools and plans are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asides {
+enum Details {
     Shown,
     Hidden,
 }
@@ -54,7 +54,7 @@ impl Printer {
         let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         Self {
             colour: output.error_colour,
-            asides: if err { Asides::Shown } else { Asides::Hidden },
+            details: if err { Details::Shown } else { Details::Hidden },
             is_shared: out && err,
             open: None,
             has_spoken: false,
@@ -124,30 +124,30 @@ impl Printer {
         if !text.is_empty() {
             open.is_mid_line = !text.ends_with('\n');
         }
-        match (open.stream, self.asides) {
+        match (open.stream, self.details) {
             (Stream::Words, _) => {
                 let mut stdout = io::stdout().lock();
                 stdout.write_all(text.as_bytes())?;
                 stdout.flush()
             }
-            (Stream::Thoughts, Asides::Shown) => {
+            (Stream::Thoughts, Details::Shown) => {
                 write!(io::stderr(), "{}", self.colour.faint(text))
             }
-            (Stream::Thoughts, Asides::Hidden) => Ok(()),
+            (Stream::Thoughts, Details::Hidden) => Ok(()),
         }
     }
 
     /// Ends the line of the open text.
     fn close(&mut self) -> io::Result<()> {
         let Some(Open { stream, is_mid_line: true, .. }) = self.open.take() else { return Ok(()) };
-        match (stream, self.asides) {
+        match (stream, self.details) {
             (Stream::Words, _) => {
                 let mut stdout = io::stdout().lock();
                 stdout.write_all(b"\n")?;
                 stdout.flush()
             }
-            (Stream::Thoughts, Asides::Shown) => io::stderr().write_all(b"\n"),
-            (Stream::Thoughts, Asides::Hidden) => Ok(()),
+            (Stream::Thoughts, Details::Shown) => io::stderr().write_all(b"\n"),
+            (Stream::Thoughts, Details::Hidden) => Ok(()),
         }
     }
 
@@ -171,12 +171,12 @@ impl Printer {
     }
 
     fn aside(&mut self, line: &str) -> io::Result<()> {
-        match self.asides {
-            Asides::Shown => {
+        match self.details {
+            Details::Shown => {
                 self.break_line()?;
                 writeln!(io::stderr(), "{}", self.colour.faint(line))
             }
-            Asides::Hidden => Ok(()),
+            Details::Hidden => Ok(()),
         }
     }
 

@@ -15,7 +15,7 @@ use convoke_core::notice::{Event, Notice, TurnEvent};
 use convoke_core::turn::{self, Stop};
 use serde::Serialize;
 
-use super::enclosed;
+use super::attachments;
 use super::follow::Following;
 use super::list::state;
 use super::print::Printer;
@@ -102,16 +102,16 @@ pub(super) async fn run(
         Some("-") => read_input()?,
         text => text.unwrap_or_default().to_owned(),
     };
-    let review = args.review.as_deref().map(enclosed::review).transpose()?.unwrap_or_default();
-    let read = enclosed::read(&args.attach)?;
+    let review = args.review.as_deref().map(attachments::review).transpose()?.unwrap_or_default();
+    let read = attachments::read(&args.attach)?;
     let files = match text.contains('@') {
         true => {
             let project = client.transcript(&args.id).await?.detail.repo.id.to_string();
-            enclosed::mentioned(client, &project, Some(&text)).await?
+            attachments::mentioned(client, &project, Some(&text)).await?
         }
         false => Vec::new(),
     };
-    let attachments = enclosed::store(client, read).await?;
+    let attachments = attachments::store(client, read).await?;
     let new = Prompt { text, attachments, files, review, message_id: None };
     let prompted = prompt(client, &args.id, &new).await?;
     if args.wait {

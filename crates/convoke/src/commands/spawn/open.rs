@@ -11,7 +11,7 @@ use convoke_files::transcripts::{
 use crate::commands::World;
 use crate::config::Config;
 use crate::home::Home;
-use crate::logs::Loudness;
+use crate::logs::Verbosity;
 use crate::output::{aside, plain};
 use crate::repl::{Journal, Opening, Profile, Profiles};
 use crate::{clock, random};
@@ -27,7 +27,7 @@ pub(super) struct Opener<'a> {
     pub(super) config: Config,
     pub(super) home: &'a Home,
     pub(super) world: &'a World,
-    pub(super) loudness: Loudness,
+    pub(super) verbosity: Verbosity,
 }
 
 impl Opener<'_> {
@@ -80,7 +80,7 @@ impl Opener<'_> {
             profiles,
             profile,
             history: self.home.path().join("spawn/history"),
-            loudness: self.loudness,
+            verbosity: self.verbosity,
         })
     }
 }

@@ -220,7 +220,7 @@ fn set_env(agent: &mut Agent, node: &Node) -> Result<serde_json::Value, Problem>
         }
         let text = node.text()?;
         env.insert(key.clone(), text.text.clone());
-        shown.insert(key, if sounds_secret(key) { MASK } else { mask_if_made(text) });
+        shown.insert(key, if is_secret_name(key) { MASK } else { mask_if_made(text) });
     }
     let shown = json!(shown);
     // Those of the catalogue stay: some of them keep an agent inside of its sandbox.
@@ -236,7 +236,7 @@ fn mask_if_made(text: &Text) -> &str {
     }
 }
 
-fn sounds_secret(key: &str) -> bool {
+fn is_secret_name(key: &str) -> bool {
     let key = key.to_uppercase();
     let words = ["AUTH", "CRED", "DSN", "KEY", "PASS", "SECRET", "TOKEN"];
     // Hidden for nothing is better than shown by mistake; `PAT` alone would hide every PATH.

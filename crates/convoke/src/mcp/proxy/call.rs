@@ -6,7 +6,7 @@ use convoke_api::bodies::Problem;
 use convoke_api::{Client, Error, Reply};
 use tokio::sync::mpsc;
 
-use super::message::{Message, Said, one_line};
+use super::message::{DaemonMessage, Message, one_line};
 use crate::exit;
 
 /// The header of a session of the protocol, for servers that have such.
@@ -16,14 +16,14 @@ const SESSION: &str = "mcp-session-id";
 const EXCERPT_CHARS: usize = 200;
 
 /// The connection to the daemon, and state that later messages need from earlier ones.
-pub(super) struct Standing {
+pub(super) struct DaemonConnection {
     client: Client,
-    agreed: Mutex<Agreed>,
+    negotiated: Mutex<Negotiated>,
 }
 
 /// The result of `initialize`.
 #[derive(Debug, Clone, Default)]
-struct Agreed {
+struct Negotiated {
     version: Option<String>,
     session: Option<String>,
 }
@@ -37,9 +37,9 @@ enum Unanswered {
     Ended,
 }
 
-impl Standing {
+impl DaemonConnection {
     pub(super) fn new(client: Client) -> Self {
-        Self { client, agreed: Mutex::default() }
+        Self { client, negotiated: Mutex::default() }
     }
 
     /// Forwards a message and its response; a request is answered in any case.
@@ -62,23 +62,25 @@ impl Standing {
         let mut reply = self.client.post_raw(&headers, message.text.clone()).await?;
         let is_introduction = message.method.as_deref() == Some("initialize");
         if is_introduction {
-            self.agree(|agreed| agreed.session = reply.header(SESSION).map(str::to_owned));
+            self.update_negotiated(|negotiated| {
+                negotiated.session = reply.header(SESSION).map(str::to_owned)
+            });
         }
         let mut answered = message.id.is_none();
         if reply.is_success() && reply.is_event_stream() {
             while let Some(text) = reply.next_event().await? {
-                let Some(said) = Said::read(&text) else { continue };
-                if is_introduction && said.version.is_some() {
-                    self.agree(|agreed| agreed.version = said.version);
+                let Some(received) = DaemonMessage::read(&text) else { continue };
+                if is_introduction && received.version.is_some() {
+                    self.update_negotiated(|negotiated| negotiated.version = received.version);
                 }
-                answered |= said.answers == message.id;
+                answered |= received.answers == message.id;
                 out.send(one_line(&text)).await.unwrap_or_default();
             }
-        } else if let Some((text, said)) = self.whole(reply, message).await? {
+        } else if let Some((text, received)) = self.whole(reply, message).await? {
             if is_introduction {
-                self.agree(|agreed| agreed.version = said.version);
+                self.update_negotiated(|negotiated| negotiated.version = received.version);
             }
-            answered |= said.answers == message.id;
+            answered |= received.answers == message.id;
             out.send(one_line(&text)).await.unwrap_or_default();
         }
         if answered { Ok(()) } else { Err(Unanswered::Ended) }
@@ -89,13 +91,15 @@ impl Standing {
         &self,
         reply: Reply,
         message: &Message,
-    ) -> Result<Option<(String, Said)>, Unanswered> {
+    ) -> Result<Option<(String, DaemonMessage)>, Unanswered> {
         let (status, is_success) = (reply.status(), reply.is_success());
         let text = reply.text().await?;
-        match Said::read(&text) {
+        match DaemonMessage::read(&text) {
             // An authentication error is an object as well, but not a response to this call.
-            Some(said) if is_success || (message.id.is_some() && said.answers == message.id) => {
-                Ok(Some((text, said)))
+            Some(received)
+                if is_success || (message.id.is_some() && received.answers == message.id) =>
+            {
+                Ok(Some((text, received)))
             }
             Some(_) | None if is_success && text.trim().is_empty() => Ok(None),
             Some(_) | None => Err(self.refusal(status, &text).into()),
@@ -114,12 +118,12 @@ impl Standing {
 
     /// The HTTP headers for a message.
     fn headers(&self, message: &Message) -> Vec<(&'static str, String)> {
-        let mut agreed = Agreed::default();
-        self.agree(|it| agreed = it.clone());
-        let version = message.version.clone().or(agreed.version);
+        let mut negotiated = Negotiated::default();
+        self.update_negotiated(|it| negotiated = it.clone());
+        let version = message.version.clone().or(negotiated.version);
         [
             ("mcp-protocol-version", version),
-            (SESSION, agreed.session),
+            (SESSION, negotiated.session),
             ("mcp-method", message.method.clone()),
             ("mcp-name", message.name.clone()),
         ]
@@ -128,7 +132,7 @@ impl Standing {
         .collect()
     }
 
-    fn agree(&self, change: impl FnOnce(&mut Agreed)) {
-        change(&mut self.agreed.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+    fn update_negotiated(&self, change: impl FnOnce(&mut Negotiated)) {
+        change(&mut self.negotiated.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
     }
 }

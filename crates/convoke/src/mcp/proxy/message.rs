@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::mcp::nonsense::{Nonsense, error};
+use crate::mcp::malformed_line::{MalformedLine, error};
 
 /// One message of the client's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ struct Params {
 
 /// A message of the daemon.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct DaemonMessage {
     /// The id of the request that this answers, as JSON.
     pub(super) answers: Option<String>,
     /// The version of the protocol that both sides agree on from now on, in the answer to `initialize`.
@@ -54,7 +54,7 @@ pub(super) struct Said {
 }
 
 /// The messages in a line: one, or several in a list.
-pub(super) fn read(line: &[u8]) -> Result<Vec<Message>, Nonsense> {
+pub(super) fn read(line: &[u8]) -> Result<Vec<Message>, MalformedLine> {
     let line = std::str::from_utf8(line)?;
     if line.trim_start().starts_with('[') {
         let list: Vec<Value> = serde_json::from_str(line)?;
@@ -64,7 +64,7 @@ pub(super) fn read(line: &[u8]) -> Result<Vec<Message>, Nonsense> {
 }
 
 impl Message {
-    fn read(text: &str) -> Result<Self, Nonsense> {
+    fn read(text: &str) -> Result<Self, MalformedLine> {
         let head = Head::read(text)?;
         let Params { name, uri, request_id, meta } = head.params.unwrap_or_default();
         let is_cancellation = head.method.as_deref() == Some("notifications/cancelled");
@@ -101,7 +101,7 @@ impl Message {
     }
 }
 
-impl Said {
+impl DaemonMessage {
     /// Parses a message of the daemon; `None` if it is invalid.
     pub(super) fn read(text: &str) -> Option<Self> {
         let head = Head::read(text).ok()?;
@@ -115,8 +115,8 @@ impl Said {
 }
 
 impl Head {
-    fn read(text: &str) -> Result<Self, Nonsense> {
-        serde_json::from_str(text).map_err(|error| Nonsense::of(text.as_bytes(), error))
+    fn read(text: &str) -> Result<Self, MalformedLine> {
+        serde_json::from_str(text).map_err(|error| MalformedLine::of(text.as_bytes(), error))
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::super::ledger::Book;
+use super::super::ledger::LedgerRecords;
 use super::super::machine::{Machine, run};
 
 /// How long processes may take to exit after the daemon.
@@ -18,8 +18,12 @@ const STAYS: [&str; 2] = ["convoke.db.lock", "convoke.lock"];
 const STAYS_BELOW: &str = "convoke";
 
 /// Resumes every conversation once more and exits it, stops the daemon, and reports leftovers.
-pub(in super::super) fn leftovers(machine: &Machine, book: &Book, findings: &mut Vec<String>) {
-    let mut ids: Vec<&String> = book.said.values().map(|(id, _)| id).collect();
+pub(in super::super) fn leftovers(
+    machine: &Machine,
+    records: &LedgerRecords,
+    findings: &mut Vec<String>,
+) {
+    let mut ids: Vec<&String> = records.said.values().map(|(id, _)| id).collect();
     ids.sort_unstable();
     ids.dedup();
     for id in ids {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::super::clients::text_of;
-use super::super::ledger::Book;
+use super::super::ledger::LedgerRecords;
 use super::{Stored, number_of};
 
 /// Reports errors in a conversation without a running turn: places, times, and messages that are still open.
@@ -81,8 +81,8 @@ pub(super) fn check_feed(
 }
 
 /// Compares what watchers received with the stored state.
-pub(super) fn shown(book: &Book, stored: &Stored, findings: &mut Vec<String>) {
-    for (session, message) in &book.shown {
+pub(super) fn shown(records: &LedgerRecords, stored: &Stored, findings: &mut Vec<String>) {
+    for (session, message) in &records.shown {
         let (seq, rev) = (number_of(message, "seq"), number_of(message, "rev"));
         let index = usize::try_from(seq.wrapping_sub(1)).unwrap_or(usize::MAX);
         let kept = stored.logs.get(session).and_then(|log| log.get(index));
@@ -99,7 +99,7 @@ pub(super) fn shown(book: &Book, stored: &Stored, findings: &mut Vec<String>) {
 }
 
 /// Compares the permissions that were answered with their last state in the logs.
-pub(super) fn verdicts(book: &Book, stored: &Stored, findings: &mut Vec<String>) {
+pub(super) fn verdicts(records: &LedgerRecords, stored: &Stored, findings: &mut Vec<String>) {
     let mut last: BTreeMap<String, &Value> = BTreeMap::new();
     for message in stored.logs.values().flatten() {
         let content = message.get("content").unwrap_or(&Value::Null);
@@ -107,7 +107,7 @@ pub(super) fn verdicts(book: &Book, stored: &Stored, findings: &mut Vec<String>)
             last.insert(text_of(content, "requestId"), content);
         }
     }
-    for (id, option) in &book.verdicts {
+    for (id, option) in &records.verdicts {
         let chosen = last.get(id).map(|content| text_of(content, "optionId"));
         if chosen.as_ref() != Some(option) {
             findings.push(format!("lost: the answer {option} to permission {id} ({chosen:?})"));

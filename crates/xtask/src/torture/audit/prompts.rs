@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::super::clients::text_of;
-use super::super::ledger::{Ack, Book, Place, Prompt, QueueChange};
+use super::super::ledger::{Ack, LedgerRecords, Place, Prompt, QueueChange};
 use super::Stored;
 
 /// A prompt that is stored.
@@ -28,7 +28,7 @@ pub(super) fn queue(state: &Value) -> Vec<Value> {
 }
 
 /// Compares the responses to prompts with the stored state.
-pub(super) fn compare(book: &Book, stored: &Stored, findings: &mut Vec<String>) {
+pub(super) fn compare(records: &LedgerRecords, stored: &Stored, findings: &mut Vec<String>) {
     let mut found: BTreeMap<String, Vec<Found>> = BTreeMap::new();
     for (session, value, text) in said(stored) {
         let place = Place {
@@ -38,7 +38,7 @@ pub(super) fn compare(book: &Book, stored: &Stored, findings: &mut Vec<String>) 
         };
         found.entry(mark(&text).to_owned()).or_default().push(Found { place, text });
     }
-    for (text, prompt) in &book.prompts {
+    for (text, prompt) in &records.prompts {
         let found = found.get(mark(text)).map(Vec::as_slice).unwrap_or_default();
         findings.extend(judge(text, prompt, found));
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::super::audit::{self, Stored};
 use super::super::clients::text_of;
-use super::super::ledger::{Ack, Book, Ledger};
+use super::super::ledger::{Ack, Ledger, LedgerRecords};
 use super::super::{Machine, Totals};
 use super::Nodes;
 
@@ -57,27 +57,27 @@ pub(super) fn examine(nodes: &Nodes, ledger: &Ledger, total: &mut Totals) -> Res
             anyhow::bail!("a node does not start any more: {status}\n{}", machine.daemon_words());
         }
     }
-    let mut book = ledger.book();
-    let mut findings = std::mem::take(&mut book.findings);
+    let mut records = ledger.records();
+    let mut findings = std::mem::take(&mut records.findings);
     moves_end(nodes);
     commands_end(nodes, &mut findings);
-    let doors = nodes.machines.iter().map(Machine::door).collect::<Option<Vec<_>>>();
-    let doors = doors.context("a node does not say where it is")?;
-    let (first, others) = doors.split_first().context("there is no node")?;
+    let endpoints = nodes.machines.iter().map(Machine::endpoint).collect::<Option<Vec<_>>>();
+    let endpoints = endpoints.context("a node does not say where it is")?;
+    let (first, others) = endpoints.split_first().context("there is no node")?;
     audit::settle(first, &mut findings);
     let stored = audit::read(first, &mut findings);
-    for (number, door) in others.iter().enumerate() {
-        let seen = audit::read(door, &mut Vec::new());
+    for (number, endpoint) in others.iter().enumerate() {
+        let seen = audit::read(endpoint, &mut Vec::new());
         if seen.logs != stored.logs || seen.queues != stored.queues {
             findings.push(format!("node-{} shows another history than node-0", number + 1));
         }
     }
-    forget_refused(&mut book, &stored);
-    audit::compare(first, &book, &stored, &mut findings);
-    renames(&book, &stored, &mut findings);
+    forget_refused(&mut records, &stored);
+    audit::compare(first, &records, &stored, &mut findings);
+    renames(&records, &stored, &mut findings);
     database(nodes, &mut findings);
-    total.add(&book, &stored);
-    let renamed = book.renames.values().filter(|(_, ack)| *ack == Ack::Done).count();
+    total.add(&records, &stored);
+    let renamed = records.renames.values().filter(|(_, ack)| *ack == Ack::Done).count();
     total.counts.insert("titles given", renamed as u64);
     let arrived = "SELECT count(*) FROM messages WHERE content LIKE '%\"event\":\"moved\"%'";
     let arrived = nodes.database.value(arrived).and_then(|count| count.parse().ok());
@@ -116,11 +116,11 @@ fn commands_end(nodes: &Nodes, findings: &mut Vec<String>) {
 }
 
 /// Removes the prompts that their node refused after a wait: the notice in the log reports them to their senders.
-fn forget_refused(book: &mut Book, stored: &Stored) {
+fn forget_refused(records: &mut LedgerRecords, stored: &Stored) {
     for message in stored.logs.values().flatten() {
         let content = message.get("content").unwrap_or(&Value::Null);
         if text_of(content, "event") == "prompt_refused"
-            && let Some(prompt) = book.prompts.get_mut(&text_of(content, "prompt"))
+            && let Some(prompt) = records.prompts.get_mut(&text_of(content, "prompt"))
         {
             prompt.ack = Ack::Refused;
         }
@@ -128,7 +128,7 @@ fn forget_refused(book: &mut Book, stored: &Stored) {
 }
 
 /// Checks that every title was set once, on the intended session.
-fn renames(book: &Book, stored: &Stored, findings: &mut Vec<String>) {
+fn renames(records: &LedgerRecords, stored: &Stored, findings: &mut Vec<String>) {
     let mut given: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (session, messages) in &stored.logs {
         for message in messages {
@@ -138,7 +138,7 @@ fn renames(book: &Book, stored: &Stored, findings: &mut Vec<String>) {
             }
         }
     }
-    for (title, (session, ack)) in &book.renames {
+    for (title, (session, ack)) in &records.renames {
         let given = given.get(title).map(Vec::as_slice).unwrap_or_default();
         match (ack, given) {
             (_, [_, _, ..]) => findings.push(format!("a command ran twice: the title {title:?}")),
@@ -191,7 +191,7 @@ mod tests {
     fn n9_a_command_that_ran_twice_or_was_lost_is_found() {
         let renamed = |title: &str| json!({"event": "renamed", "title": title});
         let log = stored(vec![renamed("once"), renamed("twice"), renamed("twice"), renamed("no")]);
-        let mut book = Book::default();
+        let mut records = LedgerRecords::default();
         let given = [
             ("once", "s", Ack::Done),
             ("twice", "s", Ack::Unknown),
@@ -200,10 +200,10 @@ mod tests {
             ("unknown", "s", Ack::Unknown),
         ];
         for (title, session, ack) in given {
-            book.renames.insert(title.to_owned(), (session.to_owned(), ack));
+            records.renames.insert(title.to_owned(), (session.to_owned(), ack));
         }
         let mut findings = Vec::new();
-        renames(&book, &log, &mut findings);
+        renames(&records, &log, &mut findings);
         let expected = [
             "lost: the title \"lost\"",
             "refused and given: \"no\"",
@@ -215,11 +215,11 @@ mod tests {
     #[test]
     fn n9_a_prompt_that_was_refused_in_the_log_is_not_lost() {
         let log = stored(vec![json!({"event": "prompt_refused", "prompt": "n1n a", "why": "w"})]);
-        let mut book = Book::default();
-        book.prompts.insert("n1n a".to_owned(), Prompt::unchanged(Ack::Done, None));
-        book.prompts.insert("n2n b".to_owned(), Prompt::unchanged(Ack::Done, None));
-        forget_refused(&mut book, &log);
-        let acks: Vec<Ack> = book.prompts.values().map(|prompt| prompt.ack).collect();
+        let mut records = LedgerRecords::default();
+        records.prompts.insert("n1n a".to_owned(), Prompt::unchanged(Ack::Done, None));
+        records.prompts.insert("n2n b".to_owned(), Prompt::unchanged(Ack::Done, None));
+        forget_refused(&mut records, &log);
+        let acks: Vec<Ack> = records.prompts.values().map(|prompt| prompt.ack).collect();
         assert_eq!(acks, [Ack::Refused, Ack::Done]);
     }
 }

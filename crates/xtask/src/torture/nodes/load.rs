@@ -11,7 +11,7 @@ use convoke_testkit::bench::random::Random;
 use serde_json::{Value, json};
 
 use super::super::clients::text_of;
-use super::super::http::{Answer, Door, News, Outcome};
+use super::super::http::{Answer, Endpoint, Outcome, StreamItem};
 use super::super::machine::Machine;
 use super::super::{Options, Verdict};
 use super::Nodes;
@@ -30,12 +30,12 @@ const WARM_UP: usize = 3;
 /// Runs rounds of prompts from node to node, followed on a third one, until the time is over.
 pub(in super::super) fn load(program: &Path, agent: &Path, options: &Options) -> Result<Verdict> {
     let nodes = Nodes::start(program, agent, options, "")?;
-    let doors = nodes.machines.iter().map(Machine::door).collect::<Option<Vec<_>>>();
-    let doors = doors.context("a node does not say where it is")?;
+    let endpoints = nodes.machines.iter().map(Machine::endpoint).collect::<Option<Vec<_>>>();
+    let endpoints = endpoints.context("a node does not say where it is")?;
     let begun = Instant::now();
     let sessions: Vec<Vec<String>> = thread::scope(|scope| {
-        let begin = |(door, machine)| scope.spawn(move || begin_sessions(door, machine));
-        let begun: Vec<_> = doors.iter().zip(&nodes.machines).map(begin).collect();
+        let begin = |(endpoint, machine)| scope.spawn(move || begin_sessions(endpoint, machine));
+        let begun: Vec<_> = endpoints.iter().zip(&nodes.machines).map(begin).collect();
         begun.into_iter().map(|thread| thread.join().unwrap_or_default()).collect()
     });
     let count: usize = sessions.iter().map(Vec::len).sum();
@@ -51,7 +51,7 @@ pub(in super::super) fn load(program: &Path, agent: &Path, options: &Options) ->
         if rounds == WARM_UP {
             warm = sizes(&nodes);
         }
-        for outcome in round(&doors, &sessions, rounds, options.seed) {
+        for outcome in round(&endpoints, &sessions, rounds, options.seed) {
             match outcome {
                 Ok(arrival) => arrivals.push(arrival),
                 Err(finding) => findings.push(finding),
@@ -85,12 +85,12 @@ pub(in super::super) fn load(program: &Path, agent: &Path, options: &Options) ->
 }
 
 /// Begins the sessions of a node.
-fn begin_sessions(door: &Door, machine: &Machine) -> Vec<String> {
+fn begin_sessions(endpoint: &Endpoint, machine: &Machine) -> Vec<String> {
     let Some(path) = machine.projects().into_iter().next() else { return Vec::new() };
-    let outcome = door.call("POST", "/api/repos", Some(&json!({"path": path})));
+    let outcome = endpoint.call("POST", "/api/repos", Some(&json!({"path": path})));
     let Outcome::Answered(Answer { body, .. }) = outcome else { return Vec::new() };
     let new = json!({"repoId": text_of(&body, "id"), "agent": "wild"});
-    let begin = |_| match door.call("POST", "/api/sessions", Some(&new)) {
+    let begin = |_| match endpoint.call("POST", "/api/sessions", Some(&new)) {
         Outcome::Answered(Answer { status: 201, body }) => Some(text_of(&body, "id")),
         Outcome::Answered(_) | Outcome::Unknown | Outcome::NotSent => None,
     };
@@ -99,18 +99,19 @@ fn begin_sessions(door: &Door, machine: &Machine) -> Vec<String> {
 
 /// A prompt for a session of each node, from the next node, followed on the one after that.
 fn round(
-    doors: &[Door],
+    endpoints: &[Endpoint],
     sessions: &[Vec<String>],
     number: usize,
     seed: u64,
 ) -> Vec<Result<Duration, String>> {
-    let door = |at: usize| doors.get(at % doors.len().max(1));
+    let endpoint = |at: usize| endpoints.get(at % endpoints.len().max(1));
     thread::scope(|scope| {
         let mut running = Vec::new();
         for (at, sessions) in sessions.iter().enumerate() {
-            let mut random = Random::new(seed + (number * doors.len() + at) as u64);
+            let mut random = Random::new(seed + (number * endpoints.len() + at) as u64);
             let session = sessions.get(random.below(sessions.len().max(1) as u64) as usize);
-            let (Some(session), Some(asker), Some(watcher)) = (session, door(at + 1), door(at + 2))
+            let (Some(session), Some(asker), Some(watcher)) =
+                (session, endpoint(at + 1), endpoint(at + 2))
             else {
                 continue;
             };
@@ -124,7 +125,12 @@ fn round(
     })
 }
 
-fn follow(asker: &Door, watcher: &Door, session: &str, text: &str) -> Result<Duration, String> {
+fn follow(
+    asker: &Endpoint,
+    watcher: &Endpoint,
+    session: &str,
+    text: &str,
+) -> Result<Duration, String> {
     let lost = |why: &str| format!("{text:?} in {session}: {why}");
     let mut events = watcher.follow(session, None).map_err(|error| lost(&error.to_string()))?;
     let sent = Instant::now();
@@ -135,14 +141,14 @@ fn follow(asker: &Door, watcher: &Door, session: &str, text: &str) -> Result<Dur
     };
     while sent.elapsed() < ARRIVAL_MAX {
         match events.next() {
-            News::Event(event) => {
+            StreamItem::Event(event) => {
                 let said = event.data.pointer("/content/text").and_then(Value::as_str);
                 if said == Some(text) {
                     return Ok(sent.elapsed());
                 }
             }
-            News::Quiet => {}
-            News::Over => return Err(lost("the watcher was cut off")),
+            StreamItem::Quiet => {}
+            StreamItem::Over => return Err(lost("the watcher was cut off")),
         }
     }
     Err(lost("the watcher was not told"))

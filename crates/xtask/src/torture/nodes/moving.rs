@@ -52,15 +52,15 @@ pub(super) fn move_sessions(
     ));
     // Any node may be asked, except one that is suspended.
     let asked = others.get(random.below(others.len().max(1) as u64) as usize).copied();
-    let door = asked.and_then(|asked| nodes.machines.get(asked)).and_then(Machine::door);
-    let Some(door) = door else { return Ok(Made::No) };
+    let endpoint = asked.and_then(|asked| nodes.machines.get(asked)).and_then(Machine::endpoint);
+    let Some(endpoint) = endpoint else { return Ok(Made::No) };
     let mut made = Made::No;
     for session in sessions.unwrap_or_default().split(' ').filter(|id| !id.is_empty()) {
         let body = match from {
             From::Running => json!({"to": format!("node-{to}"), "project": project, "stop": true}),
             From::Away => json!({"to": format!("node-{to}"), "project": project, "fromAway": true}),
         };
-        match door.call("POST", &format!("/api/sessions/{session}/move"), Some(&body)) {
+        match endpoint.call("POST", &format!("/api/sessions/{session}/move"), Some(&body)) {
             Outcome::Answered(Answer { status: 200, .. }) => made = Made::Yes,
             Outcome::Answered(Answer { status: 500, body }) => {
                 ledger.complain(format!("a move of {session} to node-{to} is answered {body}"));

@@ -54,7 +54,7 @@ impl Proxy {
     }
 
     /// Passes connections on again.
-    pub(super) fn mend(&self) {
+    pub(super) fn reconnect(&self) {
         self.passage.is_cut.store(false, Ordering::SeqCst);
     }
 }

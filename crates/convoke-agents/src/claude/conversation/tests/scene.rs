@@ -49,11 +49,11 @@ impl Scene {
         }
         let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
         match word {
-            "greet" => self.conversation.greet(),
+            "greet" => self.conversation.initialize(),
             "leave" => self.conversation.leave(),
             _ => {
                 let order = self.order(word, rest);
-                self.conversation.obey(order)
+                self.conversation.handle_order(order)
             }
         }
     }
@@ -65,7 +65,7 @@ impl Scene {
                 Order::Prompt {
                     turn: Seq::new(self.turns),
                     text: rest.to_owned(),
-                    enclosed: Vec::new(),
+                    attachments: Vec::new(),
                 }
             }
             "cancel" => Order::Cancel,

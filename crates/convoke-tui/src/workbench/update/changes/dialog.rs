@@ -9,7 +9,7 @@ use crate::editor::Editor;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::changes::{Call, Commented, Dialog};
-use crate::workbench::model::{Asked, Model};
+use crate::workbench::model::{Model, Sent};
 use crate::workbench::update::session;
 
 /// Shows the turns whose changes can be selected.
@@ -215,7 +215,7 @@ fn insert(comments: &mut Vec<GivenComment>, comment: GivenComment) {
 fn send(model: &mut Model) {
     let Some(id) = shown(model).map(|changes| changes.id) else { return };
     let review = model.reviews.get(&id).cloned().unwrap_or_default();
-    if session::send_review(model, id, review) == Asked::Yes {
+    if session::send_review(model, id, review) == Sent::Yes {
         model.reviews.remove(&id);
         model.overlay = None;
         model.notify("Sent the review.");

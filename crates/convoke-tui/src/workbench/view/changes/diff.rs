@@ -9,7 +9,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use super::counts;
 use crate::palette::Palette;
 use crate::picture::{Picture, Strip, Target};
-use crate::text::paper::head;
+use crate::text::line_buffer::head;
 use crate::text::{clean, wrap};
 use crate::workbench::changes::{Changes, DiffRow, Loaded, OpenDiff, Pane};
 use crate::workbench::model::Model;

@@ -12,7 +12,7 @@ use crate::row;
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct AppliedMigration {
     pub(super) version: u32,
     pub(super) name: String,
     pub(super) checksum: String,
@@ -52,12 +52,12 @@ impl Owner {
 }
 
 /// Reads the table, first migration to last.
-pub(super) fn read(db: Db<'_>) -> SqlResult<Vec<Entry>> {
+pub(super) fn read(db: Db<'_>) -> SqlResult<Vec<AppliedMigration>> {
     let mut statement = db.prepare_cached(
         "SELECT version, name, checksum, applied_at FROM schema_migrations ORDER BY version",
     )?;
     let entries = statement.query_map(params![], |row| {
-        Ok(Entry {
+        Ok(AppliedMigration {
             version: row.get(0)?,
             name: row.get(1)?,
             checksum: row.get(2)?,
@@ -68,7 +68,7 @@ pub(super) fn read(db: Db<'_>) -> SqlResult<Vec<Entry>> {
 }
 
 /// Reads the table; creates it, and marks the database as Convoke's, if there is none.
-pub(super) fn open(db: Db<'_>) -> SqlResult<Vec<Entry>> {
+pub(super) fn open(db: Db<'_>) -> SqlResult<Vec<AppliedMigration>> {
     // In the same transaction as the first migration, so that a crash leaves all of it or nothing.
     if Owner::of(db)? == Owner::None {
         match db {
@@ -96,7 +96,7 @@ pub(super) fn open(db: Db<'_>) -> SqlResult<Vec<Entry>> {
 }
 
 /// Records an applied migration.
-pub(super) fn enter(db: Db<'_>, step: &Step, now: Timestamp) -> SqlResult<()> {
+pub(super) fn insert(db: Db<'_>, step: &Step, now: Timestamp) -> SqlResult<()> {
     db.prepare_cached(
         "INSERT INTO schema_migrations (version, name, checksum, applied_at)
          VALUES (?1, ?2, ?3, ?4)",
@@ -106,19 +106,19 @@ pub(super) fn enter(db: Db<'_>, step: &Step, now: Timestamp) -> SqlResult<()> {
 }
 
 /// Deletes the record of a migration; returns when it had been applied, if it had.
-pub(super) fn strike(db: Db<'_>, step: &Step) -> SqlResult<Option<Timestamp>> {
+pub(super) fn delete(db: Db<'_>, step: &Step) -> SqlResult<Option<Timestamp>> {
     db.prepare_cached("DELETE FROM schema_migrations WHERE version = ?1 RETURNING applied_at")?
         .query_row([step.version], |row| row::timestamp(row, 0))
         .optional()
 }
 
 /// Fails unless the recorded migrations are the first ones of this program.
-pub(super) fn verify(path: &Path, steps: &[Step], book: &[Entry]) -> Result<()> {
+pub(super) fn verify(path: &Path, steps: &[Step], applied: &[AppliedMigration]) -> Result<()> {
     let known = steps.last().map_or(0, |step| step.version);
-    if let Some(newest) = book.last().filter(|entry| entry.version > known) {
+    if let Some(newest) = applied.last().filter(|entry| entry.version > known) {
         return Err(Error::Newer { path: path.to_owned(), found: newest.version, known });
     }
-    let changed = book.iter().zip(steps).find(|(entry, step)| {
+    let changed = applied.iter().zip(steps).find(|(entry, step)| {
         (entry.version, &*entry.name, &entry.checksum)
             != (step.version, step.name, &step.checksum())
     });

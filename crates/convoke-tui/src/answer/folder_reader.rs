@@ -8,17 +8,17 @@ use convoke_files::questions::{Follower, Listing, Questions, Status};
 use convoke_files::{Error, Result};
 
 use crate::answer::message::{Damaged, Found};
-use crate::sheet::{Asked, Asker, Ending};
+use crate::sheet::{Asker, Ending, OpenRequest};
 
 /// Reads the folder and caches its questions.
-pub(crate) struct Scout {
+pub(crate) struct FolderReader {
     questions: Questions,
     follower: Follower,
     /// The questions that can be answered. They do not change, so they are read once.
-    open: HashMap<RequestId, Asked>,
+    open: HashMap<RequestId, OpenRequest>,
 }
 
-impl Scout {
+impl FolderReader {
     pub(crate) fn new(questions: Questions) -> Self {
         let follower = questions.follow();
         Self { questions, follower, open: HashMap::new() }
@@ -30,13 +30,13 @@ impl Scout {
     }
 
     /// Looks through the folder. Blocks on the disk.
-    pub(crate) fn look(&mut self) -> Result<Found> {
+    pub(crate) fn read(&mut self) -> Result<Found> {
         let listing = self.follower.list()?;
         let mut found = Found::default();
         let mut endings = HashMap::new();
         for entry in &listing.entries {
             match standing(entry.status) {
-                Standing::Open(asker) => self.meet(entry.id, asker, &mut found.damaged),
+                Standing::Open(asker) => self.add_open(entry.id, asker, &mut found.damaged),
                 Standing::Ended(ending) => {
                     endings.insert(entry.id, ending);
                 }
@@ -61,7 +61,7 @@ impl Scout {
     }
 
     /// Adds a question that can be answered, reading it the first time.
-    fn meet(&mut self, id: RequestId, asker: Asker, damaged: &mut Vec<Damaged>) {
+    fn add_open(&mut self, id: RequestId, asker: Asker, damaged: &mut Vec<Damaged>) {
         if let Some(known) = self.open.get_mut(&id) {
             known.asker = asker;
             return;
@@ -70,7 +70,7 @@ impl Scout {
             Ok(set) if set.request.questions.is_empty() => "there is no question in it".to_owned(),
             Ok(set) => {
                 let request = set.request;
-                let asked = Asked {
+                let asked = OpenRequest {
                     id,
                     asked_by: request.asked_by,
                     working_directory: request.working_directory,

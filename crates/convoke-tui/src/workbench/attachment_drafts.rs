@@ -19,7 +19,7 @@ const MATCHES: u32 = 8;
 
 /// The attachments of the prompts that are being written.
 #[derive(Debug, Default)]
-pub(crate) struct Enclosing {
+pub(crate) struct AttachmentDrafts {
     /// The files that match the mention at the cursor.
     matches: Option<Matches>,
     /// The files that were completed: an `@` before any other word is just text.
@@ -69,29 +69,31 @@ impl Model {
             mention::at(editor.text(), editor.cursor()).map(|(_, letters)| letters.to_owned())
         });
         let Some((query, project)) = query.zip(self.project_written_in()) else {
-            self.enclosing.matches = None;
+            self.attachment_drafts.matches = None;
             return;
         };
-        if self.enclosing.matches.as_ref().is_some_and(|matches| matches.query == query)
+        if self.attachment_drafts.matches.as_ref().is_some_and(|matches| matches.query == query)
             || self.link != Link::Up
         {
             return;
         }
-        self.enclosing.matches = Some(Matches { query: query.clone(), files: None });
+        self.attachment_drafts.matches = Some(Matches { query: query.clone(), files: None });
         let (project_id, limit) = (project.to_string(), Some(MATCHES));
         self.send(InFlight::CompleteFile, ClientFrame::FileComplete { project_id, query, limit });
     }
 
     /// The files that match, if they are still wanted.
     pub(crate) fn take_matches(&mut self, asked: &str, files: Vec<String>) {
-        if let Some(matches) = self.enclosing.matches.as_mut().filter(|it| it.query == asked) {
+        if let Some(matches) =
+            self.attachment_drafts.matches.as_mut().filter(|it| it.query == asked)
+        {
             matches.files = Some(files);
         }
     }
 
     /// The files that can be completed to now, best first.
     pub(crate) fn matching_files(&self) -> &[String] {
-        let matches = self.enclosing.matches.as_ref().and_then(|it| it.files.as_deref());
+        let matches = self.attachment_drafts.matches.as_ref().and_then(|it| it.files.as_deref());
         matches.unwrap_or_default()
     }
 
@@ -126,7 +128,7 @@ impl Model {
     /// Replaces the mention by the best match; returns false if there is none.
     pub(crate) fn complete_mention(&mut self) -> bool {
         let Some(file) = self.matching_files().first().cloned() else { return false };
-        self.enclosing.matches = None;
+        self.attachment_drafts.matches = None;
         let is_folder = file.ends_with('/');
         let editor = match self.focus {
             Focus::Composer => Some(&mut self.home.composer.text),
@@ -139,7 +141,7 @@ impl Model {
         // After a folder, one of its files may follow.
         let after = if is_folder { "" } else { " " };
         editor.replace_back_to(start, &format!("@{file}{after}"));
-        self.enclosing.mentioned.insert(file);
+        self.attachment_drafts.mentioned.insert(file);
         true
     }
 
@@ -149,7 +151,7 @@ impl Model {
         let is_mentioned = |file: &&String| {
             mentioned.iter().any(|it| it.trim_end_matches('/') == file.trim_end_matches('/'))
         };
-        self.enclosing.mentioned.iter().filter(is_mentioned).cloned().collect()
+        self.attachment_drafts.mentioned.iter().filter(is_mentioned).cloned().collect()
     }
 
     /// Attaches a pasted path of a file, as terminals paste dropped files.
@@ -167,31 +169,31 @@ impl Model {
     /// A file was stored, to be attached.
     pub(crate) fn attached(&mut self, to: Option<SessionId>, stored: StoredAttachment) {
         self.notify(format!("Attached {}; alt-d removes it.", stored.name));
-        self.enclosing.attached.entry(to).or_default().push(stored.into());
+        self.attachment_drafts.attached.entry(to).or_default().push(stored.into());
     }
 
     /// The names of the attachments of the current draft.
     pub(crate) fn attached_names(&self) -> Vec<&str> {
-        let attached = self.enclosing.attached.get(&self.written_to());
+        let attached = self.attachment_drafts.attached.get(&self.written_to());
         attached.into_iter().flatten().map(|it| it.name.as_str()).collect()
     }
 
     /// Removes the last attachment of the current draft.
     pub(crate) fn detach(&mut self) {
         let to = self.written_to();
-        if let Some(gone) = self.enclosing.attached.get_mut(&to).and_then(Vec::pop) {
+        if let Some(gone) = self.attachment_drafts.attached.get_mut(&to).and_then(Vec::pop) {
             self.notify(format!("Removed {}.", gone.name));
         }
     }
 
     /// The attachments of a prompt that is about to be sent.
     pub(crate) fn attachments_of(&self, to: Option<SessionId>) -> Vec<GivenAttachment> {
-        self.enclosing.attached.get(&to).cloned().unwrap_or_default()
+        self.attachment_drafts.attached.get(&to).cloned().unwrap_or_default()
     }
 
     /// Removes the attachments of a prompt that was sent.
     pub(crate) fn sent_attachments(&mut self, to: Option<SessionId>) {
-        self.enclosing.attached.remove(&to);
-        self.enclosing.matches = None;
+        self.attachment_drafts.attached.remove(&to);
+        self.attachment_drafts.matches = None;
     }
 }

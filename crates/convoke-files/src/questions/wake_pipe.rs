@@ -16,14 +16,14 @@ use tokio::net::unix::pipe::Receiver;
 const SUFFIX: &str = ".bell";
 
 /// A named pipe by which a waiter is woken. Deleted with it.
-pub(super) struct Bell {
+pub(super) struct WakePipe {
     pipe: Receiver,
     _path: TempPath,
 }
 
-impl Bell {
+impl WakePipe {
     /// Puts a pipe into the folder of a session.
-    pub(super) fn hang(folder: &Path) -> io::Result<Self> {
+    pub(super) fn create(folder: &Path) -> io::Result<Self> {
         let make = |path: &Path| {
             rustix::fs::mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR)?;
             // Open for writing as well, so that the pipe does not read as ended between two writers.
@@ -35,7 +35,7 @@ impl Bell {
     }
 
     /// Waits until the pipe is written to.
-    pub(super) async fn rung(&self) {
+    pub(super) async fn woken(&self) {
         let mut byte = [0; 16];
         // If the pipe cannot be read, its waiter is not woken, and polls.
         if self.pipe.readable().await.is_err() {
@@ -46,12 +46,12 @@ impl Bell {
 }
 
 /// Wakes the waiters of a session that have no inotify watch.
-pub(super) fn ring(folder: &Path) {
+pub(super) fn wake(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        let is_bell = entry.file_name().to_string_lossy().ends_with(SUFFIX)
+        let is_wake_pipe = entry.file_name().to_string_lossy().ends_with(SUFFIX)
             && entry.file_type().is_ok_and(|kind| kind.is_fifo());
-        if !is_bell {
+        if !is_wake_pipe {
             continue;
         }
         let path = entry.path();
@@ -86,10 +86,10 @@ mod tests {
     async fn q11_a_waiter_without_a_watch_is_woken_by_its_pipe() {
         let folder = tempfile::tempdir().unwrap();
         let (first, second) =
-            (Bell::hang(folder.path()).unwrap(), Bell::hang(folder.path()).unwrap());
-        ring(folder.path());
-        first.rung().await;
-        second.rung().await;
+            (WakePipe::create(folder.path()).unwrap(), WakePipe::create(folder.path()).unwrap());
+        wake(folder.path());
+        first.woken().await;
+        second.woken().await;
         drop((first, second));
         assert_eq!(names(folder.path()), 0);
     }
@@ -97,10 +97,10 @@ mod tests {
     #[tokio::test]
     async fn the_pipe_of_a_killed_waiter_is_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let Bell { pipe, _path: path } = Bell::hang(folder.path()).unwrap();
+        let WakePipe { pipe, _path: path } = WakePipe::create(folder.path()).unwrap();
         let kept = path.keep().unwrap();
         drop(pipe);
-        ring(folder.path());
+        wake(folder.path());
         assert!(!kept.exists());
     }
 }

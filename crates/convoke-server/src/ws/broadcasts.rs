@@ -14,7 +14,7 @@ const BACKLOG: usize = 1024;
 
 /// A broadcast to every socket.
 #[derive(Debug, Clone)]
-pub(super) enum Item {
+pub(super) enum Broadcast {
     /// This frame.
     Frame(Utf8Bytes),
     /// Some changes were lost, so clients must list everything again.
@@ -23,20 +23,20 @@ pub(super) enum Item {
 
 /// Sends broadcasts to every socket.
 #[derive(Clone)]
-pub(crate) struct News {
-    items: broadcast::Sender<Item>,
+pub(crate) struct Broadcasts {
+    items: broadcast::Sender<Broadcast>,
 }
 
-impl News {
+impl Broadcasts {
     /// Follows the engine until it stops.
     pub(crate) fn start(engine: &Engine) -> Self {
-        let news = Self { items: broadcast::Sender::new(BACKLOG) };
-        let (sender, changes) = (news.clone(), engine.follow());
+        let broadcasts = Self { items: broadcast::Sender::new(BACKLOG) };
+        let (sender, changes) = (broadcasts.clone(), engine.follow());
         tokio::spawn(async move { sender.follow(changes).await });
-        news
+        broadcasts
     }
 
-    pub(super) fn listen(&self) -> broadcast::Receiver<Item> {
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<Broadcast> {
         self.items.subscribe()
     }
 
@@ -46,7 +46,7 @@ impl News {
                 Ok(change) => self.announce(change),
                 Err(broadcast::error::RecvError::Lagged(_)) => {
                     // Without sockets there is no receiver.
-                    self.items.send(Item::Lost).ok();
+                    self.items.send(Broadcast::Lost).ok();
                 }
                 Err(broadcast::error::RecvError::Closed) => return,
             }
@@ -132,7 +132,7 @@ impl News {
     fn send(&self, frame: ServerFrame) {
         match Envelope::push(frame).to_text() {
             // Without sockets there is no receiver.
-            Ok(text) => drop(self.items.send(Item::Frame(text.into()))),
+            Ok(text) => drop(self.items.send(Broadcast::Frame(text.into()))),
             Err(error) => tracing::error!("a frame for every socket cannot be written: {error}"),
         }
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// A line that is no message.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Nonsense {
+pub(super) enum MalformedLine {
     #[error("Parse error: {0}")]
     NotJson(#[from] serde_json::Error),
     #[error("Parse error: not UTF-8")]
@@ -15,7 +15,7 @@ pub(super) enum Nonsense {
     Long { bytes_max: usize },
 }
 
-impl Nonsense {
+impl MalformedLine {
     /// Classifies JSON that is not a message.
     pub(super) fn of(line: &[u8], error: serde_json::Error) -> Self {
         if !error.is_data() {

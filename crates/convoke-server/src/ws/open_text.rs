@@ -13,7 +13,7 @@ use crate::markdown::{Renderer, Stream, Tail, terminal};
 const AT_ONCE: usize = 4;
 
 /// The open text of one subscription.
-pub(super) struct Words {
+pub(super) struct OpenText {
     render: Render,
     open: Option<Open>,
 }
@@ -47,7 +47,7 @@ pub(super) enum When {
     Soon,
 }
 
-impl Words {
+impl OpenText {
     pub(super) const fn new(render: Render) -> Self {
         Self { render, open: None }
     }
@@ -117,7 +117,7 @@ impl Words {
     }
 
     /// Drops held-back text of an entry that is sent as a whole.
-    pub(super) fn drop_those_of(&mut self, entry: &Entry) {
+    pub(super) fn drop_unsent(&mut self, entry: &Entry) {
         if let Some(open) = self.open.as_mut().filter(|open| open.entry_id == entry.entry_id) {
             open.unsent.clear();
         }

@@ -4,18 +4,18 @@ use std::path::PathBuf;
 
 /// An attachment of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Enclosure {
+pub struct PromptAttachment {
     /// Its name, or its path in the project.
     pub name: String,
     /// Where the agent can read it, inside of its sandbox.
     pub path: PathBuf,
     /// Its content.
-    pub content: Enclosed,
+    pub content: AttachmentContent,
 }
 
 /// The content of an attachment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Enclosed {
+pub enum AttachmentContent {
     /// An image, for agents that accept images.
     Image {
         /// Such as `image/png`.
@@ -58,7 +58,7 @@ pub enum Enclosed {
     },
 }
 
-impl Enclosure {
+impl PromptAttachment {
     /// Its file URI.
     pub(crate) fn uri(&self) -> String {
         let path = self.path.to_string_lossy();

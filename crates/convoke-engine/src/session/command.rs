@@ -8,7 +8,7 @@ use convoke_core::id::{MessageId, RequestId};
 use convoke_core::message::{Draft, Seq};
 use convoke_core::notice::{Notice, ProcessEvent};
 use convoke_core::process::Exit;
-use convoke_core::request::Request as Asked;
+use convoke_core::request::Request as HumanRequest;
 use convoke_core::session::{
     Change, Command, Decision, Effect, Refusal, Reply, Report, Session, Stamp, Summary,
 };
@@ -18,7 +18,7 @@ use convoke_core::update::{OpenMessages, UpdateStamp, Updates};
 use convoke_store::{HistoryMark, StoredSession, Sync};
 use tokio::time::Instant;
 
-use super::Carried;
+use super::CommandOutcome;
 use super::ruling::Ruled;
 use super::task::Task;
 use crate::error::{Error, Result};
@@ -27,7 +27,7 @@ use crate::sessions::Prompted;
 use crate::view::{
     AgentStatus, Change as EngineChange, Live, RunningTurn, SessionChange, SessionView,
 };
-use crate::watch::Arrival;
+use crate::watch::Broadcast;
 
 /// The delay before a failed write is retried. The agent is blocked meanwhile.
 const RETRY: Duration = Duration::from_millis(500);
@@ -53,7 +53,7 @@ impl Attempts {
 }
 
 /// What is decided and not committed yet.
-pub(super) struct Undone {
+pub(super) struct Uncommitted {
     pub(super) session: Session,
     pub(super) open: OpenMessages,
     changes: Vec<Change>,
@@ -110,49 +110,50 @@ impl Priority {
 
 impl Task {
     /// Handles a command whose caller waits for the answer.
-    pub(super) async fn carry(&mut self, command: Command) -> Result<Carried> {
+    pub(super) async fn handle_command(&mut self, command: Command) -> Result<CommandOutcome> {
         let prompt =
             if let Command::Prompt { stamp, .. } = &command { Some(stamp.id) } else { None };
         if prompt.is_some() {
             self.check_session_quota().await?;
         }
-        let mut undone = self.undone();
+        let mut uncommitted = self.uncommitted();
         let priority = Priority::of(&command);
-        let decision = undone.session.handle(command).map_err(|refusal| self.explain(refusal))?;
-        self.decided(&mut undone, decision);
+        let decision =
+            uncommitted.session.handle(command).map_err(|refusal| self.explain(refusal))?;
+        self.decided(&mut uncommitted, decision);
         let effects = match priority {
             Priority::Decision => {
-                while let Err(error) = self.store(&undone).await {
+                while let Err(error) = self.store(&uncommitted).await {
                     make_room(&self.shared.reserve, error)?;
                 }
-                self.done(undone)
+                self.apply_committed(uncommitted)
             }
-            Priority::Ordinary => self.commit(undone).await?,
+            Priority::Ordinary => self.commit(uncommitted).await?,
         };
         let prompt = prompt.map(|id| self.prompted(id));
         if prompt.is_some() {
             self.shared.counted.prompts.fetch_add(1, Ordering::Relaxed);
         }
         self.carry_out(effects).await;
-        Ok(Carried { view: self.view(), prompt })
+        Ok(CommandOutcome { view: self.view(), prompt })
     }
 
     /// Handles the first commands on a new machine; their commit completes the move.
-    pub(super) async fn carry_arrival(&mut self, commands: Vec<Command>) -> Result<()> {
-        let mut undone = self.undone();
+    pub(super) async fn handle_arrival(&mut self, commands: Vec<Command>) -> Result<()> {
+        let mut uncommitted = self.uncommitted();
         for command in commands {
             let decision =
-                undone.session.handle(command).map_err(|refusal| self.explain(refusal))?;
-            self.decided(&mut undone, decision);
+                uncommitted.session.handle(command).map_err(|refusal| self.explain(refusal))?;
+            self.decided(&mut uncommitted, decision);
         }
-        undone.move_end = MoveEnd::Complete;
-        let effects = self.commit(undone).await?;
+        uncommitted.move_end = MoveEnd::Complete;
+        let effects = self.commit(uncommitted).await?;
         self.carry_out(effects).await;
         Ok(())
     }
 
     /// Handles reports of the agent. No caller could retry them, so a failed write is retried here.
-    pub(super) async fn hear(&mut self, reports: Vec<Report>) {
+    pub(super) async fn handle_reports(&mut self, reports: Vec<Report>) {
         let held = std::mem::take(&mut self.progress.held);
         let reports = [held, reports].concat();
         if reports.iter().any(|report| matches!(report, Report::Exited(_))) {
@@ -163,13 +164,13 @@ impl Task {
         // The effects of one report are carried out before the next report is handled: a turn that
         // begins, for example, is not the turn in which an earlier process exited.
         while reports.len() > 0 && self.broken.is_none() {
-            self.hear_some(&mut reports).await;
+            self.handle_reports_until_effects(&mut reports).await;
         }
     }
 
     /// Handles reports up to the first that has effects.
-    async fn hear_some(&mut self, reports: &mut std::vec::IntoIter<Report>) {
-        let mut undone = self.undone();
+    async fn handle_reports_until_effects(&mut self, reports: &mut std::vec::IntoIter<Report>) {
+        let mut uncommitted = self.uncommitted();
         let mut refused = None;
         let mut used = Vec::new();
         let mut released = Vec::new();
@@ -183,12 +184,12 @@ impl Task {
                 (None, Ruled::default())
             };
             if matches!(report, Report::Stopped) {
-                self.tell_agent(AgentStatus::Exited);
+                self.publish_agent_status(AgentStatus::Exited);
             }
             let commands = if let Report::Exited(exit) = report {
-                self.exited(&undone.session, exit)
+                self.exited(&uncommitted.session, exit)
             } else if let Report::TurnEnded { turn, .. } = &report {
-                let abandoned = self.abandoned_by(&undone.session, *turn);
+                let abandoned = self.abandoned_by(&uncommitted.session, *turn);
                 let withdraw = |id: &RequestId| Command::Agent(Report::Withdrew(*id));
                 let withdrawn: Vec<Command> = abandoned.iter().map(withdraw).collect();
                 released.extend(abandoned);
@@ -197,8 +198,8 @@ impl Task {
                 vec![Command::Agent(report)]
             };
             for command in commands {
-                match undone.session.handle(command) {
-                    Ok(decision) => self.decided(&mut undone, decision),
+                match uncommitted.session.handle(command) {
+                    Ok(decision) => self.decided(&mut uncommitted, decision),
                     Err(refusal) => {
                         tracing::debug!(session.id = %self.id, "a report is refused: {refusal}");
                         // An asker that is refused must not wait for ever.
@@ -209,18 +210,18 @@ impl Task {
             let ruled = if refused.is_none() { ruled } else { Ruled::default() };
             used.extend(ruled.used);
             for command in ruled.commands {
-                match undone.session.handle(command) {
-                    Ok(decision) => self.decided(&mut undone, decision),
+                match uncommitted.session.handle(command) {
+                    Ok(decision) => self.decided(&mut uncommitted, decision),
                     Err(refusal) => {
                         tracing::warn!(session.id = %self.id, "a rule is not followed: {refusal}");
                     }
                 }
             }
-            if refused.is_some() || !undone.effects.is_empty() {
+            if refused.is_some() || !uncommitted.effects.is_empty() {
                 break;
             }
         }
-        let effects = self.commit_at_last(undone).await;
+        let effects = self.commit_at_last(uncommitted).await;
         for request in released {
             self.reply(request, Reply::Cancelled).await;
         }
@@ -239,17 +240,17 @@ impl Task {
         if session.running() != Some(turn) {
             return Vec::new();
         }
-        let is_waited_for = |request: &&Asked| {
-            matches!(request, Asked::Questions(_))
+        let is_waited_for = |request: &&HumanRequest| {
+            matches!(request, HumanRequest::Questions(_))
                 && self.askers.get(&request.id()).is_none_or(|asker| !asker.is_closed())
         };
-        session.pending().filter(is_waited_for).map(Asked::id).collect()
+        session.pending().filter(is_waited_for).map(HumanRequest::id).collect()
     }
 
     /// What follows from the exit of a process. A turn that was never sent to it does not end with
     /// it.
     fn exited(&mut self, session: &Session, exit: Exit) -> Vec<Command> {
-        self.tell_agent(AgentStatus::Exited);
+        self.publish_agent_status(AgentStatus::Exited);
         let given = self.given.take();
         if session.running().is_none() || session.running() == given {
             return vec![Command::Agent(Report::Exited(exit))];
@@ -259,8 +260,8 @@ impl Task {
         withdrawn.chain([gone]).map(Command::Agent).collect()
     }
 
-    pub(super) fn undone(&self) -> Undone {
-        Undone {
+    pub(super) fn uncommitted(&self) -> Uncommitted {
+        Uncommitted {
             session: self.session.clone(),
             open: self.open.clone(),
             changes: Vec::new(),
@@ -273,34 +274,34 @@ impl Task {
     }
 
     /// Applies the changes of a decision to the uncommitted state.
-    fn decided(&self, undone: &mut Undone, decision: Decision) {
+    fn decided(&self, uncommitted: &mut Uncommitted, decision: Decision) {
         for change in decision.changes {
-            self.change(undone, change, self.stamp());
+            self.change(uncommitted, change, self.stamp());
         }
-        undone.effects.extend(decision.effects);
+        uncommitted.effects.extend(decision.effects);
     }
 
     /// Applies one change, at this time or as soon after it as the order of timestamps allows.
-    pub(super) fn change(&self, undone: &mut Undone, change: Change, at: Timestamp) {
-        let at = at.max(undone.session.summary().updated_at);
+    pub(super) fn change(&self, uncommitted: &mut Uncommitted, change: Change, at: Timestamp) {
+        let at = at.max(uncommitted.session.summary().updated_at);
         if change.is_human() {
-            undone.sync = Sync::Now;
+            uncommitted.sync = Sync::Now;
         }
-        undone.session.apply(&change, at);
-        undone.changes.push(change.clone());
+        uncommitted.session.apply(&change, at);
+        uncommitted.changes.push(change.clone());
         if let Change::Seen | Change::Described { .. } = change {
             return;
         }
-        let summary = undone.session.summary();
+        let summary = uncommitted.session.summary();
         let stamp = UpdateStamp {
             session_id: self.id,
-            id: MessageId::from_random((self.shared.around.random)()),
+            id: MessageId::from_random((self.shared.host.random)()),
             seq: summary.last_seq,
             rev: summary.rev,
             at,
         };
-        match undone.open.apply(change, stamp) {
-            Some(update) => undone.updates.push(update),
+        match uncommitted.open.apply(change, stamp) {
+            Some(update) => uncommitted.updates.push(update),
             None => {
                 tracing::error!(session.id = %self.id, "a change of a message that is not open");
             }
@@ -309,7 +310,7 @@ impl Task {
 
     /// The id and time of a prompt that is sent now.
     pub(super) fn new_stamp(&self, id: Option<MessageId>) -> Stamp {
-        let id = id.unwrap_or_else(|| MessageId::from_random((self.shared.around.random)()));
+        let id = id.unwrap_or_else(|| MessageId::from_random((self.shared.host.random)()));
         Stamp { id, at: self.stamp() }
     }
 
@@ -321,21 +322,21 @@ impl Task {
     }
 
     /// Commits what was decided, and publishes it. On failure nothing has changed.
-    pub(super) async fn commit(&mut self, undone: Undone) -> Result<Vec<Effect>> {
-        self.store(&undone).await?;
-        Ok(self.done(undone))
+    pub(super) async fn commit(&mut self, uncommitted: Uncommitted) -> Result<Vec<Effect>> {
+        self.store(&uncommitted).await?;
+        Ok(self.apply_committed(uncommitted))
     }
 
     /// Commits what was decided, with retries; the agent is blocked meanwhile.
-    async fn commit_at_last(&mut self, undone: Undone) -> Vec<Effect> {
+    async fn commit_at_last(&mut self, uncommitted: Uncommitted) -> Vec<Effect> {
         let mut attempts = Attempts::begin();
-        while let Err(error) = self.store(&undone).await {
+        while let Err(error) = self.store(&uncommitted).await {
             tracing::error!(session.id = %self.id, "cannot store what an agent said: {error}");
             if !self.wait_to_retry(error, &mut attempts).await {
                 return Vec::new();
             }
         }
-        self.done(undone)
+        self.apply_committed(uncommitted)
     }
 
     /// Waits before a failed write is tried again. Returns `false` when it is not worth another try: the store and the
@@ -355,25 +356,26 @@ impl Task {
         true
     }
 
-    async fn store(&self, undone: &Undone) -> Result<()> {
-        let (updates, summary) = (undone.updates.as_slice(), undone.session.summary().clone());
-        if let Some(mark) = undone.mark.clone() {
+    async fn store(&self, uncommitted: &Uncommitted) -> Result<()> {
+        let (updates, summary) =
+            (uncommitted.updates.as_slice(), uncommitted.session.summary().clone());
+        if let Some(mark) = uncommitted.mark.clone() {
             return Ok(self.shared.store.record_history(self.id, updates, summary, mark).await?);
         }
-        if undone.move_end == MoveEnd::Complete {
+        if uncommitted.move_end == MoveEnd::Complete {
             return Ok(self.shared.store.record_arrival(self.id, updates, summary).await?);
         }
         if updates.is_empty() {
-            return match undone.changes.contains(&Change::Seen) {
+            return match uncommitted.changes.contains(&Change::Seen) {
                 true => Ok(self.shared.store.mark_seen(self.id, summary.work.seen_rev).await?),
                 false => Ok(()),
             };
         }
-        Ok(self.shared.store.record(self.id, updates, summary, undone.sync).await?)
+        Ok(self.shared.store.record(self.id, updates, summary, uncommitted.sync).await?)
     }
 
-    fn done(&mut self, undone: Undone) -> Vec<Effect> {
-        let Undone { session, open, changes, updates, effects, .. } = undone;
+    fn apply_committed(&mut self, uncommitted: Uncommitted) -> Vec<Effect> {
+        let Uncommitted { session, open, changes, updates, effects, .. } = uncommitted;
         if !changes.is_empty() {
             let before = std::mem::replace(&mut self.session, session);
             self.open = open;
@@ -404,7 +406,7 @@ impl Task {
         for update in updates {
             let rev = update.rev();
             // Without watchers there is no receiver.
-            self.published.send(Arrival::of(after, update)).ok();
+            self.published.send(Broadcast::of(after, update)).ok();
             after = rev;
         }
         let now = &self.stored.summary;
@@ -415,7 +417,8 @@ impl Task {
         if shown(before) != shown(now) || activity != self.session.activity() {
             let stored = StoredSession { summary: before.clone(), ..self.stored.clone() };
             let (before, now) = (SessionView { stored, activity }, self.view());
-            self.shared.tell(EngineChange::SessionChanged(Box::new(SessionChange { before, now })));
+            self.shared
+                .publish(EngineChange::SessionChanged(Box::new(SessionChange { before, now })));
         }
     }
 
@@ -433,10 +436,10 @@ impl Task {
         SessionView { stored: self.stored.clone(), activity: self.session.activity() }
     }
 
-    pub(super) fn tell_agent(&self, status: AgentStatus) {
+    pub(super) fn publish_agent_status(&self, status: AgentStatus) {
         let (agent, session) = (self.stored.agent.clone(), self.id);
         let agent_session = self.stored.agent_session_id.clone();
-        self.shared.tell(EngineChange::Agent { agent, session, agent_session, status });
+        self.shared.publish(EngineChange::Agent { agent, session, agent_session, status });
     }
 
     fn running(&self) -> Option<RunningTurn> {

@@ -11,7 +11,7 @@ use super::{Replied, Reply, names};
 use crate::app::App;
 use crate::view;
 use crate::ws::subscription::{Opening, Subscription};
-use crate::ws::{Render, history, words};
+use crate::ws::{Render, history, open_text};
 
 /// The default number of entries in a history or a page.
 const ENTRIES: u32 = 200;
@@ -59,7 +59,7 @@ async fn open_anew(
     let mut subscription =
         Subscription::new(Arc::clone(&app), session, watcher, None, options.render);
     subscription.continue_with(&newest.entries);
-    let entries = words::render_all(&app.renderer, newest.entries, options.render).await;
+    let entries = open_text::render_all(&app.renderer, newest.entries, options.render).await;
     // Clients also receive changes as broadcasts; this response must not be older than those.
     let session = view::session_item(app.engine.sessions().get(id).await?);
     let (session_id, uid, rev) = (session.id.clone(), session.uid, newest.rev);
@@ -97,7 +97,7 @@ async fn reopen(app: Arc<App>, session: SessionView, after: Rev, options: OpenOp
 pub(super) async fn page(app: &App, id: &str, before: Seq, render: Render, enough: u32) -> Replied {
     let session = app.engine.sessions().get(app.engine.sessions().find(id).await?).await?;
     let (entries, more) = history::page(&app.engine, session.stored.id, before, enough).await?;
-    let entries = words::render_all(&app.renderer, entries, render).await;
+    let entries = open_text::render_all(&app.renderer, entries, render).await;
     let (session_id, uid) = names(&session);
     Ok(ServerFrame::SessionPage { session_id, uid, entries, more }.into())
 }

@@ -1,4 +1,4 @@
-//! Collects lines that are no wider than the paper.
+//! Collects lines that are no wider than the available width.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -13,7 +13,7 @@ const EXCERPT_BYTES_MAX: usize = 64 * 1024;
 
 /// The collected lines.
 #[derive(Debug)]
-pub(crate) struct Paper {
+pub(crate) struct LineBuffer {
     pub(crate) width: usize,
     pub(crate) palette: Palette,
     pub(crate) lines: Vec<Line<'static>>,
@@ -28,7 +28,7 @@ pub(crate) enum Excerpt {
     Tail(usize),
 }
 
-impl Paper {
+impl LineBuffer {
     /// A blank one.
     pub(crate) const fn new(width: usize, palette: Palette) -> Self {
         Self { width, palette, lines: Vec::new() }

@@ -42,7 +42,7 @@ pub(super) struct Client {
 /// The result of a frame.
 pub(super) enum Reply {
     /// These responses.
-    Say(Vec<ServerFrame>),
+    Send(Vec<ServerFrame>),
     /// The session is followed from now on, after these responses.
     Follow(Box<Subscription>, Vec<ServerFrame>),
     /// The session is no longer followed.
@@ -51,20 +51,20 @@ pub(super) enum Reply {
 
 impl From<ServerFrame> for Reply {
     fn from(frame: ServerFrame) -> Self {
-        Self::Say(vec![frame])
+        Self::Send(vec![frame])
     }
 }
 
 type Replied = Result<Reply, Failure>;
 
 /// Executes a frame of another node's client.
-pub(crate) async fn carry_frame(
+pub(crate) async fn execute_frame(
     app: Arc<App>,
     frame: ClientFrame,
     by: Option<UserName>,
 ) -> Result<Vec<ServerFrame>, Failure> {
-    match carry_here(app, frame, None, by).await? {
-        Reply::Say(frames) => Ok(frames),
+    match execute_here(app, frame, None, by).await? {
+        Reply::Send(frames) => Ok(frames),
         Reply::Follow(..) | Reply::Leave(..) => {
             Err(Failure::invalid("a session is followed from its own node only"))
         }
@@ -72,29 +72,29 @@ pub(crate) async fn carry_frame(
 }
 
 /// Executes a frame here or on the node that it is for, if the client's role allows it.
-pub(super) async fn carry(
+pub(super) async fn execute(
     app: Arc<App>,
     frame: ClientFrame,
     request_id: Option<String>,
     client: Client,
 ) -> Replied {
     let actor = app.actor(&client.login, client.peer).await?.ok_or_else(signed_out)?;
-    let need = access::of_frame(&frame);
-    let about = if need.action.is_some() || actor.has_project_roles() {
+    let rule = access::of_frame(&frame);
+    let about = if rule.action.is_some() || actor.has_project_roles() {
         Subject::of_frame(&app, &frame).await?
     } else {
         Subject::default()
     };
-    actor.check(need, about.project)?;
+    actor.check(rule, about.project)?;
     let by = actor.name.clone();
     let reply = match nodes::forward_frame(&app, &frame, by.clone()).await? {
-        Some(frames) => Reply::Say(frames),
-        None => match carry_here(Arc::clone(&app), frame.clone(), request_id, by.clone()).await {
-            Err(it) if it.is_moved_away() => Reply::Say(follow(&app, &frame, by, it).await?),
+        Some(frames) => Reply::Send(frames),
+        None => match execute_here(Arc::clone(&app), frame.clone(), request_id, by.clone()).await {
+            Err(it) if it.is_moved_away() => Reply::Send(follow(&app, &frame, by, it).await?),
             carried => carried?,
         },
     };
-    if let Some(action) = need.action {
+    if let Some(action) = rule.action {
         app.record(actor, action, about);
     }
     Ok(reply)
@@ -107,7 +107,7 @@ fn signed_out() -> Failure {
 
 /// Executes a frame here.
 #[expect(clippy::too_many_lines, reason = "one arm per frame; each arm is a single call")]
-async fn carry_here(
+async fn execute_here(
     app: Arc<App>,
     frame: ClientFrame,
     request_id: Option<String>,

@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 
-use super::carry::{Client, Reply, carry};
+use super::execute::{Client, Reply, execute};
 use crate::app::App;
 use crate::failure::Failure;
 
@@ -16,19 +16,19 @@ use crate::failure::Failure;
 const REQUESTS_MAX: usize = 64;
 
 /// The result of a client's frame.
-pub(super) type Answered = Envelope<Result<Reply, Failure>>;
+pub(super) type FrameReply = Envelope<Result<Reply, Failure>>;
 
 /// The frames of a client that are not answered yet.
-pub(super) struct Asking {
+pub(super) struct PendingFrames {
     app: Arc<App>,
     client: Client,
-    running: FuturesUnordered<BoxFuture<'static, (Option<String>, Answered)>>,
+    running: FuturesUnordered<BoxFuture<'static, (Option<String>, FrameReply)>>,
     /// Sessions with a request in progress, as the client names them.
     busy: HashSet<String>,
     waiting: VecDeque<Envelope<ClientFrame>>,
 }
 
-impl Asking {
+impl PendingFrames {
     pub(super) fn new(app: Arc<App>, client: Client) -> Self {
         Self {
             app,
@@ -51,15 +51,15 @@ impl Asking {
     }
 
     /// The next result; pending for ever if no request is in progress.
-    pub(super) async fn next(&mut self) -> Answered {
-        let Some((about, answered)) = self.running.next().await else {
+    pub(super) async fn next(&mut self) -> FrameReply {
+        let Some((about, reply)) = self.running.next().await else {
             return std::future::pending().await;
         };
         if let Some(session) = about {
             self.busy.remove(&session);
         }
         self.start();
-        answered
+        reply
     }
 
     /// Starts every queued request that no other request of its session precedes.
@@ -80,7 +80,7 @@ impl Asking {
             let (app, client) = (Arc::clone(&self.app), self.client.clone());
             let answering = async move {
                 let Envelope { request_id, frame } = said;
-                let reply = carry(app, frame, request_id.clone(), client).await;
+                let reply = execute(app, frame, request_id.clone(), client).await;
                 (about, Envelope { request_id, frame: reply })
             };
             self.running.push(answering.boxed());
