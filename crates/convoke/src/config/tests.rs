@@ -65,6 +65,7 @@ fn q17_t10_r6_without_a_file_the_documented_defaults_hold() {
         Server {
             listen: 127.0.0.1:7717,
             allow_remote: false,
+            public_url: None,
         },
         Sessions {
             max_active: 5,
@@ -281,7 +282,7 @@ fn a_key_that_is_not_known_is_told_with_its_place() {
     [server]
     colour = 'red'
     → config.toml:2:1: unknown key `server.colour`
-      known are `listen`, `allow_remote`
+      known are `listen`, `allow_remote`, `public_url`
     server = 3
     → config.toml:1:10: `server`: expected a table, found a whole number
       start it with `[server]`
@@ -303,6 +304,7 @@ fn a_value_that_will_not_do_is_told_with_its_place() {
         "sessions.idle_timeout_minutes = nan",
         "server.allow_remote = 'yes'",
         "server.listen = 'localhost:7717'",
+        "server.public_url = 'https://me:secret@convoke.example.org/path'",
         "questions.dir = ''",
         "questions.dir = '~bob/q'",
         "questions.dir = \"a\\u0000b\"",
@@ -328,6 +330,9 @@ fn a_value_that_will_not_do_is_told_with_its_place() {
     server.listen = 'localhost:7717'
     → config.toml:1:17: `server.listen`: expected an IP address and a port, found `localhost:7717`
       where the daemon listens; port 0 picks a free one; by default `listen = "127.0.0.1:7717"`
+    server.public_url = 'https://me:secret@convoke.example.org/path'
+    → config.toml:1:21: `server.public_url`: expected http:// or https://, a host name and perhaps a port, without a path, found `https://me:secret@convoke.example.org/path`
+      where a proxy serves the page to other machines, such as "https://convoke.example.org"; its host is then accepted, and links for people lead there; by default `public_url = ""`
     questions.dir = ''
     → config.toml:1:17: `questions.dir`: expected a path, found an empty string
       the folder for questions to you, relative to the home; by default `dir = "questions"`
