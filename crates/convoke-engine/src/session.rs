@@ -101,7 +101,7 @@ impl Request {
     fn refuse(self, error: Error) {
         match self {
             Self::Command { reply, .. } | Self::Prompt { reply, .. } => {
-                drop(reply.send(Err(error)))
+                drop(reply.send(Err(error)));
             }
             Self::CompleteIfIdle { reply, .. } => drop(reply.send(Err(error))),
             Self::Ask { reply, .. } => drop(reply.send(Err(error))),

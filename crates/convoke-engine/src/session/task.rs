@@ -125,12 +125,8 @@ pub(super) async fn run(
             tracing::error!(session.id = %id, "a session cannot be restored: {error}");
             let interruption = was_interrupted.then(|| interruption_of(&error));
             refuse_all(&shared, id, requests, error);
-            return match interruption {
-                Some(interruption @ Interruption::Unstored { .. }) => Err(interruption),
-                Some(Interruption::Broken | Interruption::Ended | Interruption::Moved) | None => {
-                    Ok(())
-                }
-            };
+            let is_unstored = |it: &Interruption| matches!(it, Interruption::Unstored { .. });
+            return interruption.filter(is_unstored).map_or(Ok(()), Err);
         }
     };
     let (mut task, mut updates) = begun;

@@ -254,7 +254,7 @@ impl Survey {
                 self.take(record);
             }
             (1, Parsed::Other) => {
-                self.add_bad_line(1, "the metadata is missing before it".to_owned())
+                self.add_bad_line(1, "the metadata is missing before it".to_owned());
             }
             (_, Parsed::Other) => {}
             (_, Parsed::Cut(problem)) => return Some(Cut { number, offset, problem }),

@@ -241,16 +241,7 @@ impl Kind {
                 field(config).clone_from(&text.text);
                 Ok(json!(text.text))
             }
-            (Self::PageUrl { field }, Value::Text(text)) => {
-                let url = match text.text.as_str() {
-                    "" => None,
-                    given => Some(given.parse().map_err(|error: NotAPublicUrl| {
-                        Problem::new(format!("{error}, found `{given}`"))
-                    })?),
-                };
-                *field(config) = url;
-                Ok(json!(text.text))
-            }
+            (Self::PageUrl { field }, Value::Text(text)) => set_page_url(field(config), text),
             (Self::Database { field }, Value::Text(text)) => set_database(field(config), text),
             (Self::Interval { field, .. }, Value::Text(text)) => {
                 let interval = read_interval(&text.text);
@@ -305,6 +296,15 @@ pub(super) fn set_domains(
     };
     *domains = node.texts()?.into_iter().map(read).collect::<Result<_, _>>()?;
     Ok(json!(domains))
+}
+
+fn set_page_url(field: &mut Option<PublicUrl>, text: &Text) -> Result<serde_json::Value, Problem> {
+    let refuse = |error: NotAPublicUrl| Problem::new(format!("{error}, found `{}`", text.text));
+    *field = match text.text.as_str() {
+        "" => None,
+        url => Some(url.parse().map_err(refuse)?),
+    };
+    Ok(json!(text.text))
 }
 
 fn set_database(field: &mut String, text: &Text) -> Result<serde_json::Value, Problem> {

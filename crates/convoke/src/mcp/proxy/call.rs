@@ -63,7 +63,7 @@ impl DaemonConnection {
         let is_introduction = message.method.as_deref() == Some("initialize");
         if is_introduction {
             self.update_negotiated(|negotiated| {
-                negotiated.session = reply.header(SESSION).map(str::to_owned)
+                negotiated.session = reply.header(SESSION).map(str::to_owned);
             });
         }
         let mut answered = message.id.is_none();
