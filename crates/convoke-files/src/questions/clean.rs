@@ -8,7 +8,7 @@ use convoke_core::id::RequestId;
 use convoke_core::time::Timestamp;
 
 use super::settle::lock_path;
-use super::{Damage, Questions, REQUEST, Status};
+use super::{Damage, Questions, REQUEST, STATUS, Status};
 use crate::lock::Lock;
 use crate::{Error, Result};
 
@@ -26,7 +26,7 @@ pub struct Cleaned {
 /// Which old sessions a cleaning deletes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
-    /// Those that were answered or rejected; the human may still answer the others.
+    /// Those that were answered or rejected, or never completely asked; the human may still answer the others.
     Settled,
     /// All that no process waits for.
     All,
@@ -74,7 +74,9 @@ impl Questions {
         let is_settled = entry
             .as_ref()
             .is_some_and(|entry| matches!(entry.status, Status::Completed | Status::Rejected));
-        if which == Which::Settled && !is_settled {
+        // A process that was killed while it asked leaves a folder without a status: nobody can answer it.
+        let is_unfinished = !folder.join(STATUS).exists();
+        if which == Which::Settled && !is_settled && !is_unfinished {
             return Ok(CleanOutcome::Kept);
         }
         let is_pending = entry.is_some_and(|entry| entry.status == Status::Pending);

@@ -62,6 +62,22 @@ fn q13_q17_cleaning_by_itself_spares_what_the_human_may_still_answer() {
 }
 
 #[test]
+fn q13_what_a_killed_asker_left_is_deleted_when_it_is_old() {
+    let scene = Scene::new();
+    let (unfinished, pending) = (scene.ask(), scene.ask());
+    for file in ["request.json", "status.json"] {
+        fs::remove_file(scene.path(unfinished, file)).unwrap();
+    }
+    fs::write(scene.path(unfinished, ".half.tmp"), "").unwrap();
+    // The folder was made just now, whatever the clock of the questions says.
+    let young = scene.questions.clean(Which::Settled, DAY, at(0)).unwrap();
+    assert_eq!(young.deleted, []);
+    let cleaned = scene.questions.clean(Which::Settled, DAY, at(86_400 * 9_000)).unwrap();
+    assert_eq!(cleaned.deleted, [unfinished]);
+    assert!(scene.questions.folder(pending).exists());
+}
+
+#[test]
 fn q13_cleaning_goes_on_past_a_session_that_fails() {
     let scene = Scene::new();
     let (bad, good) = (scene.ask(), scene.ask());

@@ -93,11 +93,20 @@ fn walk(folder: &Path, findings: &mut Vec<String>) {
         let (path, name) = (entry.path(), entry.file_name());
         let name = name.to_string_lossy();
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            walk(&path, findings);
+            if !is_unfinished_question(&path) {
+                walk(&path, findings);
+            }
         } else if name.ends_with(".tmp") || (name.ends_with(".lock") && !stays(&path, &name)) {
             findings.push(format!("left behind: {}", path.display()));
         }
     }
+}
+
+/// Whether this is the folder of a question whose asker was killed before it had asked; cleaning deletes it when it is
+/// old.
+fn is_unfinished_question(folder: &Path) -> bool {
+    let is_question = folder.parent().and_then(Path::file_name).is_some_and(|it| it == "questions");
+    is_question && !folder.join("status.json").exists()
 }
 
 fn stays(path: &Path, name: &str) -> bool {
