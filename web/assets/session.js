@@ -249,14 +249,11 @@ function goTo(at = 0) {
 	else open();
 }
 
-/** Sets what paths are relative to; returns whether that is another folder than before. */
 function setPlace() {
-	const before = place.root;
 	// The editor is the owner's, and opens files on the daemon's own machine.
 	const editor = me.may("owner") && !nodes.of(session?.node) ? store.editor : "";
 	Object.assign(place, { root: session?.worktree?.path ?? project()?.path ?? "", editor });
 	linkPaths(place.root, place.root && place.editor);
-	return place.root !== before;
 }
 
 /** The rule that a notice speaks of. @param {any} entry @returns {string} */
@@ -461,7 +458,7 @@ line.onframe = (frame) => {
 		return;
 	}
 	if (frame.type === "rule:changed") loadRules();
-	if (frame.type === "project:list" && setPlace()) entries.list.forEach(log.put);
+	if (frame.type === "project:list") (setPlace(), entries.list.forEach(log.put));
 	if (isOurs) handlerOf(frames, frame)?.(frame);
 	if (session) session = store.sessions.get(session.uid) ?? { ...session, archived: session.archived || frame.type === "session:archived" };
 	paint();
