@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use convoke_agents::catalogue::Protocol;
-use convoke_agents::driver::{Confinement, Launch, Start};
+use convoke_agents::catalogue::{Mentions, Protocol, Tools};
+use convoke_agents::driver::{Confinement, Launch, OwnSandbox, Start};
 use convoke_agents::fuzzing::run_acp;
 use convoke_agents::sandbox::Policy;
 use convoke_fuzz::{Conversation, empty, folder};
@@ -49,8 +49,11 @@ fn launch(workspace: &Path, output: &[u8]) -> Launch {
             policy: Box::new(Policy::unconfined()),
         },
         missing: Vec::new(),
+        own_sandbox: OwnSandbox::None,
         temp: None,
         mcp_servers: Vec::new(),
+        tools: Tools::Stdio,
+        mentions: Mentions::Link,
         start,
         patience: Duration::from_secs(60),
         leftovers: None,
