@@ -30,6 +30,8 @@ const PAGE_BYTES_MAX: usize = 256 * 1024;
 
 /// Messages of a page that is read faster than the work is handed to another thread.
 const READ_HERE_MAX: u32 = 20;
+/// Bytes of such a page.
+const READ_HERE_BYTES_MAX: i64 = 32 * 1024;
 
 /// Open messages that are read besides the newest; a session has a few dozen.
 const OPEN_MAX: u32 = 200;
@@ -114,12 +116,16 @@ impl Store {
         limit: u32,
     ) -> Result<MessagePage> {
         let limit = limit.min(PAGE_MESSAGES_MAX);
-        let read = of_session(session, move |db, n| {
-            let sql = format!("{SELECT} WHERE session = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
-            Ok(collect(db, session, n, &sql, params![n, after.get(), limit + 1], Some(limit))?
-                .into())
-        });
-        if limit <= READ_HERE_MAX { self.read(read).await } else { self.read_aside(read).await }
+        if limit <= READ_HERE_MAX {
+            let read = move |db: Db<'_>, n| match is_small(db, n, after, limit)? {
+                true => page_after(db, session, n, after, limit).map(Some),
+                false => Ok(None),
+            };
+            if let Some(page) = self.read(of_session(session, read)).await? {
+                return Ok(page);
+            }
+        }
+        self.read_session(session, move |db, n| page_after(db, session, n, after, limit)).await
     }
 
     /// Reads the messages just before a place, oldest first; `more` are those before them.
@@ -261,6 +267,24 @@ fn of_session<T>(
         let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
         read(db, n)
     }
+}
+
+fn page_after(db: Db<'_>, id: SessionId, n: i64, seq: Seq, max: u32) -> Result<MessagePage, Fault> {
+    let sql = format!("{SELECT} WHERE session = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
+    Ok(collect(db, id, n, &sql, params![n, seq.get(), max + 1], Some(max))?.into())
+}
+
+/// Whether the messages after a place are read in microseconds: they are short and complete. An agent decides how long
+/// its messages are, and must not keep the threads busy that serve everybody.
+fn is_small(db: Db<'_>, n: i64, after: Seq, limit: u32) -> SqlResult<bool> {
+    let sql = "SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT), CAST(coalesce(max(open), 0) AS BIGINT) FROM (
+                   SELECT octet_length(content) AS bytes, open FROM messages
+                   WHERE session = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3
+               ) AS page";
+    let (bytes, open): (i64, i64) = db
+        .prepare_cached(sql)?
+        .query_row(params![n, after.get(), limit + 1], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(bytes <= READ_HERE_BYTES_MAX && open == 0)
 }
 
 /// The first revision in the rows of a statement that is not later than a time.

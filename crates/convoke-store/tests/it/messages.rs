@@ -311,3 +311,22 @@ async fn m1_a_page_is_read_between_two_commits_even_while_an_answer_grows() {
     }
     assert_eq!((messages, state), (talk.messages, talk.state));
 }
+
+#[tokio::test]
+async fn s3_a_short_page_is_the_same_whether_its_messages_are_short_long_or_open() {
+    let world = World::new().await;
+    let mut talk = world.talk().await;
+    talk.play(&world.store, prompts("hello")).await;
+    talk.play(&world.store, says("a short answer")).await;
+    for text in [" and more", &" and much more".repeat(10_000)] {
+        talk.play(&world.store, says(text)).await;
+        let page = world.store.messages(talk.id, Seq::START, 20).await.unwrap();
+        assert_eq!((page.messages, page.more), (talk.messages.clone(), false), "it is open");
+    }
+    let end = talk.ends();
+    talk.play(&world.store, end).await;
+    let page = world.store.messages(talk.id, Seq::START, 20).await.unwrap();
+    assert_eq!(page.messages, talk.messages);
+    let first = world.store.messages(talk.id, Seq::START, 1).await.unwrap();
+    assert_eq!((first.messages.len(), first.more), (1, true));
+}
