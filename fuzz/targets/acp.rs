@@ -55,7 +55,7 @@ fn launch(workspace: &Path, output: &[u8]) -> Launch {
         tools: Tools::Stdio,
         mentions: Mentions::Link,
         start,
-        patience: Duration::from_secs(60),
+        start_timeout: Duration::from_secs(60),
         leftovers: None,
         lease: None,
         gate: None,

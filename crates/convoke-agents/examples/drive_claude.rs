@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         temp: None,
         mcp_servers: Vec::new(),
         start: args.next().map_or_else(new, |agent_session| Start::Resume { agent_session }),
-        patience: Duration::from_secs(30),
+        start_timeout: Duration::from_secs(30),
         leftovers: None,
         lease: None,
         gate: None,

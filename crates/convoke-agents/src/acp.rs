@@ -107,9 +107,9 @@ async fn perform_handshake(
             Err(Error::Gone) => return Err(Error::Exited(child.end().await)),
             other => return other,
         },
-        () = sleep(launch.patience) => {
+        () = sleep(launch.start_timeout) => {
             let program = launch.program.clone();
-            return Err(Error::Timeout { program, after: launch.patience });
+            return Err(Error::Timeout { program, after: launch.start_timeout });
         }
         exit = child.exited() => exit,
     };

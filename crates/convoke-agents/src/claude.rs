@@ -56,9 +56,9 @@ pub(crate) async fn start(
     let (mut child, pipes) = Child::spawn(&launch).await?;
     let mut event_loop = EventLoop::new(Conversation::new(session.clone(), random), pipes, reports);
     let Ok(initialized) =
-        timeout(launch.patience, initialize(&mut event_loop, &mut child, &session)).await
+        timeout(launch.start_timeout, initialize(&mut event_loop, &mut child, &session)).await
     else {
-        return Err(Error::Timeout { program: launch.program, after: launch.patience });
+        return Err(Error::Timeout { program: launch.program, after: launch.start_timeout });
     };
     let name =
         initialized?.map_or("Claude Code".to_owned(), |version| format!("Claude Code {version}"));

@@ -30,7 +30,7 @@ const REQUEST_BYTES_MAX: u64 = 4 << 10;
 /// The channel on which the supervisors of one agent ask about connections.
 #[derive(Clone)]
 pub struct Gate {
-    requests: mpsc::Sender<Wanted>,
+    requests: mpsc::Sender<PendingConnection>,
 }
 
 impl fmt::Debug for Gate {
@@ -41,7 +41,7 @@ impl fmt::Debug for Gate {
 
 /// A connection that a program waits for.
 #[derive(Debug)]
-struct Wanted {
+struct PendingConnection {
     target: Target,
     reply: oneshot::Sender<Ruling>,
 }
@@ -58,7 +58,7 @@ impl Gate {
     async fn ask(&self, target: Target) -> Ruling {
         let (reply, decided) = oneshot::channel();
         // Fails if the relay has ended, which also drops the reply.
-        self.requests.send(Wanted { target, reply }).await.ok();
+        self.requests.send(PendingConnection { target, reply }).await.ok();
         let gone = || Ruling::Deny { why: "the session ended before it was answered".to_owned() };
         decided.await.unwrap_or_else(|_| gone())
     }
@@ -160,7 +160,7 @@ impl Broker {
     async fn relay(
         self,
         mut from_agent: mpsc::Receiver<Report>,
-        mut wanted: mpsc::Receiver<Wanted>,
+        mut wanted: mpsc::Receiver<PendingConnection>,
         session: mpsc::Sender<Report>,
     ) {
         loop {
@@ -172,7 +172,7 @@ impl Broker {
                     }
                     report
                 }
-                Some(Wanted { target, reply }) = wanted.recv() => {
+                Some(PendingConnection { target, reply }) = wanted.recv() => {
                     let Some(request) = self.decisions().decide_or_ask(target, reply) else { continue };
                     Report::Asked(request)
                 }

@@ -55,7 +55,7 @@ pub struct Launch {
     /// The conversation that it takes part in.
     pub start: Start,
     /// The timeout until it is ready for a prompt; then it is killed.
-    pub patience: Duration,
+    pub start_timeout: Duration,
     /// The folder with a record of each running process, for [`crate::leftovers::reap`] after a kill; `None` to write
     /// no record.
     pub leftovers: Option<PathBuf>,

@@ -18,7 +18,7 @@ use crate::temp::TempFolder;
 use sha2::{Digest as _, Sha256};
 
 /// The timeout for an agent to be ready: slow ones need seconds.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The environment variables that set the download caches of package managers.
 const CACHES: [(&str, &str); 16] = [
@@ -112,7 +112,7 @@ impl Launch {
             tools: agent.tools,
             mentions: agent.mentions,
             start: parameters.start,
-            patience: PATIENCE,
+            start_timeout: TIMEOUT,
             leftovers: Some(around.home.join("run/agents")),
             lease: None,
             gate: None,

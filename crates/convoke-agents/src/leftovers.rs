@@ -234,8 +234,8 @@ fn kill(entry: &Entry) -> Outcome {
     if entry.keeper == Keeper::Supervisor {
         // The supervisor kills everything, even processes that left the group, unless it is killed
         // itself.
-        let patience = Instant::now() + DEATH_GRACE;
-        while entry.leader.lives() && Instant::now() < patience {
+        let deadline = Instant::now() + DEATH_GRACE;
+        while entry.leader.lives() && Instant::now() < deadline {
             thread::sleep(DEATH_PAUSE);
         }
     }

@@ -156,7 +156,7 @@ impl Child {
                 Some(Effect::Kill) => self.kill(),
                 Some(Effect::ReportExit(_) | Effect::ReportNotStarted(_)) | None => {}
             }
-            let patience = match process {
+            let grace = match process {
                 Process::Gone(exit) => return exit,
                 Process::Stopping(StopStage::InputClosed) => grace.close,
                 Process::Stopping(StopStage::Terminated | StopStage::Killed)
@@ -165,7 +165,7 @@ impl Child {
                 | Process::Busy
                 | Process::Waiting(_) => grace.signal,
             };
-            command = match timeout(patience, self.exited()).await {
+            command = match timeout(grace, self.exited()).await {
                 Ok(exit) => Command::Exited(exit),
                 Err(_) => Command::GraceOver,
             };

@@ -21,7 +21,7 @@ pub enum Begun {
 
 /// What is known of the agent's stored session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Known {
+pub enum PriorSession {
     /// Nothing; there is none.
     Nothing,
     /// Its id.
@@ -30,7 +30,7 @@ pub enum Known {
     OpenElsewhere(String),
 }
 
-impl From<Option<String>> for Known {
+impl From<Option<String>> for PriorSession {
     fn from(agent_session: Option<String>) -> Self {
         agent_session.map_or(Self::Nothing, Self::Session)
     }
@@ -39,15 +39,17 @@ impl From<Option<String>> for Known {
 /// Starts an agent in its stored session, or in a fork of it; in a new one if there is none, or if
 /// resuming fails with an error that `is_forgotten` accepts.
 pub async fn resume_or_begin<T, F: Future<Output = Result<T>>>(
-    known: impl Into<Known>,
+    prior_session: impl Into<PriorSession>,
     random: Random,
     is_forgotten: fn(&Error) -> bool,
     mut start: impl FnMut(Start) -> F,
 ) -> Result<(T, Begun)> {
-    let first = match known.into() {
-        Known::Nothing => None,
-        Known::Session(agent_session) => Some((Start::Resume { agent_session }, Begun::Resumed)),
-        Known::OpenElsewhere(agent_session) => {
+    let first = match prior_session.into() {
+        PriorSession::Nothing => None,
+        PriorSession::Session(agent_session) => {
+            Some((Start::Resume { agent_session }, Begun::Resumed))
+        }
+        PriorSession::OpenElsewhere(agent_session) => {
             let id = SessionId::from_random(random()).to_string();
             Some((Start::Fork { agent_session, id }, Begun::Forked))
         }

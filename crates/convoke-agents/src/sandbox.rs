@@ -61,7 +61,7 @@ pub use scope::Systemd;
 pub(crate) use secrets::hidden as hidden_secrets;
 pub use secrets::places as secret_places;
 pub use settings::{Available, Caches, Exceptions, Layer, Missing, Settings};
-pub use start::{ForegroundProgram, run_foreground};
+pub use start::{SandboxedCommand, run_sandboxed};
 pub(crate) use start::{Supervised, start};
 
 /// The paths, and all others that lead to the same files and folders, because a file system is

@@ -43,11 +43,11 @@ pub use transcript::{Messages, Text, Transcript};
 pub use users::AuditQuery;
 
 /// The timeout of most calls.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 /// The timeout of calls that start an agent; the daemon itself gives up earlier.
-const START_PATIENCE: Duration = Duration::from_secs(180);
+const START_TIMEOUT: Duration = Duration::from_secs(180);
 /// The timeout for connecting.
-const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest excerpt of an unexpected response in an error.
 const EXCERPT_CHARS: usize = 200;
 
@@ -77,7 +77,7 @@ struct Call {
     path: String,
     body: Option<Bytes>,
     media_type: &'static str,
-    patience: Duration,
+    timeout: Duration,
     /// An error status whose body is read like that of a success.
     accepted: Option<StatusCode>,
 }
@@ -128,19 +128,19 @@ impl Client {
     }
 
     async fn fetch_bytes(&self, call: Call) -> Result<Bytes> {
-        let patience = call.patience;
+        let timeout = call.timeout;
         let whole = async {
             let response = self.send(call).await?;
             let body = response.into_body().collect().await;
             body.map(|body| body.to_bytes()).map_err(|error| self.broken(error))
         };
-        self.within(patience, whole).await
+        self.within(timeout, whole).await
     }
 
     /// Calls, and returns the body of a successful response as a stream.
     async fn open(&self, call: Call) -> Result<Incoming> {
-        let patience = call.patience;
-        self.within(patience, async { Ok(self.send(call).await?.into_body()) }).await
+        let timeout = call.timeout;
+        self.within(timeout, async { Ok(self.send(call).await?.into_body()) }).await
     }
 
     async fn send(&self, call: Call) -> Result<Response<Incoming>> {
@@ -201,12 +201,12 @@ impl Client {
 
     async fn within<T>(
         &self,
-        patience: Duration,
+        timeout: Duration,
         work: impl Future<Output = Result<T>>,
     ) -> Result<T> {
-        match tokio::time::timeout(patience, work).await {
+        match tokio::time::timeout(timeout, work).await {
             Ok(result) => result,
-            Err(_) => Err(Error::TimedOut { url: self.place.clone(), patience }),
+            Err(_) => Err(Error::TimedOut { url: self.place.clone(), after: timeout }),
         }
     }
 }
@@ -227,7 +227,7 @@ fn said_by_system(error: legacy::Error) -> Box<dyn std::error::Error + Send + Sy
 impl Call {
     fn new(method: Method, path: String) -> Self {
         let media_type = "application/json";
-        Self { method, path, body: None, media_type, patience: PATIENCE, accepted: None }
+        Self { method, path, body: None, media_type, timeout: TIMEOUT, accepted: None }
     }
 
     fn get(path: impl Into<String>) -> Self {
@@ -256,6 +256,6 @@ impl Call {
 
     /// Uses the timeout for starting an agent.
     fn patient(self) -> Self {
-        Self { patience: START_PATIENCE, ..self }
+        Self { timeout: START_TIMEOUT, ..self }
     }
 }

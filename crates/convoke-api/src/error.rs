@@ -25,12 +25,12 @@ pub enum Error {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The daemon did not respond in time.
-    #[error("{url} did not answer within {} s", patience.as_secs())]
+    #[error("{url} did not answer within {} s", after.as_secs())]
     TimedOut {
         /// The daemon's URL or socket.
         url: String,
         /// The timeout.
-        patience: Duration,
+        after: Duration,
     },
     /// The connection broke during a call.
     #[error("the connection to {url} was lost")]

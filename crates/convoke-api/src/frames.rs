@@ -7,12 +7,14 @@
 mod client;
 mod server;
 mod shapes;
+mod subject;
 
 use serde::{Deserialize, Serialize};
 
 pub use client::{ClientFrame, EndHow, Malformed};
 pub use server::{AgentState, ChunkHtml, ServerFrame, StopReason};
 pub use shapes::{AgentItem, SessionItem};
+pub use subject::FrameSubject;
 
 /// A frame with the id by which a client knows the answer to what it said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

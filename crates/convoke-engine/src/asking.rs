@@ -67,12 +67,12 @@ pub struct PendingRequest {
     shared: Arc<Sessions>,
     id: RequestId,
     questions: Vec<Question>,
-    way: Way,
+    backend: Backend,
     is_waited_for: bool,
 }
 
 #[derive(Debug)]
-enum Way {
+enum Backend {
     Session { session: SessionId, reply: oneshot::Receiver<Reply>, options: Vec<PermissionOption> },
     Files { asked: PendingQuestions, call_id: Option<String>, kind: Kind },
 }
@@ -218,12 +218,12 @@ impl Inbox {
     ) -> Result<PendingRequest> {
         let id = request.id();
         let reply = session::ask(&self.sessions, session, |reply| Request::Ask { request, reply });
-        let way = Way::Session { session, reply: reply.await?, options };
+        let backend = Backend::Session { session, reply: reply.await?, options };
         Ok(PendingRequest {
             shared: Arc::clone(&self.sessions),
             id,
             questions,
-            way,
+            backend,
             is_waited_for: true,
         })
     }
@@ -233,8 +233,8 @@ impl Inbox {
         let (folder, call_id) = (self.questions.clone(), new.call_id.clone());
         let asked = blocking(move || folder.ask(id, new, clock)).await??;
         let (shared, questions) = (Arc::clone(&self.sessions), asked.questions().to_vec());
-        let way = Way::Files { asked, call_id, kind };
-        Ok(PendingRequest { shared, id, questions, way, is_waited_for: true })
+        let backend = Backend::Files { asked, call_id, kind };
+        Ok(PendingRequest { shared, id, questions, backend, is_waited_for: true })
     }
 
     async fn asked_in_files(
@@ -265,11 +265,11 @@ impl PendingRequest {
 
     /// Waits for the outcome, at most for the timeout of questions.
     pub async fn wait(&mut self) -> Result<Outcome> {
-        let outcome = match &mut self.way {
-            Way::Session { session, reply, options } => {
+        let outcome = match &mut self.backend {
+            Backend::Session { session, reply, options } => {
                 in_session(&self.shared, *session, self.id, reply, options).await
             }
-            Way::Files { asked, call_id, kind } => {
+            Backend::Files { asked, call_id, kind } => {
                 let timeout = self.shared.settings.question_timeout;
                 let outcome = from_file(asked.wait(call_id.as_deref(), timeout).await?);
                 Ok(match kind {
@@ -285,9 +285,9 @@ impl PendingRequest {
     /// Leaves the request pending, and stops waiting for it.
     pub fn leave(mut self) {
         self.is_waited_for = false;
-        match &mut self.way {
-            Way::Session { .. } => {}
-            Way::Files { asked, .. } => asked.leave(),
+        match &mut self.backend {
+            Backend::Session { .. } => {}
+            Backend::Files { asked, .. } => asked.leave(),
         }
     }
 }
@@ -297,10 +297,10 @@ impl Drop for PendingRequest {
         if !self.is_waited_for {
             return;
         }
-        let session = match &self.way {
-            Way::Session { session, .. } => *session,
+        let session = match &self.backend {
+            Backend::Session { session, .. } => *session,
             // The file's own handle marks the request as abandoned when it is dropped.
-            Way::Files { .. } => return,
+            Backend::Files { .. } => return,
         };
         // Without a runtime no task can be spawned; recovery at the next start abandons the
         // request.

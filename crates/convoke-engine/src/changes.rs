@@ -63,7 +63,7 @@ pub struct ChangedFile {
 
 /// Where the files of a session are.
 #[derive(Debug, Clone)]
-struct Place {
+struct SessionFiles {
     id: SessionId,
     project: ProjectId,
     work_tree: PathBuf,
@@ -123,7 +123,7 @@ impl Changes {
     }
 
     /// Where the files of a session are; fails when checkpoints are switched off.
-    async fn place(&self, id: SessionId) -> Result<Place> {
+    async fn place(&self, id: SessionId) -> Result<SessionFiles> {
         if self.sessions.settings.checkpoints == Checkpointing::Off {
             return Err(ChangesError::Off.into());
         }
@@ -135,7 +135,7 @@ impl Changes {
             session::captured(&self.sessions, id).await?;
         }
         let is_removed = stored.worktree.is_some_and(|own| own.removed.is_some());
-        Ok(Place { id, project: stored.project_id, work_tree, running, is_removed })
+        Ok(SessionFiles { id, project: stored.project_id, work_tree, running, is_removed })
     }
 
     async fn stored(&self, id: SessionId) -> Result<StoredSession> {

@@ -39,13 +39,13 @@ use crate::worktrees::Worktrees;
 /// Changes that a subscriber may fall behind before it must list everything again.
 const CHANGES_MAX: usize = 1024;
 /// How long sessions may take to stop.
-const STOP_PATIENCE: Duration = Duration::from_secs(2);
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a stop may take as a whole, so that the daemon exits within five seconds. Agents get
 /// the time that the sessions did not use; an agent that is stopped while the daemon runs gets
 /// eight seconds (`convoke-agents`).
-const WHOLE_STOP_PATIENCE: Duration = Duration::from_millis(3500);
+const WHOLE_STOP_TIMEOUT: Duration = Duration::from_millis(3500);
 /// How long the database may take to close after that. What was acknowledged is on its disk.
-const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The engine. Cheap to clone; clones share all state.
 #[derive(Debug, Clone)]
@@ -174,8 +174,8 @@ impl Engine {
 
     /// Accepts no new work, stops all agents, and closes the store. The next start ends the turns that were running.
     pub async fn stop(&self) {
-        let deadline = tokio::time::Instant::now() + WHOLE_STOP_PATIENCE;
-        let ended = tokio::time::timeout(STOP_PATIENCE, self.sessions.registry.stop()).await;
+        let deadline = tokio::time::Instant::now() + WHOLE_STOP_TIMEOUT;
+        let ended = tokio::time::timeout(STOP_TIMEOUT, self.sessions.registry.stop()).await;
         if ended.is_err() {
             tracing::warn!("some sessions are still being written, and are cut off");
         }
@@ -184,7 +184,7 @@ impl Engine {
         if tokio::time::timeout_at(deadline, stopped).await.is_err() {
             tracing::warn!("some agents take long to stop, and are killed");
         }
-        let closed = tokio::time::timeout(CLOSE_PATIENCE, async {
+        let closed = tokio::time::timeout(CLOSE_TIMEOUT, async {
             if let Err(error) = self.sessions.store.leave_nodes().await {
                 tracing::warn!("the other nodes are not told that this one ends: {error}");
             }

@@ -46,11 +46,11 @@ pub(crate) use unpack::{Unpacked, arrival};
 /// How long the sender waits for the new owner; after that it is answered, and the move continues.
 const ARRIVAL_MAX: Duration = Duration::from_secs(60);
 /// How often the sender polls for the arrival.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How often this node polls for sessions that moved here, in case the announcement was lost.
-const ARRIVALS_LOOK: Duration = Duration::from_secs(5);
+const ARRIVALS_POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// Messages that are searched for the notice of an arrival.
-const NOTICE_LOOK: u32 = 50;
+const NOTICE_SEARCH_MAX: u32 = 50;
 
 /// What becomes of the files of a session that moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -322,11 +322,11 @@ impl Moves {
                 let session = self.sessions.get(id).await?;
                 return Ok(Moved { session, notice: None, remains: None });
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         let session = self.sessions.get(id).await?;
         let end = session.stored.summary.last_seq.next();
-        let page = store.messages_before(id, end, NOTICE_LOOK).await?;
+        let page = store.messages_before(id, end, NOTICE_SEARCH_MAX).await?;
         let notice = page.messages.into_iter().rev().find_map(|message| match message.content {
             Content::Notice(notice)
                 if matches!(notice.event, Event::Lifecycle(LifecycleEvent::Moved(_))) =>
@@ -411,7 +411,7 @@ pub(crate) async fn follow_arrivals(sessions: Arc<Sessions>) {
         // Polled as well, in case the announcement was lost with its connection.
         let announced = sessions.arrival_announced.notified();
         tokio::select! {
-            _ = tokio::time::timeout(ARRIVALS_LOOK, announced) => {}
+            _ = tokio::time::timeout(ARRIVALS_POLL_INTERVAL, announced) => {}
             () = sessions.registry.stopped() => return,
         }
     }

@@ -32,7 +32,7 @@ const RENEWAL: Duration = Duration::from_secs(LEASE.as_secs() / 3);
 /// How long the response to a command is waited for; the longest command starts an agent.
 const RESPONSE_MAX: Duration = Duration::from_secs(110);
 /// How often a response is polled for, in case its announcement was lost.
-const LOOK: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// How long the names of the nodes are cached; an unknown one is looked up at once.
 const NAMES_AGE: Duration = Duration::from_secs(30);
 /// How long to wait before a failed write of the server's start is tried again.
@@ -48,14 +48,14 @@ const COMMANDS: u32 = 100;
 pub struct Nodes {
     sessions: Arc<Sessions>,
     store: Store,
-    known: Mutex<Known>,
+    known: Mutex<NodeCache>,
     announcements: Announcements,
     /// Sends a session when a prompt begins or ceases to wait for the session's node.
     waiting: broadcast::Sender<SessionId>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct NodeCache {
     /// The names of the nodes, and when they were read.
     names: Option<(Instant, HashMap<NodeId, String>)>,
     /// Wakes the callers that wait for the response to a command.
@@ -247,7 +247,7 @@ impl Nodes {
                 return Ok(Some(response));
             }
             // Polled as well, in case the announcement was lost with its connection.
-            tokio::time::timeout(LOOK, announced).await.ok();
+            tokio::time::timeout(POLL_INTERVAL, announced).await.ok();
         }
         self.known().waiting.remove(&id);
         Ok(None)
@@ -368,13 +368,13 @@ impl Nodes {
                 Err(error) => tracing::warn!("commands of other nodes cannot be read: {error}"),
             }
             tokio::select! {
-                _ = tokio::time::timeout(LOOK, taker.notified()) => {}
+                _ = tokio::time::timeout(POLL_INTERVAL, taker.notified()) => {}
                 () = self.sessions.registry.stopped() => return,
             }
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, NodeCache> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

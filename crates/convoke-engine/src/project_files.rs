@@ -17,11 +17,11 @@ const FRESH: Duration = Duration::from_secs(3);
 /// The indexes of projects. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ProjectFiles {
-    known: Arc<Mutex<HashMap<PathBuf, Known>>>,
+    known: Arc<Mutex<HashMap<PathBuf, CachedIndex>>>,
 }
 
 #[derive(Debug, Clone)]
-struct Known {
+struct CachedIndex {
     index: Arc<FileIndex>,
     made_at: Instant,
     used_at: Instant,
@@ -30,7 +30,7 @@ struct Known {
 }
 
 impl ProjectFiles {
-    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Known>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, CachedIndex>> {
         // Every entry is replaced in one step, so the map is consistent after a panic.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -70,8 +70,12 @@ impl ProjectFiles {
         let index = Arc::new(made.unwrap_or_default());
         let now = Instant::now();
         let mut known = self.known();
-        let entry =
-            Known { index: Arc::clone(&index), made_at: now, used_at: now, is_renewed: false };
+        let entry = CachedIndex {
+            index: Arc::clone(&index),
+            made_at: now,
+            used_at: now,
+            is_renewed: false,
+        };
         known.insert(root, entry);
         while known.len() > PROJECTS_MAX {
             let oldest = known.iter().min_by_key(|(_, known)| known.used_at);

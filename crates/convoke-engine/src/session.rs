@@ -280,20 +280,20 @@ pub(crate) async fn recover(shared: &Arc<Sessions>, id: SessionId) -> Result<()>
 
 /// Starts the task of a session; does nothing if it is running.
 pub(crate) fn begin(shared: &Arc<Sessions>, id: SessionId, begin: Begin) -> Result<()> {
-    if let Some(place) = Place::reserve(shared, id)? {
+    if let Some(place) = ReservedTask::reserve(shared, id)? {
         place.begin(begin);
     }
     Ok(())
 }
 
 /// A registered task that has not started. Requests wait for it, and fail if it never starts.
-pub(crate) struct Place {
+pub(crate) struct ReservedTask {
     shared: Arc<Sessions>,
     parts: task::Parts,
     inbox: mpsc::Receiver<Request>,
 }
 
-impl Place {
+impl ReservedTask {
     /// Registers the task of a session; `None` if it has one.
     pub(crate) fn reserve(shared: &Arc<Sessions>, id: SessionId) -> Result<Option<Self>> {
         let (requests, inbox) = mpsc::channel(REQUESTS_MAX);

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use convoke_core::files::ChangeTotals;
 use convoke_core::id::{ProjectId, SessionId};
-use convoke_git::{Cancel, Checkpoint, Checkpoints, Git, Limits, Name, Options, Place};
+use convoke_git::{Cancel, Checkpoint, Checkpoints, Git, Limits, Moment, Name, Options};
 use tokio::sync::{OnceCell, Semaphore};
 
 use crate::changes::ChangesError;
@@ -77,15 +77,15 @@ impl Snapshots {
         project: ProjectId,
         work_tree: PathBuf,
         session: SessionId,
-        place: Place,
+        moment: Moment,
     ) -> Outcome<ChangeTotals> {
         self.with(project, work_tree, move |checkpoints, limits| {
             let session = session.to_string();
-            let name = Name::new(&session, place)?;
+            let name = Name::new(&session, moment)?;
             let made = checkpoints.checkpoint(&name, limits)?;
-            match place {
-                Place::After(_) => totals(checkpoints, &session, &made, limits),
-                Place::Before(_) | Place::Restore(_) | Place::Removal(_) => {
+            match moment {
+                Moment::After(_) => totals(checkpoints, &session, &made, limits),
+                Moment::Before(_) | Moment::Restore(_) | Moment::Removal(_) => {
                     Ok(ChangeTotals::default())
                 }
             }
@@ -185,7 +185,7 @@ impl Snapshots {
             let _turn = turn;
             run(&git, &limits)
         };
-        tokio::task::spawn_blocking(run).await.map_err(|_| ChangesError::Gone)?
+        tokio::task::spawn_blocking(run).await.map_err(|error| cut_off(&error))?
     }
 
     /// Opens the checkpoints of a work tree.
@@ -224,7 +224,7 @@ impl Snapshots {
             let open = move || Git::open(&program, &path, &Limits::new(Duration::from_secs(20)));
             tokio::task::spawn_blocking(open)
                 .await
-                .map_err(|_| ChangesError::Gone)?
+                .map_err(|error| cut_off(&error))?
                 .map_err(ChangesError::from)
         };
         self.git.get_or_try_init(open).await.cloned()
@@ -252,7 +252,7 @@ pub(crate) fn totals(
     limits: &Limits,
 ) -> convoke_git::Result<ChangeTotals> {
     let names = checkpoints.list(session)?;
-    let first = names.iter().filter(|name| matches!(name.place(), Place::Before(_))).min();
+    let first = names.iter().filter(|name| matches!(name.moment(), Moment::Before(_))).min();
     let Some(first) = first else { return Ok(ChangeTotals::default()) };
     let Some(first) = checkpoints.find(first, limits)? else {
         return Ok(ChangeTotals::default());
@@ -267,4 +267,9 @@ pub(crate) fn totals(
         added: lines.added,
         removed: lines.removed,
     })
+}
+
+/// Why a blocking task gave no result: it panicked, or the runtime is shutting down.
+fn cut_off(error: &tokio::task::JoinError) -> ChangesError {
+    if error.is_panic() { ChangesError::Panicked } else { ChangesError::Gone }
 }

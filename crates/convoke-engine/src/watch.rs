@@ -28,9 +28,9 @@ pub struct Published {
     json: OnceLock<String>,
 }
 
-/// A broadcast to the watchers of a session.
+/// An update that is broadcast to the watchers of a session.
 #[derive(Debug, Clone)]
-pub(crate) struct Broadcast {
+pub(crate) struct WatchEvent {
     /// The revision before it.
     after: Rev,
     rev: Rev,
@@ -38,16 +38,14 @@ pub(crate) struct Broadcast {
     published: Option<Arc<Published>>,
 }
 
-impl Broadcast {
+impl WatchEvent {
     pub(crate) fn of(after: Rev, update: Update) -> Self {
         let rev = update.rev();
         let is_small = update.bytes() <= SHARED_BYTES_MAX;
         let published = is_small.then(|| Arc::new(Published::new(update)));
         Self { after, rev, published }
     }
-}
 
-impl Broadcast {
     /// A change in a session of another node, which is in the store up to this revision, if known.
     pub(crate) fn elsewhere(rev: Option<Rev>) -> Self {
         let beyond = Rev::new(u64::MAX);
@@ -87,7 +85,7 @@ pub struct Watcher {
     session: SessionId,
     /// Everything up to this revision was delivered, or is in `read`.
     rev: Rev,
-    live: broadcast::Receiver<Broadcast>,
+    live: broadcast::Receiver<WatchEvent>,
     /// Read from the store, and not yet delivered.
     read: VecDeque<Arc<Published>>,
     is_behind: bool,
@@ -100,7 +98,7 @@ impl Watcher {
         store: Store,
         session: SessionId,
         after: Rev,
-        live: broadcast::Receiver<Broadcast>,
+        live: broadcast::Receiver<WatchEvent>,
     ) -> Self {
         Self { store, session, rev: after, live, read: VecDeque::new(), is_behind: true }
     }
@@ -110,7 +108,7 @@ impl Watcher {
         store: Store,
         session: SessionId,
         after: Rev,
-        live: broadcast::Receiver<Broadcast>,
+        live: broadcast::Receiver<WatchEvent>,
     ) -> Self {
         Self { is_behind: false, ..Self::new(store, session, after, live) }
     }
@@ -145,7 +143,7 @@ impl Watcher {
             match self.live.recv().await {
                 // Already read from the store.
                 Ok(sent) if sent.rev <= self.rev => {}
-                Ok(Broadcast { after, rev, published: Some(published) }) if after == self.rev => {
+                Ok(WatchEvent { after, rev, published: Some(published) }) if after == self.rev => {
                     self.rev = rev;
                     return Ok(published);
                 }

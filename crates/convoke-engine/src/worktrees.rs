@@ -45,13 +45,13 @@ pub struct Worktrees {
 
 /// A session with a work tree.
 #[derive(Debug, Clone)]
-struct Place {
+struct SessionWorktree {
     stored: StoredSession,
     own: OwnWorktree,
     project: Project,
 }
 
-impl Place {
+impl SessionWorktree {
     fn id(&self) -> SessionId {
         self.stored.id
     }
@@ -66,14 +66,14 @@ impl Worktrees {
         Self { sessions: Arc::clone(sessions) }
     }
 
-    async fn place(&self, id: SessionId) -> Result<Place> {
+    async fn place(&self, id: SessionId) -> Result<SessionWorktree> {
         let stored = self.sessions.store.session(id).await?;
         let stored = stored.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
         let own = stored.worktree.clone().ok_or(WorktreeError::None)?;
         let project = self.sessions.store.project(stored.project_id).await?;
         let unknown = || Error::UnknownProject { text: stored.project_id.to_string() };
         let project = project.ok_or_else(unknown)?;
-        Ok(Place { stored, own, project })
+        Ok(SessionWorktree { stored, own, project })
     }
 
     /// Records what became of a work tree.

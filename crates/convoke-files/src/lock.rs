@@ -16,12 +16,12 @@ use crate::atomic::temporary;
 use crate::{Error, Result};
 
 /// How long a lock is waited for; holders need milliseconds, so this much means that something is wrong.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// The first pause between two attempts; each next one is twice as long, up to `PAUSE_MAX`.
 const PAUSE_MIN: Duration = Duration::from_millis(1);
 const PAUSE_MAX: Duration = Duration::from_millis(32);
 /// How long the last child of a dead holder may have its lock: from being made to becoming another program.
-const HEIR_PATIENCE: Duration = Duration::from_secs(2);
+const HEIR_TIMEOUT: Duration = Duration::from_secs(2);
 /// A lock file without a PID may be one that is just being written; after this long it is garbage.
 const GARBAGE_AGE: Duration = Duration::from_secs(1);
 
@@ -35,7 +35,7 @@ pub struct Lock {
 impl Lock {
     /// Takes the lock, waiting up to five seconds for its holder.
     pub fn acquire(path: &Path) -> Result<Self> {
-        Self::acquire_within(path, PATIENCE)
+        Self::acquire_within(path, TIMEOUT)
     }
 
     /// Takes the lock only if no live process holds it.
@@ -43,9 +43,9 @@ impl Lock {
         Self::acquire_within(path, Duration::ZERO)
     }
 
-    fn acquire_within(path: &Path, patience: Duration) -> Result<Self> {
+    fn acquire_within(path: &Path, timeout: Duration) -> Result<Self> {
         let fail = |source| Error::Write { path: path.to_owned(), step: "locking", source };
-        let deadline = Instant::now() + patience;
+        let deadline = Instant::now() + timeout;
         let mut pause = PAUSE_MIN;
         loop {
             if let Some(file) = create(path).map_err(fail)? {
@@ -55,7 +55,7 @@ impl Lock {
                 Found::Gone if Instant::now() < deadline + GARBAGE_AGE => continue,
                 Found::Gone => return Err(Error::Locked { path: path.to_owned(), holder: None }),
                 Found::Held { .. } if Instant::now() < deadline => {}
-                Found::Inherited { .. } if Instant::now() < deadline + HEIR_PATIENCE => {}
+                Found::Inherited { .. } if Instant::now() < deadline + HEIR_TIMEOUT => {}
                 Found::Held { pid } | Found::Inherited { pid } => {
                     return Err(Error::Locked { path: path.to_owned(), holder: pid });
                 }

@@ -48,7 +48,7 @@ const BAD_ENDING: &str = ".jsonl.bad";
 const PREFIX_MIN: usize = 4;
 /// How long a previous writer is waited for: long enough for one that is exiting, too short to
 /// annoy.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 /// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -194,7 +194,7 @@ impl Transcripts {
 
     /// Takes the lock of a transcript, waiting a little for its holder to exit.
     fn lock(&self, id: &Id) -> Result<Lock> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             match Lock::try_acquire(&self.beside(id, LOCK_ENDING)) {
                 Ok(lock) => return Ok(lock),

@@ -33,7 +33,7 @@ pub(crate) use excludes::{GitFolder, read as read_bounded};
 pub use left_out::{LeftOut, LeftOutReason};
 pub(crate) use left_out::{decode, encode};
 pub use lock::remove_stale_locks;
-pub use name::{Name, Place};
+pub use name::{Moment, Name};
 pub(crate) use scan::{has_reserved_name, path_of as scan_path, paths_of};
 pub use snapshot::{Checkpoint, Snapshot};
 

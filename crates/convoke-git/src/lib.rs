@@ -17,7 +17,7 @@ mod root;
 mod worktree;
 
 pub use checkpoint::{
-    Carried, Checkpoint, Checkpoints, LeftOut, LeftOutReason, Name, Options, Place, Snapshot,
+    Carried, Checkpoint, Checkpoints, LeftOut, LeftOutReason, Moment, Name, Options, Snapshot,
     remove_stale_locks,
 };
 pub use diff::{

@@ -14,7 +14,7 @@ use crate::environment::Environment;
 use crate::importer::{Form, Importer, LoadKnown, file_name, folder_name};
 use crate::item::Tokens;
 use crate::json::{count, field, path, text, time, word};
-use crate::store::{Known, SiblingFiles};
+use crate::store::{SiblingFiles, SideMetadata};
 use crate::wrapped::{unwrapped, without};
 
 pub(crate) static IMPORTER: Importer = Importer {
@@ -95,7 +95,7 @@ fn prompt(text: &str) -> String {
     unwrapped(&text, "user_input").to_owned()
 }
 
-fn sessions(database: &Database) -> rusqlite::Result<HashMap<String, Known>> {
+fn sessions(database: &Database) -> rusqlite::Result<HashMap<String, SideMetadata>> {
     let sql = format!(
         "SELECT session_id, substr(cwd, 1, {CWD_MAX}),
              iif(octet_length(metadata_json) <= {METADATA_BYTES_MAX}, metadata_json, ''),
@@ -108,7 +108,7 @@ fn sessions(database: &Database) -> rusqlite::Result<HashMap<String, Known>> {
         let metadata: String = row.get(2)?;
         let metadata: Value = serde_json::from_str(&metadata).unwrap_or_default();
         let (title, titled) = (prompt(word(&metadata, "title")), Titled::ByAgent);
-        Ok((id, Known { title, titled, cwd, parent: row.get(3)? }))
+        Ok((id, SideMetadata { title, titled, cwd, parent: row.get(3)? }))
     })?;
     rows.collect()
 }

@@ -14,13 +14,13 @@ const MESSAGES: &str = "messages";
 #[derive(Debug)]
 pub(crate) struct Elements<R> {
     source: BufReader<R>,
-    place: Place,
+    place: ParserState,
     offset: u64,
     number: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Place {
+enum ParserState {
     Start,
     BeforeList,
     InDocument,
@@ -43,23 +43,23 @@ pub(crate) struct Element {
 impl<R: Read> Elements<R> {
     pub(crate) fn new(source: R) -> Self {
         let source = BufReader::with_capacity(256 << 10, source);
-        Self { source, place: Place::Start, offset: 0, number: 0 }
+        Self { source, place: ParserState::Start, offset: 0, number: 0 }
     }
 
     /// Reads a list of messages without a document around it.
     pub(crate) fn of_list(source: R) -> Self {
-        Self { place: Place::BeforeList, ..Self::new(source) }
+        Self { place: ParserState::BeforeList, ..Self::new(source) }
     }
 
     /// The next one; `None` at the end. A document that breaks off or is none is an error.
     pub(crate) fn next(&mut self) -> io::Result<Option<Element>> {
         loop {
             let next = match self.place {
-                Place::Start => self.begin(b'{', Place::InDocument)?,
-                Place::BeforeList => self.begin(b'[', Place::InList)?,
-                Place::InDocument => self.field()?,
-                Place::InMessages | Place::InList => self.message()?,
-                Place::End => return Ok(None),
+                ParserState::Start => self.begin(b'{', ParserState::InDocument)?,
+                ParserState::BeforeList => self.begin(b'[', ParserState::InList)?,
+                ParserState::InDocument => self.field()?,
+                ParserState::InMessages | ParserState::InList => self.message()?,
+                ParserState::End => return Ok(None),
             };
             if next.is_some() {
                 return Ok(next);
@@ -67,9 +67,9 @@ impl<R: Read> Elements<R> {
         }
     }
 
-    fn begin(&mut self, first: u8, within: Place) -> io::Result<Option<Element>> {
+    fn begin(&mut self, first: u8, within: ParserState) -> io::Result<Option<Element>> {
         match self.peek_word()? {
-            None => self.place = Place::End,
+            None => self.place = ParserState::End,
             Some(byte) if byte == first => (self.place, _) = (within, self.skip()),
             Some(_) if first == b'[' => return Err(damaged("the document is no list")),
             Some(_) => return Err(damaged("the document is no object")),
@@ -80,7 +80,7 @@ impl<R: Read> Elements<R> {
     fn field(&mut self) -> io::Result<Option<Element>> {
         match self.peek_word()? {
             Some(b'}') => {
-                self.place = Place::End;
+                self.place = ParserState::End;
                 return Ok(None);
             }
             Some(b',') => {
@@ -100,7 +100,7 @@ impl<R: Read> Elements<R> {
         let starts = self.peek_word()?;
         if starts == Some(b'[') && key == format!("\"{MESSAGES}\"").as_bytes() {
             self.skip();
-            self.place = Place::InMessages;
+            self.place = ParserState::InMessages;
             return Ok(None);
         }
         let Some(value) = self.value(FIELD_BYTES_MAX)? else { return Ok(None) };
@@ -111,8 +111,8 @@ impl<R: Read> Elements<R> {
 
     fn message(&mut self) -> io::Result<Option<Element>> {
         match self.peek_word()? {
-            Some(b']') if self.place == Place::InList => self.place = Place::End,
-            Some(b']') => (self.place, _) = (Place::InDocument, self.skip()),
+            Some(b']') if self.place == ParserState::InList => self.place = ParserState::End,
+            Some(b']') => (self.place, _) = (ParserState::InDocument, self.skip()),
             Some(b',') => self.skip(),
             None => return Err(damaged("the document breaks off")),
             Some(_) => {

@@ -8,7 +8,7 @@ use crate::agent::Agent;
 use crate::assembly::Assembly;
 use crate::database::{Database, Rows};
 use crate::environment::Environment;
-use crate::store::{Known, SiblingFiles};
+use crate::store::{SiblingFiles, SideMetadata};
 use crate::{claude, cline, codex, copilot, droid, gemini, goose, kimi, opencode, qwen, vibe};
 
 /// One agent's store.
@@ -35,7 +35,7 @@ pub(crate) struct Importer {
 #[derive(Debug)]
 pub(crate) struct LoadKnown {
     pub table: &'static str,
-    pub load: fn(&Database) -> rusqlite::Result<HashMap<String, Known>>,
+    pub load: fn(&Database) -> rusqlite::Result<HashMap<String, SideMetadata>>,
 }
 
 /// How a store's files are read.

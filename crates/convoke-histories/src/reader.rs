@@ -25,12 +25,12 @@ use source::{DocumentSource, LineSource, RowSource, Source, Step};
 /// The position up to which a conversation was read, to be stored with its messages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cursor {
-    place: Place,
+    place: Position,
     state: State,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-enum Place {
+enum Position {
     Lines {
         lines: u64,
         fingerprint: Fingerprint,
@@ -123,7 +123,7 @@ impl Reader {
         cursor: &Cursor,
     ) -> Result<Reading> {
         let resumed = match (form, &cursor.place) {
-            (Form::Lines { begin, line, .. }, Place::Lines { lines, fingerprint }) => {
+            (Form::Lines { begin, line, .. }, Position::Lines { lines, fingerprint }) => {
                 let file = open(beside, history)?;
                 let failed = |source| read_error(history, source);
                 let size = facts_of_file(&file).map_err(failed)?.size;
@@ -142,7 +142,10 @@ impl Reader {
                     }
                 }
             }
-            (Form::Document { begin, element }, Place::Document { stamp, messages, ids, last }) => {
+            (
+                Form::Document { begin, element },
+                Position::Document { stamp, messages, ids, last },
+            ) => {
                 if *stamp == history.stamp {
                     return Ok(Reading::Unchanged);
                 }
@@ -154,7 +157,7 @@ impl Reader {
                     Self::new(history, Source::Document(Box::new(source)), assembly)
                 })
             }
-            (Form::Journal, Place::Journal(then)) => {
+            (Form::Journal, Position::Journal(then)) => {
                 let assembly = Assembly::new(cursor.state.clone());
                 match JournalSource::resume(beside, history, then, assembly)? {
                     Some(Resumed::Unchanged) => return Ok(Reading::Unchanged),
@@ -164,7 +167,7 @@ impl Reader {
                     None => None,
                 }
             }
-            (Form::Database(rows), Place::Rows(then)) => {
+            (Form::Database(rows), Position::Rows(then)) => {
                 if history.stamp == Stamp(StampKind::Rows(then.stamp)) {
                     return Ok(Reading::Unchanged);
                 }
@@ -264,11 +267,11 @@ impl Reader {
         let place = match &self.source {
             Source::Lines(source) => {
                 let fingerprint = source.fingerprint().map_err(failed)?;
-                Place::Lines { lines: source.number(), fingerprint }
+                Position::Lines { lines: source.number(), fingerprint }
             }
             Source::Document(source) => source.place(self.is_over),
-            Source::Journal(source) => Place::Journal(source.cursor().map_err(failed)?),
-            Source::Rows(source) => Place::Rows(source.cursor(self.is_over)),
+            Source::Journal(source) => Position::Journal(source.cursor().map_err(failed)?),
+            Source::Rows(source) => Position::Rows(source.cursor(self.is_over)),
         };
         Ok(Cursor { place, state: self.assembly.state.clone() })
     }

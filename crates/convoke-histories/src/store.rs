@@ -32,7 +32,7 @@ pub struct Store {
     importer: &'static Importer,
     folder: Folder,
     listed: HashMap<String, (Condition, Vec<Row>)>,
-    known: KnownCache,
+    known: MetadataCache,
 }
 
 impl fmt::Debug for Store {
@@ -123,7 +123,7 @@ impl Store {
             importer,
             folder,
             listed: HashMap::new(),
-            known: KnownCache::default(),
+            known: MetadataCache::default(),
         };
         Ok(folder.map(store))
     }
@@ -231,7 +231,7 @@ pub(crate) fn read_small(file: File) -> io::Result<Vec<u8>> {
 
 /// Metadata of a conversation outside of its transcript.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
+pub(crate) struct SideMetadata {
     pub title: String,
     pub titled: Titled,
     pub cwd: String,
@@ -240,9 +240,9 @@ pub(crate) struct Known {
 
 /// Cached metadata of all conversations, from a database beside the transcripts.
 #[derive(Debug, Default)]
-struct KnownCache {
+struct MetadataCache {
     of: Option<(String, Condition)>,
-    sessions: HashMap<String, Known>,
+    sessions: HashMap<String, SideMetadata>,
 }
 
 /// The files beside a transcript that may be opened.
@@ -250,7 +250,7 @@ struct KnownCache {
 pub(crate) struct SiblingFiles<'a> {
     pub folder: &'a Folder,
     pub importer: &'static Importer,
-    known: &'a mut KnownCache,
+    known: &'a mut MetadataCache,
 }
 
 impl SiblingFiles<'_> {

@@ -15,12 +15,12 @@ pub(crate) struct AccessRule {
     /// The name in the audit trail; `None` for reads, and for changes that are not decisions.
     pub(crate) action: Option<&'static str>,
     /// Where that role is needed.
-    pub(crate) place: Place,
+    pub(crate) scope: RoleScope,
 }
 
 /// Where a role is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum RoleScope {
     /// In the project that it concerns; in general if it concerns none.
     Project,
     /// In general or in any project; the handler checks the project itself.
@@ -28,27 +28,27 @@ pub(crate) enum Place {
 }
 
 const fn read() -> AccessRule {
-    AccessRule { role: Role::Viewer, action: None, place: Place::Project }
+    AccessRule { role: Role::Viewer, action: None, scope: RoleScope::Project }
 }
 
 const fn member(action: &'static str) -> AccessRule {
-    AccessRule { role: Role::Member, action: Some(action), place: Place::Project }
+    AccessRule { role: Role::Member, action: Some(action), scope: RoleScope::Project }
 }
 
 const fn owner(action: &'static str) -> AccessRule {
-    AccessRule { role: Role::Owner, action: Some(action), place: Place::Project }
+    AccessRule { role: Role::Owner, action: Some(action), scope: RoleScope::Project }
 }
 
 /// Reads by owners only.
 const OWNER_READS: AccessRule =
-    AccessRule { role: Role::Owner, action: None, place: Place::Project };
+    AccessRule { role: Role::Owner, action: None, scope: RoleScope::Project };
 /// Frequent actions of members, which the audit trail leaves out.
 const MEMBER_UNRECORDED: AccessRule =
-    AccessRule { role: Role::Member, action: None, place: Place::Project };
+    AccessRule { role: Role::Member, action: None, scope: RoleScope::Project };
 /// Requests that name no project, by members of any project: uploads for a prompt, and the tools of
 /// MCP, which check the project themselves.
 const MEMBER_ANYWHERE: AccessRule =
-    AccessRule { role: Role::Member, action: None, place: Place::Anywhere };
+    AccessRule { role: Role::Member, action: None, scope: RoleScope::Anywhere };
 
 /// The access rule of a route; `path` is its pattern.
 #[expect(clippy::too_many_lines, reason = "one line per route")]

@@ -9,15 +9,15 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{Method, StatusCode};
 use convoke_api::bodies::code;
-use convoke_api::frames::ClientFrame;
+use convoke_api::frames::{ClientFrame, FrameSubject};
 use convoke_core::id::{ProjectId, RequestId, SessionId};
 use convoke_core::request::{Request as HumanRequest, State};
 use convoke_core::team::TeamName;
 use convoke_core::user::{Role, UserName};
-use convoke_engine::{Act, Error};
+use convoke_engine::{Act, Error, Kind};
 use serde_json::Value;
 
-use crate::access::{AccessRule, Place};
+use crate::access::{AccessRule, RoleScope};
 use crate::app::App;
 use crate::auth::Visit;
 use crate::failure::Failure;
@@ -72,9 +72,9 @@ impl Actor {
         project: Option<ProjectId>,
     ) -> Result<(), Failure> {
         let own = self.projects.iter().find(|(id, _)| Some(*id) == project);
-        let role = match rule.place {
-            Place::Project => own.map_or(self.role, |(_, role)| *role),
-            Place::Anywhere => {
+        let role = match rule.scope {
+            RoleScope::Project => own.map_or(self.role, |(_, role)| *role),
+            RoleScope::Anywhere => {
                 let roles = self.projects.iter().map(|(_, role)| *role);
                 roles.fold(self.role, Role::max)
             }
@@ -231,9 +231,9 @@ impl Subject {
             ("sessions" | "worktrees", Some(id)) => Self::of_session(app, id).await?,
             ("repos", Some(id)) => Self::of_project(app, id).await?,
             ("inbox", Some(id)) => Self::of_decision(app, id).await?,
-            ("comparisons", Some(id)) => match app.engine.comparisons().get(id).await {
-                Ok(found) => Self::of_project(app, &found.project.to_string()).await?,
-                Err(_) => Self::default(),
+            ("comparisons", Some(id)) => match found(app.engine.comparisons().get(id).await)? {
+                Some(comparison) => Self::of_project(app, &comparison.project.to_string()).await?,
+                None => Self::default(),
             },
             ("sessions" | "comparisons", None) if request.method() == Method::POST => {
                 let (request, body) = with_body(request).await?;
@@ -252,21 +252,19 @@ impl Subject {
 
     /// The subject of a frame.
     pub(crate) async fn of_frame(app: &App, frame: &ClientFrame) -> Result<Self, Error> {
-        let fields = serde_json::to_value(frame).unwrap_or_default();
-        let field = |name: &str| fields.get(name).and_then(Value::as_str);
-        if let Some(session) = field("sessionId") {
-            Self::of_session(app, session).await
-        } else if let Some(request) = field("permissionId").or(field("questionId")) {
-            Self::of_decision(app, request).await
-        } else if let Some(project) = field("projectId") {
-            Self::of_project(app, project).await
-        } else {
-            Ok(Self { text: new_thing(&fields), ..Self::default() })
+        match frame.subject() {
+            FrameSubject::Session(session) => Self::of_session(app, session).await,
+            FrameSubject::Request(request) => Self::of_decision(app, request).await,
+            FrameSubject::Project(project) => Self::of_project(app, project).await,
+            FrameSubject::Other => {
+                let fields = serde_json::to_value(frame).unwrap_or_default();
+                Ok(Self { text: new_thing(&fields), ..Self::default() })
+            }
         }
     }
 
     async fn of_session(app: &App, text: &str) -> Result<Self, Error> {
-        let Ok(session) = app.engine.sessions().named(text).await else {
+        let Some(session) = found(app.engine.sessions().named(text).await)? else {
             return Ok(Self::default());
         };
         let stored = session.stored;
@@ -275,7 +273,9 @@ impl Subject {
     }
 
     async fn of_project(app: &App, text: &str) -> Result<Self, Error> {
-        let Ok(id) = app.engine.projects().find(text).await else { return Ok(Self::default()) };
+        let Some(id) = found(app.engine.projects().find(text).await)? else {
+            return Ok(Self::default());
+        };
         let projects = app.engine.projects().list().await?;
         let name = projects.into_iter().find(|project| project.id == id).map(|it| it.name);
         Ok(Self { project: Some(id), text: name.unwrap_or_default(), ..Self::default() })
@@ -303,6 +303,18 @@ impl Subject {
     }
 }
 
+/// What a lookup found; `None` for an id that is wrong, which the route then reports. Any other
+/// error ends the request: roles and nodes must not be guessed when the database cannot be read.
+pub(crate) fn found<T>(lookup: Result<T, Error>) -> Result<Option<T>, Error> {
+    match lookup {
+        Ok(value) => Ok(Some(value)),
+        Err(error) => match error.kind() {
+            Kind::NotFound | Kind::Invalid | Kind::Forbidden | Kind::Conflict => Ok(None),
+            Kind::Busy | Kind::Agent | Kind::Unavailable | Kind::Internal => Err(error),
+        },
+    }
+}
+
 /// What a body adds or changes: a name, a path, a rule, or the names of settings.
 fn new_thing(body: &Value) -> String {
     let text = |name: &str| body.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -323,4 +335,17 @@ pub(crate) async fn with_body(request: Request) -> Result<(Request, Value), Fail
     let bytes = json::collect(body, BODY_MAX).await?;
     let value = serde_json::from_slice(&bytes).unwrap_or_default();
     Ok((Request::from_parts(parts, Body::from(bytes)), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_id_is_left_to_the_route_and_an_error_of_the_database_is_not() {
+        let unknown = Error::UnknownSession { text: "7".to_owned() };
+        assert!(found::<()>(Err(unknown)).is_ok_and(|it| it.is_none()));
+        assert!(found::<()>(Err(Error::Stopping)).is_err());
+        assert!(found(Ok(1)).is_ok_and(|it| it == Some(1)));
+    }
 }

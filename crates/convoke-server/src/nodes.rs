@@ -21,7 +21,7 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use convoke_api::bodies::{Problem, code};
-use convoke_api::frames::{ClientFrame, ServerFrame};
+use convoke_api::frames::{ClientFrame, FrameSubject, ServerFrame};
 use convoke_core::id::MessageId;
 use convoke_core::user::UserName;
 use convoke_engine::{
@@ -32,7 +32,7 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 use tower::ServiceExt as _;
 
-use crate::actor::{Actor, BODY_MAX, with_body};
+use crate::actor::{Actor, BODY_MAX, found, with_body};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::json;
@@ -156,10 +156,7 @@ impl RemoteCommand {
                 let id = uri.split(['/', '?']).nth(3).unwrap_or_default();
                 percent_encoding::percent_decode_str(id).decode_utf8_lossy().into_owned()
             }
-            Self::Frame { frame, .. } => {
-                let frame = serde_json::to_value(frame).unwrap_or_default();
-                frame.get("sessionId").and_then(Value::as_str).unwrap_or_default().to_owned()
-            }
+            Self::Frame { frame, .. } => frame.session_id().unwrap_or_default().to_owned(),
             Self::Question { question } => question.pair.to_string(),
         }
     }
@@ -259,8 +256,7 @@ async fn withdrawn(
 ) -> Result<Option<SessionView>, Error> {
     let Some(prompt) = waiting::removed(method, path) else { return Ok(None) };
     let id = percent_encoding::percent_decode_str(id).decode_utf8_lossy();
-    // The route reports the error.
-    let Ok(session) = app.engine.sessions().find(&id).await else { return Ok(None) };
+    let Some(session) = found(app.engine.sessions().find(&id).await)? else { return Ok(None) };
     waiting::withdraw(app, session, prompt).await
 }
 
@@ -277,20 +273,13 @@ pub(crate) async fn forward_frame(
     if let F::SessionOpen { .. } | F::SessionPage { .. } | F::SessionClose { .. } = frame {
         return Ok(None);
     }
-    let mut fields = serde_json::to_value(frame).unwrap_or_default();
-    let field = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
-    let requests = [field("permissionId"), field("questionId")];
-    let node = if let Some(session) = field("sessionId") {
-        of_session(app, &session).await?
-    } else if let Some(request) = requests.into_iter().flatten().next() {
-        of_request(app, &request).await?
-    } else if let F::SessionCreate { project_id, .. }
-    | F::FileComplete { project_id, .. }
-    | F::ProjectRemove { project_id } = frame
-    {
-        of_project(app, project_id).await?
-    } else {
-        None
+    let node = match frame.subject() {
+        FrameSubject::Session(session) => of_session(app, session).await?,
+        FrameSubject::Request(request) => of_request(app, request).await?,
+        FrameSubject::Project(project) if is_allowed_frame(frame) => {
+            of_project(app, project).await?
+        }
+        FrameSubject::Project(_) | FrameSubject::Other => None,
     };
     let Some(owner) = node else { return Ok(None) };
     if let F::QueueRemove { session_id, message_id } = frame {
@@ -300,13 +289,11 @@ pub(crate) async fn forward_frame(
             return Ok(Some(vec![ServerFrame::SessionChanged { session }]));
         }
     }
-    if let (F::SessionSend { message_id: None, .. }, Some(fields)) = (frame, fields.as_object_mut())
-    {
-        let id = MessageId::from_random((app.random)());
-        fields.insert("messageId".to_owned(), id.to_string().into());
+    let mut frame = Box::new(frame.clone());
+    if let F::SessionSend { message_id, .. } = &mut *frame {
+        // An id makes the prompt idempotent.
+        message_id.get_or_insert_with(|| MessageId::from_random((app.random)()));
     }
-    let frame =
-        serde_json::from_value(fields).map_err(|error| Failure::internal(error.to_string()))?;
     match send(app, owner, RemoteCommand::Frame { frame, by }).await? {
         RemoteResponse::Frames { frames } => Ok(Some(frames)),
         RemoteResponse::Problem { problem } => Err(Failure::from_problem(*problem)),

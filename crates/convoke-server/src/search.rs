@@ -20,7 +20,7 @@ const FILTERS: [&str; 6] = ["agent", "project", "role", "since", "until", "order
 
 /// The words and filters of a search. The fields override filters in the text.
 #[derive(Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct SearchRequest {
     /// Words, and filters such as `agent:codex`.
     pub(crate) text: String,
     pub(crate) project: Option<String>,
@@ -35,8 +35,9 @@ pub(crate) struct Wanted {
 }
 
 /// Searches; the newest hits first, unless the best are wanted.
-pub(crate) async fn search(app: &App, wanted: Wanted) -> Result<Hits, Failure> {
-    let Wanted { text, project, session, agent, role, since, until, order, before, limit } = wanted;
+pub(crate) async fn search(app: &App, wanted: SearchRequest) -> Result<Hits, Failure> {
+    let SearchRequest { text, project, session, agent, role, since, until, order, before, limit } =
+        wanted;
     let written = Written::parse(&text);
     let project = match (project, written.filter("project")) {
         (Some(text), _) => Some(app.engine.projects().find(&text).await?),

@@ -25,7 +25,7 @@ use crate::rest::Daemon;
 pub(crate) use broadcasts::Broadcasts;
 use execute::Client;
 pub(crate) use execute::execute_frame;
-use opening::UnverifiedSocket;
+use opening::BrowserHandshake;
 pub use socket::hang_up;
 
 /// The longest frame of a client; a longer one closes the socket.
@@ -67,8 +67,8 @@ pub(crate) async fn open(
         Caller::UnverifiedBrowser => {
             let cookies: Vec<String> = app.auth.cookies(&headers).map(ToOwned::to_owned).collect();
             let connection = connection.map(|Extension(connection)| connection);
-            let unverified = UnverifiedSocket { cookies, peer, connection };
-            upgrade.on_upgrade(move |socket| opening::authenticate(socket, app, unverified))
+            let handshake = BrowserHandshake { cookies, peer, connection };
+            upgrade.on_upgrade(move |socket| opening::authenticate(socket, app, handshake))
         }
         Caller::Human(login) => {
             let client = Client { login, peer };

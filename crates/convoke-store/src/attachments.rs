@@ -9,7 +9,7 @@ use convoke_core::state::SessionState;
 use crate::db::{Db, SqlResult, params};
 use crate::error::{Fault, Result};
 use crate::location::Location;
-use crate::sqlite::open::Place;
+use crate::sqlite::open::DatabasePaths;
 use crate::store::Store;
 
 impl Store {
@@ -23,8 +23,8 @@ impl Store {
 pub fn hashes_in_use(location: &Location) -> Result<BTreeSet<String>> {
     match location {
         Location::File(path) => {
-            let place = Place::at(path)?;
-            let db = place.connect_reader().map_err(|fault| fault.at(path))?;
+            let paths = DatabasePaths::at(path)?;
+            let db = paths.connect_reader().map_err(|fault| fault.at(path))?;
             hashes(Db::Sqlite(&db)).map_err(|error| Fault::from(error).at(path))
         }
         Location::Server(server) => {

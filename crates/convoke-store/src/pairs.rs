@@ -80,7 +80,7 @@ pub enum PairChange {
         at: Timestamp,
     },
     /// Its status changed.
-    Standing {
+    Status {
         /// The new status.
         status: PairStatus,
         /// What went wrong, if it did.

@@ -17,7 +17,7 @@ const MESSAGES_MIN: u32 = 200;
 const MESSAGES_MAX: u32 = 6400;
 /// The target duration of a transaction, including the wait for other changes. While others write,
 /// transactions stay small.
-const PATIENCE: Duration = Duration::from_millis(50);
+const TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Whether the refill task is running.
 #[derive(Debug, Clone, Default)]
@@ -84,9 +84,9 @@ async fn refill_all(store: &Store) -> Result<()> {
 
 /// The number of messages in the next transaction, given the duration of one with `messages`.
 fn next_size(messages: u32, took: Duration) -> u32 {
-    let next = if took < PATIENCE / 2 {
+    let next = if took < TIMEOUT / 2 {
         messages * 2
-    } else if took > PATIENCE {
+    } else if took > TIMEOUT {
         messages / 2
     } else {
         messages

@@ -16,7 +16,7 @@ use crate::error::{Error, Fault, Result};
 use crate::location::Location;
 use crate::postgres;
 use crate::sqlite::copy::{self, Depth, Findings, find_damage, is_over};
-use crate::sqlite::open::{Found, Place, WriteLock};
+use crate::sqlite::open::{DatabasePaths, Found, WriteLock};
 use migration_table::{AppliedMigration, Owner, verify};
 use steps::{STEPS, Step};
 
@@ -38,8 +38,8 @@ pub struct Migration {
 pub fn status(location: impl Into<Location>) -> Result<Vec<Migration>> {
     match location.into() {
         Location::File(path) => {
-            let (place, found) = Place::find(&path)?;
-            inspect(&place, found, STEPS)
+            let (paths, found) = DatabasePaths::find(&path)?;
+            inspect(&paths, found, STEPS)
         }
         Location::Server(server) => postgres::schema::status(&server),
     }
@@ -52,11 +52,11 @@ pub fn migrate(location: impl Into<Location>, now: Timestamp) -> Result<Vec<Migr
         Location::File(path) => path,
         Location::Server(server) => return postgres::schema::migrate(&server, now),
     };
-    let (place, found) = Place::find(&path)?;
-    inspect(&place, found, STEPS)?;
-    let lock = place.lock()?;
-    let db = place.connect_writer(&lock).map_err(|fault| fault.at(&place.path))?;
-    migrate_up(Db::Sqlite(&db), STEPS, now).map_err(|fault| fault.at(&place.path))
+    let (paths, found) = DatabasePaths::find(&path)?;
+    inspect(&paths, found, STEPS)?;
+    let lock = paths.lock()?;
+    let db = paths.connect_writer(&lock).map_err(|fault| fault.at(&paths.path))?;
+    migrate_up(Db::Sqlite(&db), STEPS, now).map_err(|fault| fault.at(&paths.path))
 }
 
 /// Rolls the newest migrations back, with all data in what they created; returns them, newest
@@ -66,13 +66,13 @@ pub fn rollback(location: impl Into<Location>, steps: usize) -> Result<Vec<Migra
         Location::File(path) => path,
         Location::Server(server) => return postgres::schema::rollback(&server, steps),
     };
-    let (place, found) = Place::find(&path)?;
-    if inspect(&place, found, STEPS)?.iter().all(|migration| migration.applied_at.is_none()) {
+    let (paths, found) = DatabasePaths::find(&path)?;
+    if inspect(&paths, found, STEPS)?.iter().all(|migration| migration.applied_at.is_none()) {
         return Ok(Vec::new());
     }
-    let lock = place.lock()?;
-    let db = place.connect_writer(&lock).map_err(|fault| fault.at(&place.path))?;
-    migrate_down(Db::Sqlite(&db), STEPS, steps).map_err(|fault| fault.at(&place.path))
+    let lock = paths.lock()?;
+    let db = paths.connect_writer(&lock).map_err(|fault| fault.at(&paths.path))?;
+    migrate_down(Db::Sqlite(&db), STEPS, steps).map_err(|fault| fault.at(&paths.path))
 }
 
 /// Reads the whole database and fails with `Corrupt` if it is inconsistent. On a server only the
@@ -82,27 +82,31 @@ pub fn check(location: impl Into<Location>) -> Result<()> {
         Location::File(path) => path,
         Location::Server(server) => return postgres::schema::status(&server).map(drop),
     };
-    let (place, found) = Place::find(&path)?;
-    inspect(&place, found, STEPS)?;
+    let (paths, found) = DatabasePaths::find(&path)?;
+    inspect(&paths, found, STEPS)?;
     if found == Found::Nothing {
         return Ok(());
     }
-    copy::verify(&place).map(|_| ())
+    copy::verify(&paths).map(|_| ())
 }
 
 /// Checks the database for damage for a limited time, without changing anything.
-pub(crate) fn check_at_start(place: &Place, found: Found, limit: Duration) -> Result<Checked> {
+pub(crate) fn check_at_start(
+    paths: &DatabasePaths,
+    found: Found,
+    limit: Duration,
+) -> Result<Checked> {
     if found == Found::Nothing {
         return Ok(Checked::Whole);
     }
     let deadline = is_over(Instant::now() + limit);
     let findings =
-        place.connect_read_only().and_then(|mut db| find_damage(&mut db, Depth::Quick, deadline));
-    match findings.map_err(|fault| fault.at(&place.path))? {
+        paths.connect_read_only().and_then(|mut db| find_damage(&mut db, Depth::Quick, deadline));
+    match findings.map_err(|fault| fault.at(&paths.path))? {
         Findings::Sound => Ok(Checked::Whole),
         Findings::Unfinished => Ok(Checked::InPart),
         Findings::Damage(lines) => {
-            Err(Error::Corrupt { path: place.path.clone(), detail: lines.join("; ") })
+            Err(Error::Corrupt { path: paths.path.clone(), detail: lines.join("; ") })
         }
     }
 }
@@ -115,32 +119,32 @@ pub(crate) enum Checked {
 }
 
 /// Refuses a database with a foreign application id or a newer schema, before any write.
-pub(crate) fn refuse_foreign(place: &Place, found: Found) -> Result<()> {
-    inspect(place, found, STEPS).map(|_| ())
+pub(crate) fn refuse_foreign(paths: &DatabasePaths, found: Found) -> Result<()> {
+    inspect(paths, found, STEPS).map(|_| ())
 }
 
 /// Applies the missing migrations, as the only writer.
 pub(crate) fn migrate_to_latest(
-    place: &Place,
+    paths: &DatabasePaths,
     lock: &WriteLock,
     now: Timestamp,
 ) -> Result<Connection> {
-    let migrated = place.connect_writer(lock).and_then(|db| {
+    let migrated = paths.connect_writer(lock).and_then(|db| {
         for migration in migrate_up(Db::Sqlite(&db), STEPS, now)? {
-            tracing::info!(path = %place.path.display(), "applied migration {}", migration.version);
+            tracing::info!(path = %paths.path.display(), "applied migration {}", migration.version);
         }
         Ok(db)
     });
-    migrated.map_err(|fault| fault.at(&place.path))
+    migrated.map_err(|fault| fault.at(&paths.path))
 }
 
-fn inspect(place: &Place, found: Found, steps: &[Step]) -> Result<Vec<Migration>> {
+fn inspect(paths: &DatabasePaths, found: Found, steps: &[Step]) -> Result<Vec<Migration>> {
     match found {
-        Found::Nothing => listed(&place.path, steps, &[]),
-        Found::Something => place
+        Found::Nothing => listed(&paths.path, steps, &[]),
+        Found::Something => paths
             .connect_read_only()
-            .and_then(|db| listed_in(Db::Sqlite(&db), &place.path, steps))
-            .map_err(|fault| fault.at(&place.path)),
+            .and_then(|db| listed_in(Db::Sqlite(&db), &paths.path, steps))
+            .map_err(|fault| fault.at(&paths.path)),
     }
 }
 

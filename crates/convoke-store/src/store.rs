@@ -15,7 +15,7 @@ use crate::postgres::{Pool, Server, Writers};
 use crate::refilling::Refilling;
 use crate::schema::{self, Checked};
 use crate::sqlite::guard::{Guard, Trouble};
-use crate::sqlite::open::{Found, Place, beside, denied};
+use crate::sqlite::open::{DatabasePaths, Found, beside, denied};
 use crate::sqlite::readers::Readers;
 use crate::sqlite::writer::{WAL_BYTES_MAX, Writer};
 use crate::write::Change;
@@ -89,19 +89,19 @@ impl Store {
     }
 
     fn open_blocking(path: &Path, now: Timestamp, runtime: &Handle) -> Result<Self> {
-        let (place, mut found) = Place::find(path)?;
-        schema::refuse_foreign(&place, found)?;
-        let lock = place.lock()?;
-        if place.rescued.exists() {
-            adopt_rescued(&place, found)?;
+        let (paths, mut found) = DatabasePaths::find(path)?;
+        schema::refuse_foreign(&paths, found)?;
+        let lock = paths.lock()?;
+        if paths.rescued.exists() {
+            adopt_rescued(&paths, found)?;
             found = Found::Something;
         }
-        let checked = schema::check_at_start(&place, found, CHECK_MAX)?;
-        let db = schema::migrate_to_latest(&place, &lock, now)?;
-        let refill = Refill::read(Db::Sqlite(&db)).map_err(|fault| fault.at(&place.path))?;
-        let guard = Guard::new(place.clone());
-        let readers = Readers::new(place.clone(), guard.clone());
-        let writer = Writer::start(db, place, lock, guard.clone(), WAL_BYTES_MAX, runtime.clone())?;
+        let checked = schema::check_at_start(&paths, found, CHECK_MAX)?;
+        let db = schema::migrate_to_latest(&paths, &lock, now)?;
+        let refill = Refill::read(Db::Sqlite(&db)).map_err(|fault| fault.at(&paths.path))?;
+        let guard = Guard::new(paths.clone());
+        let readers = Readers::new(paths.clone(), guard.clone());
+        let writer = Writer::start(db, paths, lock, guard.clone(), WAL_BYTES_MAX, runtime.clone())?;
         if checked == Checked::InPart {
             let readers = readers.clone();
             // Ends with the store: closing it waits for its readers.
@@ -238,18 +238,18 @@ impl Store {
 
 /// Moves the rescued copy of a deleted database to its path. If there is another database, both
 /// stay: only a human can decide which one to use.
-fn adopt_rescued(place: &Place, found: Found) -> Result<()> {
-    let (path, rescued) = (place.path.clone(), place.rescued.clone());
+fn adopt_rescued(paths: &DatabasePaths, found: Found) -> Result<()> {
+    let (path, rescued) = (paths.path.clone(), paths.rescued.clone());
     if found == Found::Something {
         return Err(Error::Rescued { path, rescued });
     }
-    let (copy, found) = Place::find(&rescued)?;
+    let (copy, found) = DatabasePaths::find(&rescued)?;
     schema::refuse_foreign(&copy, found)?;
     crate::sqlite::copy::verify(&copy)?;
     // The WAL of the deleted database is in the copy already, and must not be applied to it.
-    if place.wal.exists() {
-        std::fs::rename(&place.wal, beside(&place.wal, ".orphaned"))
-            .map_err(|error| denied(&place.wal, error))?;
+    if paths.wal.exists() {
+        std::fs::rename(&paths.wal, beside(&paths.wal, ".orphaned"))
+            .map_err(|error| denied(&paths.wal, error))?;
     }
     std::fs::rename(&rescued, &path).map_err(|error| denied(&path, error))?;
     tracing::warn!(path = %path.display(), "the database had been deleted while Convoke was running; \

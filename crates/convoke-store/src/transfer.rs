@@ -16,7 +16,7 @@ use crate::db::{Db, Param, PostgresSession, Value, params};
 use crate::error::{Error, Fault, Result};
 use crate::location::{Location, Server};
 use crate::schema;
-use crate::sqlite::open::{Place, WriteLock};
+use crate::sqlite::open::{DatabasePaths, WriteLock};
 use crate::write::Change as _;
 use crate::write::nodes::JoinNodes;
 use crate::write::refill::{self, Unsearched};
@@ -74,9 +74,9 @@ impl Side {
         schema::migrate(location, now)?;
         match location {
             Location::File(path) => {
-                let place = Place::at(path)?;
-                let lock = place.lock()?;
-                let db = place.connect_writer(&lock).map_err(|fault| fault.at(path))?;
+                let paths = DatabasePaths::at(path)?;
+                let lock = paths.lock()?;
+                let db = paths.connect_writer(&lock).map_err(|fault| fault.at(path))?;
                 Ok(Self::File { db, path: path.clone(), _lock: lock })
             }
             Location::Server(server) => {

@@ -6,7 +6,7 @@ use convoke_core::question::Question;
 use convoke_core::request::Status;
 
 use crate::permission::{PermissionCard, Stage};
-use crate::sheet::{Asker, Ending, OpenRequest, Page, Place, QuestionSet};
+use crate::sheet::{Asker, Ending, OpenRequest, Page, PageLink, QuestionSet};
 
 /// The draft of an answer.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl Card {
     pub(crate) fn reopen(&mut self) {
         match self {
             Self::Permission(card) => card.stage = Stage::Choosing,
-            Self::Questions(set) => set.go(Place::Review),
+            Self::Questions(set) => set.go(PageLink::Review),
         }
     }
 
@@ -102,7 +102,7 @@ impl Card {
         if let Self::Questions(set) = self
             && let Page::Question(index) = set.page
         {
-            set.go(Place::Question(index));
+            set.go(PageLink::Question(index));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::picture::Way;
+use crate::picture::Direction;
 use crate::text::{clean, wrap};
 
 /// Undo steps; the oldest are dropped beyond that.
@@ -94,8 +94,8 @@ impl Editor {
             (KeyCode::Home, false) => self.go(self.line().start),
             (KeyCode::End, true) => self.go(self.text.len()),
             (KeyCode::End, false) => self.go(self.line().end),
-            (KeyCode::Up, _) => self.go_rows(Way::Up, width),
-            (KeyCode::Down, _) => self.go_rows(Way::Down, width),
+            (KeyCode::Up, _) => self.go_rows(Direction::Up, width),
+            (KeyCode::Down, _) => self.go_rows(Direction::Down, width),
             _ => {}
         }
     }
@@ -182,14 +182,14 @@ impl Editor {
         (self.goal, self.run) = (None, None);
     }
 
-    fn go_rows(&mut self, way: Way, width: usize) {
+    fn go_rows(&mut self, direction: Direction, width: usize) {
         let Layout { rows, cursor: (row, column) } = self.layout(width);
         let goal = self.goal.unwrap_or(column);
-        let to = match way {
-            Way::Up if row == 0 => 0,
-            Way::Up => self.at(&rows, row - 1, goal),
-            Way::Down if row + 1 == rows.len() => self.text.len(),
-            Way::Down => self.at(&rows, row + 1, goal),
+        let to = match direction {
+            Direction::Up if row == 0 => 0,
+            Direction::Up => self.at(&rows, row - 1, goal),
+            Direction::Down if row + 1 == rows.len() => self.text.len(),
+            Direction::Down => self.at(&rows, row + 1, goal),
         };
         self.go(to);
         self.goal = Some(goal);

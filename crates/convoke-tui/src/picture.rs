@@ -6,12 +6,12 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect, Size};
 use ratatui::text::{Line, Span};
 
-use crate::sheet::Place;
+use crate::sheet::PageLink;
 use crate::text::wrap;
 
 /// Towards the beginning of a text, or its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// Towards the beginning.
     Up,
     /// Towards the end.
@@ -26,7 +26,7 @@ pub enum Target {
     /// A row of the text that is being written.
     Text(usize),
     /// A page of the open set.
-    Page(Place),
+    Page(PageLink),
     /// The row that sends the answers.
     Send,
     /// A line of the list.

@@ -55,9 +55,9 @@ pub(crate) enum Page {
     /// Reviewing all answers: at a question, or at the end where they are sent.
     Review(usize),
     /// Writing why not to answer; then back.
-    Reason(Place),
+    Reason(PageLink),
     /// Confirming the rejection; then back.
-    ConfirmReject(Place),
+    ConfirmReject(PageLink),
     /// The verdict is being written.
     Settling,
     /// Settled while the human was at it.
@@ -74,7 +74,7 @@ pub(crate) enum Ending {
 
 /// A page that one can be sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum PageLink {
     /// The question with this index.
     Question(usize),
     /// The review of all answers.
@@ -99,22 +99,22 @@ impl QuestionSet {
 
     /// Goes to a page. The review begins at the first missing answer, or else where the answers are
     /// sent.
-    pub(crate) fn go(&mut self, place: Place) {
+    pub(crate) fn go(&mut self, place: PageLink) {
         self.page = match place {
-            Place::Question(index) => {
+            PageLink::Question(index) => {
                 let index = index.min(self.drafts.len().saturating_sub(1));
                 if let Some(draft) = self.drafts.get_mut(index) {
                     draft.seen = true;
                 }
                 Page::Question(index)
             }
-            Place::Review => Page::Review(self.first_missing().unwrap_or(self.drafts.len())),
+            PageLink::Review => Page::Review(self.first_missing().unwrap_or(self.drafts.len())),
         };
     }
 
     /// The page after a question.
-    pub(crate) fn place_after(&self, index: usize) -> Place {
-        if index + 1 < self.drafts.len() { Place::Question(index + 1) } else { Place::Review }
+    pub(crate) fn place_after(&self, index: usize) -> PageLink {
+        if index + 1 < self.drafts.len() { PageLink::Question(index + 1) } else { PageLink::Review }
     }
 
     /// The first question without an answer.

@@ -25,8 +25,8 @@ mod worktrees;
 #[cfg(test)]
 mod tests;
 
-pub use crate::picture::{Target, Way};
-pub use crate::sheet::Place;
+pub use crate::picture::{Direction, Target};
+pub use crate::sheet::PageLink;
 pub use changes::{Call, Returned};
 pub use message::{Effect, Message};
 pub use model::Model;

@@ -45,7 +45,7 @@ pub(crate) struct Asker {
 }
 
 /// Zero means for ever, in the configuration and on the command line.
-pub(crate) fn patience(timeout_ms: u64) -> Option<Duration> {
+pub(crate) fn timeout_of(timeout_ms: u64) -> Option<Duration> {
     (timeout_ms > 0).then(|| Duration::from_millis(timeout_ms))
 }
 
@@ -66,7 +66,7 @@ impl Asking {
         Self {
             questions: Questions::new(config.dir.clone(), settings),
             limits,
-            timeout: patience(config.timeout_ms),
+            timeout: timeout_of(config.timeout_ms),
             retention: days(config.retention_days),
         }
     }

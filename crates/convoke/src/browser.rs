@@ -11,7 +11,7 @@ use std::time::Duration;
 /// The program that opens a file with the user's default application.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 /// How long the opener may take to fail. After that it has become the browser, or waits for it.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Why no browser was opened.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +33,7 @@ pub(crate) async fn open(file: &Path) -> Result<(), BrowserError> {
         .stderr(Stdio::null())
         .spawn();
     let mut opener = started.map_err(BrowserError::Start)?;
-    match tokio::time::timeout(PATIENCE, opener.wait()).await {
+    match tokio::time::timeout(TIMEOUT, opener.wait()).await {
         Ok(Ok(status)) if !status.success() => Err(BrowserError::Failed(status)),
         Ok(Ok(_)) | Err(_) => Ok(()),
         Ok(Err(error)) => Err(BrowserError::Start(error)),

@@ -26,7 +26,7 @@ use crate::signals;
 /// Set by the script of a shell, to the name of that shell.
 pub(crate) const VARIABLE: &str = "CONVOKE_COMPLETE";
 /// How long a user waits for a daemon that is busy.
-const PATIENCE: Duration = Duration::from_millis(700);
+const TIMEOUT: Duration = Duration::from_millis(700);
 /// Sessions that are offered, newest first.
 const SESSIONS: u64 = 50;
 
@@ -144,7 +144,7 @@ impl Offers {
             let running = daemon::find(&self.home).await.ok()??;
             values(&running.client, kind).await.ok()
         };
-        tokio::time::timeout(PATIENCE, asked).await.ok()?
+        tokio::time::timeout(TIMEOUT, asked).await.ok()?
     }
 }
 

@@ -96,10 +96,10 @@ pub(crate) enum DaemonError {
         source: Box<Error>,
     },
     /// It has exited meanwhile.
-    #[error("the daemon stopped and did not come back within {} s", patience.as_secs())]
+    #[error("the daemon stopped and did not come back within {} s", after.as_secs())]
     Gone {
         /// How long was waited.
-        patience: Duration,
+        after: Duration,
     },
     /// It was started and ended at once.
     #[error("the daemon did not start")]
@@ -108,10 +108,10 @@ pub(crate) enum DaemonError {
         source: StartupOutput,
     },
     /// It was started and is not ready.
-    #[error("the daemon was not ready within {} s", patience.as_secs())]
+    #[error("the daemon was not ready within {} s", after.as_secs())]
     TooSlow {
         /// How long was waited.
-        patience: Duration,
+        after: Duration,
         /// Its last output.
         source: StartupOutput,
     },

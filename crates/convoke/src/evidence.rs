@@ -14,7 +14,7 @@ use crate::output::plain;
 /// The indentation of evidence.
 const INDENT: &str = "    ";
 /// The time limit for comparing two texts; then the rest counts as changed.
-const PATIENCE: Duration = Duration::from_millis(50);
+const TIMEOUT: Duration = Duration::from_millis(50);
 
 /// The evidence as indented lines, each with its line break.
 pub(crate) fn text(evidence: &Evidence) -> String {
@@ -66,7 +66,7 @@ fn json(value: &Value) -> String {
 fn unified(diff: &Diff) -> String {
     let old = diff.old_text.as_deref().unwrap_or_default();
     let from = if diff.old_text.is_some() { &*diff.path } else { "/dev/null" };
-    let compared = TextDiff::configure().timeout(PATIENCE).diff_lines(old, &diff.new_text);
+    let compared = TextDiff::configure().timeout(TIMEOUT).diff_lines(old, &diff.new_text);
     let hunks = compared.unified_diff().context_radius(3).missing_newline_hint(false).to_string();
     format!("--- {from}\n+++ {}\n{hunks}", diff.path)
 }

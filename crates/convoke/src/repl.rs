@@ -185,8 +185,8 @@ async fn run_input(conversation: &mut Conversation) -> anyhow::Result<Ending> {
         }
         let next = match typed {
             Typed::Empty => continue,
-            Typed::Prompt(text) => conversation.take_turn(text, PreamblePolicy::InContext).await?,
-            Typed::Pass(text) => conversation.take_turn(text, PreamblePolicy::Alone).await?,
+            Typed::Prompt(text) => conversation.take_turn(text, PreamblePolicy::Include).await?,
+            Typed::Pass(text) => conversation.take_turn(text, PreamblePolicy::Omit).await?,
             Typed::Command(command) => conversation.run_command(command).await,
             Typed::Misunderstood(why) => {
                 conversation.console.screen.print_error(&why);

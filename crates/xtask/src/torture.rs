@@ -37,7 +37,7 @@ use schedule::Plan;
 /// How long a round is at most: long enough for every fault to meet every other, short enough for its disk.
 const ROUND: Duration = Duration::from_secs(60);
 /// How often the daemon is checked.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The command-line options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,12 +223,12 @@ fn supervise(machine: &Machine, ledger: &Ledger, is_watched_over: &AtomicBool) {
                     if !machine.was_expected() && !was_disk_bad {
                         ledger.complain(format!("the daemon did not start: {status}"));
                     }
-                    thread::sleep(LOOK * 10);
+                    thread::sleep(POLL_INTERVAL * 10);
                 }
                 Err(error) => ledger.complain(format!("{error:#}")),
             }
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 

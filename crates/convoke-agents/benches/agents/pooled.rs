@@ -44,7 +44,7 @@ pub(crate) fn launch(updates: usize) -> Result<Launch> {
         temp: None,
         mcp_servers: Vec::new(),
         start: Start::New { id: "11111111-1111-4111-8111-111111111111".to_owned() },
-        patience: Duration::from_secs(20),
+        start_timeout: Duration::from_secs(20),
         leftovers: None,
         lease: None,
         gate: None,

@@ -14,11 +14,11 @@ const CUSTOM: &str = "_custom";
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Form {
     pub(super) questions: Vec<Question>,
-    way: Way,
+    format: AnswerFormat,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Way {
+enum AnswerFormat {
     /// The fields of a form, in the order of the questions.
     Fields(Vec<Field>),
     /// The option of a permission that submits the answers, which are keyed by question number.
@@ -51,7 +51,7 @@ impl Form {
             fields.push(Field { name: name.clone(), custom, values });
         }
         check_questions(&questions, LIMITS).ok()?;
-        Some(Self { questions, way: Way::Fields(fields) })
+        Some(Self { questions, format: AnswerFormat::Fields(fields) })
     }
 
     /// The questions in a permission request of qwen.
@@ -78,13 +78,13 @@ impl Form {
         check_questions(&questions, LIMITS).ok()?;
         let options = params.get("options")?.as_array()?;
         let submit = options.iter().find(|option| word(option, "kind") == "allow_once")?;
-        Some(Self { questions, way: Way::Option(word(submit, "optionId")) })
+        Some(Self { questions, format: AnswerFormat::Option(word(submit, "optionId")) })
     }
 
     /// The agent's result for these answers.
     pub(super) fn answered(&self, answers: &[Answer]) -> Value {
-        match &self.way {
-            Way::Fields(fields) => {
+        match &self.format {
+            AnswerFormat::Fields(fields) => {
                 let mut content = Map::new();
                 for answer in answers {
                     let field = fields.get(answer.question_index);
@@ -95,7 +95,7 @@ impl Form {
                 }
                 json!({"action": "accept", "content": content})
             }
-            Way::Option(option_id) => {
+            AnswerFormat::Option(option_id) => {
                 let words = |answer: &Answer| {
                     let custom = answer.custom_text.as_deref().filter(|text| !text.is_empty());
                     let said: Vec<&str> = selected(answer).into_iter().chain(custom).collect();
@@ -110,17 +110,17 @@ impl Form {
 
     /// The agent's result if the human declines.
     pub(super) fn declined(&self) -> Value {
-        match &self.way {
-            Way::Fields(_) => json!({"action": "decline"}),
-            Way::Option(_) => json!({"outcome": {"outcome": "cancelled"}}),
+        match &self.format {
+            AnswerFormat::Fields(_) => json!({"action": "decline"}),
+            AnswerFormat::Option(_) => json!({"outcome": {"outcome": "cancelled"}}),
         }
     }
 
     /// The agent's result if the request is cancelled.
     pub(super) fn cancelled(&self) -> Value {
-        match &self.way {
-            Way::Fields(_) => json!({"action": "cancel"}),
-            Way::Option(_) => json!({"outcome": {"outcome": "cancelled"}}),
+        match &self.format {
+            AnswerFormat::Fields(_) => json!({"action": "cancel"}),
+            AnswerFormat::Option(_) => json!({"outcome": {"outcome": "cancelled"}}),
         }
     }
 }

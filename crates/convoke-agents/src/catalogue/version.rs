@@ -11,7 +11,7 @@ use tokio::process::Command;
 use super::Agent;
 
 /// How long a program may take to print its version; agents in JavaScript need two seconds on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest version that is shown.
 const CHARS_MAX: usize = 60;
 
@@ -41,7 +41,7 @@ pub async fn ask(program: &Path, environment: &BTreeMap<OsString, OsString>) -> 
         .stderr(Stdio::null())
         .kill_on_drop(true)
         .output();
-    let output = tokio::time::timeout(PATIENCE, asked).await.ok()?.ok()?;
+    let output = tokio::time::timeout(TIMEOUT, asked).await.ok()?.ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = text.lines().next()?.trim();
     (output.status.success() && !line.is_empty()).then(|| line.chars().take(CHARS_MAX).collect())

@@ -25,8 +25,8 @@ pub async fn create_session(launch: &Launch, id: &str) -> Result<PathBuf> {
     // Until its input is closed, it waits for more of the prompt.
     pipes.input.close().await;
     let ended = async { tokio::join!(child.exited(), last_words(&mut pipes.lines)) };
-    let Ok((exit, said)) = timeout(launch.patience, ended).await else {
-        return Err(Error::SessionTimeout { after: launch.patience });
+    let Ok((exit, said)) = timeout(launch.start_timeout, ended).await else {
+        return Err(Error::SessionTimeout { after: launch.start_timeout });
     };
     if exit.exit_code != Some(0) {
         let stderr_tail = exit.stderr_tail.or(said);

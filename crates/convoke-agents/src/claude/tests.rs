@@ -14,7 +14,7 @@ use crate::driver::{Confinement, Launch, OwnSandbox, Start};
 /// An id that is good enough.
 const ID: &str = "a3f784c5-7770-4396-a222-0eff2d7f2c84";
 /// Longer than any machine takes; a test that gets there has failed.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// How a script answers our greeting.
 const READY: &str = r#"read greeting; echo '{"type":"control_response","response":{"subtype":"success","request_id":"convoke-1","response":{"claude_code_version":"2.1.325"}}}';"#;
 
@@ -40,7 +40,7 @@ fn launch(folder: &Path, script: &str) -> Launch {
         temp: None,
         mcp_servers: Vec::new(),
         start: Start::New { id: ID.to_owned() },
-        patience: PATIENCE,
+        start_timeout: TIMEOUT,
         leftovers: None,
         lease: None,
         gate: None,

@@ -65,7 +65,7 @@ impl Scene {
             temp: None,
             mcp_servers: Vec::new(),
             start: Start::New { id: "11111111-1111-4111-8111-111111111111".to_owned() },
-            patience: Duration::from_secs(20),
+            start_timeout: Duration::from_secs(20),
             leftovers: None,
             lease: None,
             gate: None,
@@ -96,8 +96,8 @@ impl Scene {
     /// An agent that never becomes ready.
     fn stuck(&self) -> Launch {
         let args = ["-c", "exec sleep 1000"].map(str::to_owned).into();
-        let patience = Duration::from_secs(1000);
-        Launch { args, patience, ..self.launch_program(Path::new("/bin/sh")) }
+        let start_timeout = Duration::from_secs(1000);
+        Launch { args, start_timeout, ..self.launch_program(Path::new("/bin/sh")) }
     }
 
     /// A process that works in the scene's folder.

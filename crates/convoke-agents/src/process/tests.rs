@@ -19,7 +19,7 @@ mod supervised;
 pub(crate) use supervised::{Held, all_layers, supervised};
 
 /// Longer than any machine takes; a test that gets there has failed.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 const SHORT: Duration = Duration::from_millis(50);
 
 /// A launch of a shell script.
@@ -38,7 +38,7 @@ fn launch(workspace: &Path, script: &str) -> Launch {
         temp: None,
         mcp_servers: Vec::new(),
         start: Start::New { id: String::new() },
-        patience: PATIENCE,
+        start_timeout: TIMEOUT,
         leftovers: None,
         lease: None,
         gate: None,
@@ -66,7 +66,7 @@ async fn printed_pid(pipes: &mut Pipes) -> u32 {
 }
 
 pub(crate) async fn until(what: &str, mut fact: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !fact() {
         assert!(Instant::now() < deadline, "never: {what}");
         tokio::task::yield_now().await;
@@ -204,8 +204,8 @@ async fn children_and_grandchildren_die_with_the_process() {
 async fn escalating_signals_stop_a_process_that_does_not_exit() {
     let stubborn = "while :; do sleep 1000; done";
     let cases = [
-        ("echo 0; read line; exit 5".to_owned(), PATIENCE, PATIENCE, exit(Some(5), None, None)),
-        (format!("echo 0; {stubborn}"), SHORT, PATIENCE, exit(None, Some(15), None)),
+        ("echo 0; read line; exit 5".to_owned(), TIMEOUT, TIMEOUT, exit(Some(5), None, None)),
+        (format!("echo 0; {stubborn}"), SHORT, TIMEOUT, exit(None, Some(15), None)),
         (format!("trap '' TERM; echo 0; {stubborn}"), SHORT, SHORT, exit(None, Some(9), None)),
     ];
     for (script, close, signal, expected) in cases {

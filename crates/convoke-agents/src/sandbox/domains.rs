@@ -49,7 +49,7 @@ pub(crate) struct Target {
 
 /// The status of a target in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum DomainStatus {
     /// It is allowed.
     Listed,
     /// The human may be asked.
@@ -191,15 +191,15 @@ impl Target {
     }
 
     /// Its status in a list.
-    pub(crate) fn standing(&self, list: &[Domain]) -> Standing {
+    pub(crate) fn status(&self, list: &[Domain]) -> DomainStatus {
         let is_private = match &self.host {
             Host::Name(_) => self.host.is_localhost(),
             Host::Address(address) => !is_public(*address),
         };
         match (list.iter().any(|domain| domain.covers(self)), is_private) {
-            (true, _) => Standing::Listed,
-            (false, false) => Standing::Unlisted,
-            (false, true) => Standing::Private,
+            (true, _) => DomainStatus::Listed,
+            (false, false) => DomainStatus::Unlisted,
+            (false, true) => DomainStatus::Private,
         }
     }
 
@@ -210,10 +210,10 @@ impl Target {
     pub(crate) fn may_lead_to(&self, address: IpAddr, list: &[Domain]) -> bool {
         let itself = Self { host: Host::Address(address), port: self.port };
         is_public(address)
-            || itself.standing(list) == Standing::Listed
+            || itself.status(list) == DomainStatus::Listed
             || (self.host.is_localhost()
                 && address.is_loopback()
-                && self.standing(list) == Standing::Listed)
+                && self.status(list) == DomainStatus::Listed)
     }
 }
 
@@ -291,7 +291,7 @@ mod tests {
     fn k9_a_list_covers_names_below_wildcards_and_ports_that_it_names() {
         let list =
             list(&["example.com", "*.Example.org.", "api.test:8443", "10.0.0.7:5432", "[::1]:1"]);
-        let standing = |text: &str| target(text).standing(&list);
+        let status = |text: &str| target(text).status(&list);
         for listed in [
             "example.com",
             "EXAMPLE.com.:80",
@@ -301,7 +301,7 @@ mod tests {
             "10.0.0.7:5432",
             "[::1]:1",
         ] {
-            assert_eq!(standing(listed), Standing::Listed, "{listed}");
+            assert_eq!(status(listed), DomainStatus::Listed, "{listed}");
         }
         for unlisted in [
             "a.example.com",
@@ -312,10 +312,10 @@ mod tests {
             "api.test",
             "93.184.216.34",
         ] {
-            assert_eq!(standing(unlisted), Standing::Unlisted, "{unlisted}");
+            assert_eq!(status(unlisted), DomainStatus::Unlisted, "{unlisted}");
         }
         for private in ["10.0.0.7", "10.0.0.8:5432", "[::1]:2", "localhost", "x.localhost:80"] {
-            assert_eq!(standing(private), Standing::Private, "{private}");
+            assert_eq!(status(private), DomainStatus::Private, "{private}");
         }
     }
 

@@ -15,7 +15,7 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use serde::{Deserialize, Serialize};
 
 use super::layout::{self, Identity};
-use super::listeners::Wanted;
+use super::listeners::ListenerSpec;
 use super::policy::{Ending, Seccomp, SupervisorMessage, Text, Use};
 use super::{leave_terminal, reading, restrict, seccomp};
 
@@ -45,7 +45,7 @@ pub(super) struct Entry {
     pub(super) sockets: Vec<PathBuf>,
     pub(super) ending: Ending,
     /// The listeners to open inside of a network namespace.
-    pub(super) listeners: Wanted,
+    pub(super) listeners: ListenerSpec,
 }
 
 /// The file system that the program sees.

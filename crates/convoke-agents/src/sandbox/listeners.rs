@@ -16,7 +16,7 @@ use super::channel;
 use super::policy::Network;
 
 /// The timeout for the last stage to bind them.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// The variables for the address of the proxy.
 const PROXY_VARIABLES: [&str; 6] =
     ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
@@ -28,7 +28,7 @@ const NODE_VARIABLE: &str = "NODE_USE_ENV_PROXY";
 
 /// The listeners that the last stage opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct ListenerSpec {
     pub(super) network: Network,
     /// The tools' address outside.
     pub(super) tools: Option<SocketAddr>,
@@ -48,7 +48,7 @@ pub(super) struct Listeners {
     pub(super) proxy: Option<TcpListener>,
 }
 
-impl Wanted {
+impl ListenerSpec {
     /// Binds the listeners in the namespace of the calling process, sends them, and sets the
     /// program's proxy variables.
     pub(super) fn provide(
@@ -86,7 +86,7 @@ impl Wanted {
             Network::Open => return Ok(listeners),
             Network::Proxy | Network::Off => {}
         }
-        stage.set_read_timeout(Some(PATIENCE))?;
+        stage.set_read_timeout(Some(TIMEOUT))?;
         let received = channel::receive::<Vec<Purpose>>(stage);
         stage.set_read_timeout(None)?;
         let (purposes, sockets) = match received {

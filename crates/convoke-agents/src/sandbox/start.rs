@@ -88,7 +88,7 @@ pub(crate) fn start(job: Supervised<'_>) -> io::Result<(Child, UnixStream)> {
 }
 
 /// A program to be supervised by this process itself, on its own streams.
-pub struct ForegroundProgram {
+pub struct SandboxedCommand {
     /// What it may do.
     pub policy: Policy,
     /// The program.
@@ -102,24 +102,24 @@ pub struct ForegroundProgram {
 }
 
 /// Supervises a program to its end, and returns its exit code.
-pub fn run_foreground(foreground: ForegroundProgram) -> crate::Result<ExitCode> {
+pub fn run_sandboxed(command: SandboxedCommand) -> crate::Result<ExitCode> {
     super::keep_descriptors_here();
-    let fail = |source| crate::Error::Workspace { path: foreground.workspace.clone(), source };
-    let workspace = layout::open(&foreground.workspace).map_err(fail)?;
+    let fail = |source| crate::Error::Workspace { path: command.workspace.clone(), source };
+    let workspace = layout::open(&command.workspace).map_err(fail)?;
     let streams = [
         io::stdin().as_fd().try_clone_to_owned()?,
         io::stdout().as_fd().try_clone_to_owned()?,
         io::stderr().as_fd().try_clone_to_owned()?,
     ];
-    let variables = foreground.environment.iter();
+    let variables = command.environment.iter();
     let plan = Plan {
-        program: foreground.program,
-        args: Text::of(foreground.args.iter().map(OsString::as_os_str)),
+        program: command.program,
+        args: Text::of(command.args.iter().map(OsString::as_os_str)),
         environment: variables
             .map(|(name, value)| (Text::from(name.as_os_str()), Text::from(value.as_os_str())))
             .collect(),
         workspace: workspace.path.clone(),
-        policy: foreground.policy,
+        policy: command.policy,
         ending: Ending::WithProgram,
     };
     supervisor::run(Job {

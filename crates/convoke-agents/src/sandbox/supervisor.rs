@@ -25,7 +25,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::enter::{Entry, View, say};
 use super::layout::{Identity, Layout, Opened};
-use super::listeners::{Listeners, Wanted};
+use super::listeners::{ListenerSpec, Listeners};
 use super::policy::{Ending, Plan, SupervisorMessage, TERMINATE};
 use super::{bubblewrap, channel};
 use crate::temp;
@@ -144,7 +144,7 @@ fn start(
         readable: layout.readable.clone(),
         sockets: layout.sockets.clone(),
         ending: plan.ending,
-        listeners: Wanted { network: plan.policy.network, tools: plan.policy.tools },
+        listeners: ListenerSpec { network: plan.policy.network, tools: plan.policy.tools },
     };
     let opened = layout.writable.iter().map(|it| it.descriptor.as_fd());
     let passed: Vec<BorrowedFd<'_>> = streams.iter().map(AsFd::as_fd).chain(opened).collect();

@@ -17,7 +17,7 @@ use super::scripted::Machine;
 const SHORT: Duration = Duration::from_millis(300);
 
 #[tokio::test]
-async fn t12_an_agent_that_hangs_while_it_starts_is_killed_when_patience_ends() {
+async fn t12_an_agent_that_hangs_while_it_starts_is_killed_at_its_timeout() {
     for (protocol, method) in [
         (Protocol::Acp, "initialize"),
         (Protocol::Acp, "session/new"),
@@ -28,7 +28,7 @@ async fn t12_an_agent_that_hangs_while_it_starts_is_killed_when_patience_ends() 
             .ignoring(Ignored::Terminate)
             .ignoring(Ignored::EndOfInput);
         let machine = Machine::new(protocol, &script);
-        let error = machine.fail(Launch { patience: SHORT, ..machine.launch() }).await;
+        let error = machine.fail(Launch { start_timeout: SHORT, ..machine.launch() }).await;
         assert!(matches!(error, Error::Timeout { after: SHORT, .. }), "{method}: {error}");
         machine.empties().await;
     }

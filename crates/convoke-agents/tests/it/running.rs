@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 /// Longer than any machine takes; a test that gets there has failed.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 /// A queue that is soon full, so that every driver meets a slow session.
 const REPORTS_MAX: usize = 4;
 
@@ -53,7 +53,7 @@ impl Running {
     /// The next report, without what the agent says about itself.
     pub(crate) async fn next(&mut self) -> Report {
         loop {
-            let report = timeout(PATIENCE, self.reports.recv()).await.expect("nothing is reported");
+            let report = timeout(TIMEOUT, self.reports.recv()).await.expect("nothing is reported");
             let report = report.expect("the driver broke down");
             if !matches!(report, Report::Noticed(_) | Report::State(_)) {
                 return report;
@@ -107,7 +107,7 @@ pub(crate) async fn empties(folder: &Path) {
             tokio::task::yield_now().await;
         }
     };
-    timeout(PATIENCE, emptied).await.expect("a process is left");
+    timeout(TIMEOUT, emptied).await.expect("a process is left");
 }
 
 /// The processes that work in a folder. Only Linux shows them; elsewhere the list is empty.

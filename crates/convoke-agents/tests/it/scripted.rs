@@ -11,7 +11,7 @@ use convoke_testkit::agent::Script;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 
-use super::running::{PATIENCE, Running, empties, random};
+use super::running::{Running, TIMEOUT, empties, random};
 
 /// A session's id that both protocols take.
 pub(crate) const ID: &str = "a3f784c5-7770-4396-a222-0eff2d7f2c84";
@@ -63,7 +63,7 @@ impl Machine {
             tools: Tools::Stdio,
             mcp_servers: Vec::new(),
             start: Start::New { id: ID.to_owned() },
-            patience: PATIENCE,
+            start_timeout: TIMEOUT,
             leftovers: None,
             lease: None,
             gate: None,

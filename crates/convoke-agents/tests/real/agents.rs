@@ -15,7 +15,7 @@ use convoke_testkit::model::Model;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::running::{PATIENCE, Running};
+use super::running::{Running, TIMEOUT};
 
 /// A fresh id for agents that take one.
 pub(crate) const ID: &str = "a3f784c5-7770-4396-a222-0eff2d7f2c84";
@@ -155,7 +155,7 @@ impl Machine {
         let parameters =
             LaunchParameters { workspace: self.workspace(), start, mcp_servers, worktree: None };
         let launch = Launch::of(&agent, &around, parameters).unwrap();
-        Launch { patience: PATIENCE, leftovers: None, ..launch }
+        Launch { start_timeout: TIMEOUT, leftovers: None, ..launch }
     }
 
     /// What the catalogue says about the agent.

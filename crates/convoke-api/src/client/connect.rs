@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tower_service::Service;
 
-use super::CONNECT_PATIENCE;
+use super::CONNECT_TIMEOUT;
 
 /// The pause before the next attempt when the backlog of the control socket is full.
 const QUEUE_PAUSE: Duration = Duration::from_millis(5);
@@ -58,7 +58,7 @@ impl Endpoint {
                 },
             }
         };
-        match tokio::time::timeout(CONNECT_PATIENCE, connecting).await {
+        match tokio::time::timeout(CONNECT_TIMEOUT, connecting).await {
             Ok(connected) => connected,
             Err(_) => Err(io::ErrorKind::TimedOut.into()),
         }

@@ -7,7 +7,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::{self, Message};
 
 use super::connect::Stream;
-use super::{CONNECT_PATIENCE, Client};
+use super::{CONNECT_TIMEOUT, Client};
 use crate::error::{Error, Result};
 use crate::frames::{ClientFrame, Envelope, ServerFrame};
 
@@ -21,7 +21,7 @@ pub struct Socket {
 impl Client {
     /// Opens a WebSocket.
     pub async fn socket(&self) -> Result<Socket> {
-        self.within(CONNECT_PATIENCE, async {
+        self.within(CONNECT_TIMEOUT, async {
             let stream = self.endpoint.open().await;
             let stream = stream.map_err(|error| Error::Unreachable {
                 url: self.place.clone(),

@@ -159,7 +159,7 @@ impl Client {
 impl Call {
     /// Removes the timeout.
     fn lasting(self) -> Self {
-        Self { patience: FOR_EVER, ..self }
+        Self { timeout: FOR_EVER, ..self }
     }
 }
 

@@ -64,7 +64,7 @@ impl Stream {
 enum Call {
     Open {
         seq: Seq,
-        known: Known,
+        known: ToolCallFields,
         /// The size of what is known.
         bytes: usize,
     },
@@ -74,7 +74,7 @@ enum Call {
 
 /// What is known of an open call, so that each message about it is complete.
 #[derive(Debug, Clone, PartialEq, Default)]
-struct Known {
+struct ToolCallFields {
     tool: Option<String>,
     title: Option<String>,
     kind: Option<String>,
@@ -144,10 +144,10 @@ impl Output {
         let (seq, known) = match self.tools.get(&update.tool_call_id) {
             Some(Call::Settled) => return None,
             Some(Call::Open { seq, known, .. }) => (Some(*seq), known.clone()),
-            None => (None, Known::default()),
+            None => (None, ToolCallFields::default()),
         };
         let (id, status, result) = (update.tool_call_id, update.status, update.result);
-        let now = Known {
+        let now = ToolCallFields {
             tool: update.tool.or_else(|| known.tool.clone()),
             title: update.title.or_else(|| known.title.clone()),
             kind: update.kind.or_else(|| known.kind.clone()),
@@ -206,7 +206,7 @@ impl Output {
     fn apply_tool(&mut self, seq: Seq, tool: &Tool) {
         let id = &tool.tool_call_id;
         let call = match tool.status {
-            ToolStatus::Running => Call::open(seq, Known::of(tool)),
+            ToolStatus::Running => Call::open(seq, ToolCallFields::of(tool)),
             ToolStatus::Complete | ToolStatus::Error => Call::Settled,
         };
         let before = self.tools.remove(id);
@@ -233,7 +233,7 @@ impl Output {
 }
 
 impl Call {
-    fn open(seq: Seq, known: Known) -> Self {
+    fn open(seq: Seq, known: ToolCallFields) -> Self {
         let texts = [&known.tool, &known.title, &known.kind];
         let texts: usize = texts.iter().filter_map(|text| text.as_ref()).map(String::len).sum();
         let bytes = texts + known.args.as_ref().map_or(0, bounds::json_bytes);
@@ -248,7 +248,7 @@ impl Call {
     }
 }
 
-impl Known {
+impl ToolCallFields {
     fn of(tool: &Tool) -> Self {
         Self {
             tool: Some(tool.tool.clone()),

@@ -70,6 +70,9 @@ pub enum ChangesError {
     /// The call was cut off, since the daemon is stopping.
     #[error("the call was cut off")]
     Gone,
+    /// The call panicked, which the log has.
+    #[error("the call failed because of a bug in Convoke; the log of the daemon has the details")]
+    Panicked,
 }
 
 impl ChangesError {
@@ -128,6 +131,7 @@ impl ChangesError {
             },
             Self::Folder { .. } => Kind::Internal,
             Self::Gone => Kind::Unavailable,
+            Self::Panicked => Kind::Internal,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! notice later changes by other programs. A number includes the turn that was last when the
 //! restore was made, so that a later turn sorts after it.
 
-use convoke_git::{Name, Place};
+use convoke_git::{Moment, Name};
 
 /// Restores of one turn, times two; with more, the last ones are overwritten.
 const PER_TURN: u64 = 1_000;
@@ -13,17 +13,17 @@ const PER_TURN: u64 = 1_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Restore {
     /// The files before it.
-    pub(crate) before: Place,
+    pub(crate) before: Moment,
     /// The files after it.
-    pub(crate) after: Place,
+    pub(crate) after: Moment,
 }
 
 /// The numbers of the next restore.
 pub(crate) fn next(names: &[Name]) -> Restore {
     let turn = names.iter().filter_map(turn_of).max().unwrap_or_default();
-    let taken = names.iter().filter_map(|name| match name.place() {
-        Place::Restore(number) if number / PER_TURN == turn => Some(number % PER_TURN),
-        Place::Restore(_) | Place::Before(_) | Place::After(_) | Place::Removal(_) => None,
+    let taken = names.iter().filter_map(|name| match name.moment() {
+        Moment::Restore(number) if number / PER_TURN == turn => Some(number % PER_TURN),
+        Moment::Restore(_) | Moment::Before(_) | Moment::After(_) | Moment::Removal(_) => None,
     });
     let free = taken.max().map_or(0, |taken| (taken / 2 + 1) * 2).min(PER_TURN - 2);
     restore(turn * PER_TURN + free)
@@ -32,19 +32,19 @@ pub(crate) fn next(names: &[Name]) -> Restore {
 /// The last restore, if no turn followed it: undoing it would take back that turn's changes, too.
 pub(super) fn last(names: &[Name]) -> Option<Restore> {
     let turn = names.iter().filter_map(turn_of).max()?;
-    let number = names.iter().filter_map(|name| match name.place() {
-        Place::Restore(number) if number / PER_TURN == turn => Some(number),
-        Place::Restore(_) | Place::Before(_) | Place::After(_) | Place::Removal(_) => None,
+    let number = names.iter().filter_map(|name| match name.moment() {
+        Moment::Restore(number) if number / PER_TURN == turn => Some(number),
+        Moment::Restore(_) | Moment::Before(_) | Moment::After(_) | Moment::Removal(_) => None,
     });
     number.max().map(|number| restore(number / 2 * 2))
 }
 
 /// The newest checkpoint of the files as Convoke left them: after a turn, or after a restore.
 pub(super) fn newest(names: &[Name]) -> Option<&Name> {
-    let age = |name: &&Name| match name.place() {
-        Place::After(turn) => Some((turn, 0)),
-        Place::Restore(number) if number % 2 == 1 => Some((number / PER_TURN, number % PER_TURN)),
-        Place::Restore(_) | Place::Before(_) | Place::Removal(_) => None,
+    let age = |name: &&Name| match name.moment() {
+        Moment::After(turn) => Some((turn, 0)),
+        Moment::Restore(number) if number % 2 == 1 => Some((number / PER_TURN, number % PER_TURN)),
+        Moment::Restore(_) | Moment::Before(_) | Moment::Removal(_) => None,
     };
     names.iter().filter(|name| age(name).is_some()).max_by_key(age)
 }
@@ -55,22 +55,22 @@ pub(super) fn newest_since(names: &[Name], turn: u64) -> Option<&Name> {
 }
 
 /// The checkpoint after the restore that this one was made before.
-pub(super) fn after(before: &Name) -> Option<Place> {
-    match before.place() {
-        Place::Restore(number) => Some(Place::Restore(number / 2 * 2 + 1)),
-        Place::Before(_) | Place::After(_) | Place::Removal(_) => None,
+pub(super) fn after(before: &Name) -> Option<Moment> {
+    match before.moment() {
+        Moment::Restore(number) => Some(Moment::Restore(number / 2 * 2 + 1)),
+        Moment::Before(_) | Moment::After(_) | Moment::Removal(_) => None,
     }
 }
 
 fn restore(before: u64) -> Restore {
-    Restore { before: Place::Restore(before), after: Place::Restore(before + 1) }
+    Restore { before: Moment::Restore(before), after: Moment::Restore(before + 1) }
 }
 
 fn turn_of(name: &Name) -> Option<u64> {
-    match name.place() {
-        Place::Before(turn) | Place::After(turn) => Some(turn),
-        Place::Restore(number) => Some(number / PER_TURN),
-        Place::Removal(_) => None,
+    match name.moment() {
+        Moment::Before(turn) | Moment::After(turn) => Some(turn),
+        Moment::Restore(number) => Some(number / PER_TURN),
+        Moment::Removal(_) => None,
     }
 }
 
@@ -78,26 +78,26 @@ fn turn_of(name: &Name) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn names(places: &[Place]) -> Vec<Name> {
-        places.iter().map(|place| Name::new("s", *place).unwrap()).collect()
+    fn names(moments: &[Moment]) -> Vec<Name> {
+        moments.iter().map(|moment| Name::new("s", *moment).unwrap()).collect()
     }
 
     #[test]
     fn c5_a_restore_is_newer_than_the_turn_before_it_and_older_than_the_next() {
-        let mut places = vec![Place::Before(3), Place::After(3)];
-        assert_eq!(newest(&names(&places)).unwrap().place(), Place::After(3));
-        let first = next(&names(&places));
+        let mut moments = vec![Moment::Before(3), Moment::After(3)];
+        assert_eq!(newest(&names(&moments)).unwrap().moment(), Moment::After(3));
+        let first = next(&names(&moments));
         assert_eq!(first, restore(3_000));
-        places.extend([first.before, first.after]);
-        assert_eq!(newest(&names(&places)).unwrap().place(), Place::Restore(3_001));
-        assert_eq!(last(&names(&places)), Some(first));
-        assert_eq!(next(&names(&places)), restore(3_002));
-        assert_eq!(newest_since(&names(&places), 3), newest(&names(&places)));
-        places.push(Place::Before(7));
-        assert_eq!(newest_since(&names(&places), 7), None, "the turn was cut off");
-        places.push(Place::After(7));
-        assert_eq!(newest(&names(&places)).unwrap().place(), Place::After(7));
-        assert_eq!(next(&names(&places)), restore(7_000));
-        assert_eq!(last(&names(&places)), None, "undoing it would take back turn 7");
+        moments.extend([first.before, first.after]);
+        assert_eq!(newest(&names(&moments)).unwrap().moment(), Moment::Restore(3_001));
+        assert_eq!(last(&names(&moments)), Some(first));
+        assert_eq!(next(&names(&moments)), restore(3_002));
+        assert_eq!(newest_since(&names(&moments), 3), newest(&names(&moments)));
+        moments.push(Moment::Before(7));
+        assert_eq!(newest_since(&names(&moments), 7), None, "the turn was cut off");
+        moments.push(Moment::After(7));
+        assert_eq!(newest(&names(&moments)).unwrap().moment(), Moment::After(7));
+        assert_eq!(next(&names(&moments)), restore(7_000));
+        assert_eq!(last(&names(&moments)), None, "undoing it would take back turn 7");
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use convoke_core::message::Seq;
-use convoke_git::{Checkpoint, Checkpoints, LeftOut, Limits, Name, ObjectId, Place as Point};
+use convoke_git::{Checkpoint, Checkpoints, LeftOut, Limits, Moment, Name, ObjectId};
 
-use super::{ChangesError, Place, numbers};
+use super::{ChangesError, SessionFiles, numbers};
 
 /// What a diff is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(super) struct Range {
 /// Finds both sides; a running turn ends with the files as they are now.
 pub(super) fn find(
     checkpoints: &Checkpoints,
-    place: &Place,
+    place: &SessionFiles,
     range: DiffRange,
     limits: &Limits,
 ) -> convoke_git::Result<Result<Range, ChangesError>> {
@@ -42,7 +42,7 @@ pub(super) fn find(
         },
         DiffRange::Turn(turn) => (turn, turn),
     };
-    let Some(from) = side(checkpoints, &names, Point::Before(from.get()), limits)? else {
+    let Some(from) = side(checkpoints, &names, Moment::Before(from.get()), limits)? else {
         return Ok(Err(match range {
             DiffRange::Turn(turn) => ChangesError::UnknownTurn { turn, turns },
             DiffRange::Session => ChangesError::NoCheckpoint,
@@ -50,8 +50,8 @@ pub(super) fn find(
     };
     let end = match range {
         // A restore after the last turn is part of what the session did.
-        DiffRange::Session => numbers::newest_since(&names, to.get()).map(Name::place),
-        DiffRange::Turn(turn) => Some(Point::After(turn.get())),
+        DiffRange::Session => numbers::newest_since(&names, to.get()).map(Name::moment),
+        DiffRange::Turn(turn) => Some(Moment::After(turn.get())),
     };
     let after = match end {
         Some(end) if place.running != Some(to) => side(checkpoints, &names, end, limits)?,
@@ -59,7 +59,7 @@ pub(super) fn find(
     };
     let after = match (after, next_turn(&turns, range)) {
         // The daemon was killed before the end was captured: nothing later belongs to the turn.
-        (None, Some(next)) => side(checkpoints, &names, Point::Before(next.get()), limits)?,
+        (None, Some(next)) => side(checkpoints, &names, Moment::Before(next.get()), limits)?,
         (after, _) => after,
     };
     let (to, left_out) = match after {
@@ -85,9 +85,9 @@ fn next_turn(turns: &[Seq], range: DiffRange) -> Option<Seq> {
 pub(super) fn turns(names: &[Name]) -> Vec<Seq> {
     let found: BTreeSet<u64> = names
         .iter()
-        .filter_map(|name| match name.place() {
-            Point::Before(turn) => Some(turn),
-            Point::After(_) | Point::Restore(_) | Point::Removal(_) => None,
+        .filter_map(|name| match name.moment() {
+            Moment::Before(turn) => Some(turn),
+            Moment::After(_) | Moment::Restore(_) | Moment::Removal(_) => None,
         })
         .collect();
     found.into_iter().map(Seq::new).collect()
@@ -97,10 +97,10 @@ pub(super) fn turns(names: &[Name]) -> Vec<Seq> {
 pub(super) fn side(
     checkpoints: &Checkpoints,
     names: &[Name],
-    point: Point,
+    moment: Moment,
     limits: &Limits,
 ) -> convoke_git::Result<Option<Checkpoint>> {
-    match names.iter().find(|name| name.place() == point) {
+    match names.iter().find(|name| name.moment() == moment) {
         Some(name) => checkpoints.find(name, limits),
         None => Ok(None),
     }

@@ -8,10 +8,12 @@ use convoke_core::message::Seq;
 use convoke_core::notice::{FilesEvent, Notice};
 use convoke_core::session::{Command, Report};
 use convoke_git::{
-    Blocked, Checkpoint, Checkpoints, Guard, Limits, Name, Place as Point, Restored, Scope, Status,
+    Blocked, Checkpoint, Checkpoints, Guard, Limits, Moment, Name, Restored, Scope, Status,
 };
 
-use super::{Changes, ChangesError, DIFF_BYTES_MAX, DiffRange, Place, change_at, numbers, range};
+use super::{
+    Changes, ChangesError, DIFF_BYTES_MAX, DiffRange, SessionFiles, change_at, numbers, range,
+};
 use crate::error::Result;
 use crate::session::{self, HeldProcess, Request};
 use crate::snapshots;
@@ -54,7 +56,7 @@ impl Changes {
     ) -> Result<Restoration> {
         let place = self.idle_place(id).await?;
         let restored = self.run(place, move |checkpoints, names, limits| {
-            let Some(to) = range::side(checkpoints, names, Point::Before(turn.get()), limits)?
+            let Some(to) = range::side(checkpoints, names, Moment::Before(turn.get()), limits)?
             else {
                 let turns = range::turns(names);
                 return Ok(Err(ChangesError::UnknownTurn { turn, turns }));
@@ -107,8 +109,8 @@ impl Changes {
                     DiffRange::Session => range::turns(names).first().copied(),
                     DiffRange::Turn(turn) => Some(turn),
                 };
-                let point = Point::Before(first.map_or(0, Seq::get));
-                let Some(to) = range::side(checkpoints, names, point, limits)? else {
+                let moment = Moment::Before(first.map_or(0, Seq::get));
+                let Some(to) = range::side(checkpoints, names, moment, limits)? else {
                     return Ok(Err(ChangesError::NoCheckpoint));
                 };
                 let mut paths = vec![change.path];
@@ -133,7 +135,7 @@ impl Changes {
     }
 
     /// Where the files of a session are, if no turn may write to them.
-    async fn idle_place(&self, id: SessionId) -> Result<Place> {
+    async fn idle_place(&self, id: SessionId) -> Result<SessionFiles> {
         let place = self.place(id).await?;
         if place.is_removed {
             return Err(WorktreeError::Removed.into());
@@ -146,7 +148,7 @@ impl Changes {
 
     async fn run(
         &self,
-        place: Place,
+        place: SessionFiles,
         run: impl FnOnce(&Checkpoints, &[Name], &Limits) -> Refusable<Outcome> + Send + 'static,
     ) -> Result<Restoration> {
         let (id, project, work_tree) = (place.id, place.project, place.work_tree.clone());
@@ -221,6 +223,6 @@ fn end(
     snapshots::totals(checkpoints, name.session(), &made, limits)
 }
 
-fn named(place: &Place, point: Point) -> convoke_git::Result<Name> {
-    Name::new(&place.id.to_string(), point)
+fn named(place: &SessionFiles, moment: Moment) -> convoke_git::Result<Name> {
+    Name::new(&place.id.to_string(), moment)
 }

@@ -20,7 +20,7 @@ use super::{GrownItem, HistoryGrowth};
 use crate::sessions::import::fingerprint;
 
 /// A conversation that has not changed for this long is not waiting for the result of a tool.
-const TOOL_PATIENCE_MS: i64 = 5 * 60 * 1000;
+const TOOL_TIMEOUT_MS: i64 = 5 * 60 * 1000;
 
 /// The next part of a conversation.
 #[derive(Debug, Default)]
@@ -187,7 +187,7 @@ fn usage_of(identity: &Identity) -> Option<Usage> {
 /// Whether results of running tools may still be appended.
 fn is_waiting(history: &History, now: Timestamp) -> bool {
     let changed = history.stamp.changed_at();
-    changed.is_some_and(|changed| now.millis_since(changed) < TOOL_PATIENCE_MS)
+    changed.is_some_and(|changed| now.millis_since(changed) < TOOL_TIMEOUT_MS)
 }
 
 /// The project of the folder in which the agent worked; the folder of the store if that is unknown.

@@ -26,7 +26,7 @@ const PAUSE_FACTOR: u32 = 3;
 const FOLDERS_MAX: usize = 4096;
 /// How often a store is scanned besides: one that does not exist yet, or has more folders than are
 /// watched.
-const LOOK_EVERY: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_secs(30);
 /// New sessions that are announced one by one; for more, one announcement makes clients
 /// list everything again.
 const ANNOUNCED_MAX: usize = 50;
@@ -79,10 +79,10 @@ async fn follow_agent(shared: &Arc<Shared>, agent: HistoryAgent) {
         let pause = GATHER.max(begun.elapsed() * PAUSE_FACTOR);
         tokio::select! {
             _ = watcher.changed() => {}
-            () = tokio::time::sleep(LOOK_EVERY), if is_short => {}
+            () = tokio::time::sleep(POLL_INTERVAL), if is_short => {}
             () = shared.sessions.registry.stopped() => return,
         }
-        tokio::time::sleep(pause.min(LOOK_EVERY)).await;
+        tokio::time::sleep(pause.min(POLL_INTERVAL)).await;
     }
 }
 

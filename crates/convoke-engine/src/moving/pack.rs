@@ -119,7 +119,7 @@ fn pack_checkpoints(
         None => Name::new(session, numbers::next(&checkpoints.list(session)?).before)?,
     };
     let made = checkpoints.checkpoint(&name, limits)?;
-    let newest = Carried { place: name.place(), commit: made.commit };
+    let newest = Carried { moment: name.moment(), commit: made.commit };
     let left_out = made.left_out.iter().take(LEFT_OUT_MAX);
     let left_out = left_out.map(|it| it.path.to_string_lossy().into_owned()).collect();
     let carried = checkpoints.carried(session, limits)?;

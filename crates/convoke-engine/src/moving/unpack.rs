@@ -186,7 +186,7 @@ async fn unpack_files(
         session.project_id,
         workspace.to_owned(),
         move |checkpoints, limits| {
-            let name = Name::new(&id, newest.place)?;
+            let name = Name::new(&id, newest.moment)?;
             let to = checkpoints.find(&name, limits)?.ok_or(convoke_git::Error::Unexpected {
                 command: "git index-pack".to_owned(),
                 what: "no checkpoint".to_owned(),

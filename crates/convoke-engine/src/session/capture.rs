@@ -12,7 +12,7 @@ use convoke_core::files::ChangeTotals;
 use convoke_core::message::Seq;
 use convoke_core::notice::{FilesEvent, Notice};
 use convoke_core::session::Report;
-use convoke_git::Place;
+use convoke_git::Moment;
 use convoke_store::SessionKind;
 use tokio::task::JoinHandle;
 
@@ -26,10 +26,10 @@ use crate::view::{Change, SessionChange};
 
 /// How long a prompt waits for the checkpoint before it. If a large project takes longer, the
 /// prompt is sent, and the checkpoint may include the agent's first changes.
-const PROMPT_PATIENCE: Duration = Duration::from_secs(10);
+const PROMPT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a prompt waits for the set-up of a work tree, which has a shorter limit of its own.
-const SET_UP_PATIENCE: Duration = Duration::from_secs(20 * 60);
+const SET_UP_TIMEOUT: Duration = Duration::from_secs(20 * 60);
 
 /// The checkpoints of a session's turns.
 #[derive(Default)]
@@ -60,14 +60,14 @@ impl Capture {
 /// A checkpoint that is being made.
 pub(super) struct Captured {
     made: tokio::sync::oneshot::Receiver<()>,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl Captured {
     /// Waits until it is made, or the limit is over.
     pub(super) async fn wait(self) {
         // The sender is dropped when it failed.
-        if tokio::time::timeout(self.patience, self.made).await.is_err() {
+        if tokio::time::timeout(self.timeout, self.made).await.is_err() {
             tracing::info!("a checkpoint takes long, and the prompt is sent before it is made");
         }
     }
@@ -77,7 +77,7 @@ impl Task {
     /// Begins the checkpoint before a turn.
     pub(super) fn capture_before(&mut self, turn: Seq) -> Option<Captured> {
         self.capture.running = Some(turn);
-        self.begin_checkpoint(Place::Before(turn.get()), turn)
+        self.begin_checkpoint(Moment::Before(turn.get()), turn)
     }
 
     /// Begins the checkpoint after the turn that has ended, if one has.
@@ -85,7 +85,7 @@ impl Task {
         let running = self.session.running();
         let ended = self.capture.running.take_if(|turn| running != Some(*turn));
         if let Some(turn) = ended {
-            self.begin_checkpoint(Place::After(turn.get()), turn);
+            self.begin_checkpoint(Moment::After(turn.get()), turn);
         }
     }
 
@@ -97,14 +97,14 @@ impl Task {
         }
     }
 
-    fn begin_checkpoint(&mut self, place: Place, turn: Seq) -> Option<Captured> {
+    fn begin_checkpoint(&mut self, moment: Moment, turn: Seq) -> Option<Captured> {
         let is_on = self.shared.settings.checkpoints == Checkpointing::On
             && self.stored.kind == SessionKind::Session;
         let is_set_up = std::mem::take(&mut self.capture.is_set_up);
         if !is_on && !is_set_up {
             return None;
         }
-        let patience = if is_set_up { SET_UP_PATIENCE } else { PROMPT_PATIENCE };
+        let timeout = if is_set_up { SET_UP_TIMEOUT } else { PROMPT_TIMEOUT };
         let (made, captured) = tokio::sync::oneshot::channel();
         let (shared, before) = (Arc::clone(&self.shared), self.capture.last.take());
         let (id, project, workspace) = (self.id, self.stored.project_id, self.workspace.clone());
@@ -118,7 +118,7 @@ impl Task {
                 drop(made);
                 return;
             }
-            let outcome = shared.snapshots.checkpoint(project, workspace, id, place).await;
+            let outcome = shared.snapshots.checkpoint(project, workspace, id, moment).await;
             // The prompt does not wait for the steps below.
             made.send(()).ok();
             if let Err(error) = &outcome
@@ -128,8 +128,8 @@ impl Task {
                 return shared.snapshots.warn_once(error);
             }
             let outcome = outcome.map_err(|error| explain(&error));
-            match (&outcome, place) {
-                (Ok(totals), Place::After(_)) => record(&shared, id, *totals, turn).await,
+            match (&outcome, moment) {
+                (Ok(totals), Moment::After(_)) => record(&shared, id, *totals, turn).await,
                 (Ok(_), _) => return,
                 (Err(error), _) => {
                     tracing::warn!(session.id = %id, "a checkpoint cannot be made: {error}");
@@ -138,7 +138,7 @@ impl Task {
             // Fails if the session's task has ended; the totals are stored.
             updates.send(ProcessUpdate::Captured(outcome)).await.ok();
         }));
-        Some(Captured { made: captured, patience })
+        Some(Captured { made: captured, timeout })
     }
 
     /// Replies when the checkpoint that is being made is done.

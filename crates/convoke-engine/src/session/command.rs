@@ -27,7 +27,7 @@ use crate::sessions::Prompted;
 use crate::view::{
     AgentStatus, Change as EngineChange, Live, RunningTurn, SessionChange, SessionView,
 };
-use crate::watch::Broadcast;
+use crate::watch::WatchEvent;
 
 /// The delay before a failed write is retried. The agent is blocked meanwhile.
 const RETRY: Duration = Duration::from_millis(500);
@@ -406,7 +406,7 @@ impl Task {
         for update in updates {
             let rev = update.rev();
             // Without watchers there is no receiver.
-            self.published.send(Broadcast::of(after, update)).ok();
+            self.published.send(WatchEvent::of(after, update)).ok();
             after = rev;
         }
         let now = &self.stored.summary;

@@ -12,12 +12,12 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::command::Attempts;
-use super::task::{CANCEL_PATIENCE, Process, Task};
+use super::task::{CANCEL_TIMEOUT, Process, Task};
 use crate::error::{Error, Result};
 use crate::view::{AgentStatus, Change, SessionChange};
 
 /// How long the session waits for its process to exit.
-const STOP_PATIENCE: std::time::Duration = std::time::Duration::from_secs(4);
+const STOP_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(4);
 
 impl Task {
     pub(super) async fn carry_out(&mut self, effects: Vec<Effect>) {
@@ -81,7 +81,7 @@ impl Task {
             Process::Seated(seat) => {
                 // A send fails only if the process has exited, which is reported separately.
                 seat.send(Order::Cancel).await.ok();
-                self.cancelling = Some((turn, Instant::now() + CANCEL_PATIENCE));
+                self.cancelling = Some((turn, Instant::now() + CANCEL_TIMEOUT));
             }
             // The agent was not given the turn. Its process is still starting; the next prompt will use it.
             Process::Awaited { .. } | Process::None => {
@@ -133,7 +133,7 @@ impl Task {
         (self.reports_to, self.reports) = mpsc::channel(REPORTS_MAX);
         let is_there = self.shared.processes.pool.keys().await.contains(&self.key);
         let released = self.shared.processes.pool.release(&self.key);
-        if tokio::time::timeout(STOP_PATIENCE, released).await.is_err() {
+        if tokio::time::timeout(STOP_TIMEOUT, released).await.is_err() {
             tracing::warn!(session.id = %self.id, "a process takes long to stop");
         }
         if is_there {

@@ -11,7 +11,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use super::Request;
 use crate::view::Live;
-use crate::watch::{BACKLOG, Broadcast};
+use crate::watch::{BACKLOG, WatchEvent};
 
 /// The sessions that have a task or watchers.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ struct Entries {
 /// A session that has a task, or watchers, or both.
 #[derive(Debug)]
 struct Entry {
-    published: broadcast::Sender<Broadcast>,
+    published: broadcast::Sender<WatchEvent>,
     mailbox: Option<Mailbox>,
 }
 
@@ -66,7 +66,7 @@ pub(super) enum Posted {
 /// The result of `enter`.
 pub(super) enum Entered {
     /// The task was registered, and publishes here.
-    Yes(broadcast::Sender<Broadcast>),
+    Yes(broadcast::Sender<WatchEvent>),
     /// The session already has a task.
     AlreadyRunning,
     /// The daemon is stopping.
@@ -190,7 +190,7 @@ impl Registry {
     pub(crate) fn announce(&self, id: SessionId, rev: Option<Rev>) {
         if let Some(entry) = self.entries().sessions.get(&id) {
             // Without watchers there is no receiver.
-            entry.published.send(Broadcast::elsewhere(rev)).ok();
+            entry.published.send(WatchEvent::elsewhere(rev)).ok();
         }
         self.changed();
     }
@@ -207,13 +207,13 @@ impl Registry {
     pub(crate) fn announce_all(&self) {
         let entries = self.entries();
         for entry in entries.sessions.values().filter(|entry| entry.mailbox.is_none()) {
-            entry.published.send(Broadcast::elsewhere(None)).ok();
+            entry.published.send(WatchEvent::elsewhere(None)).ok();
         }
         self.changed();
     }
 
     /// Subscribes to the updates of a session.
-    pub(crate) fn subscribe(&self, id: SessionId) -> broadcast::Receiver<Broadcast> {
+    pub(crate) fn subscribe(&self, id: SessionId) -> broadcast::Receiver<WatchEvent> {
         let mut entries = self.entries();
         // Removes entries of sessions that have neither a task nor a watcher any more.
         entries

@@ -8,7 +8,7 @@ use convoke_agents::catalogue::{Agent, LoginState, Resume, Sandbox};
 use convoke_agents::driver::{HttpServer, Launch, Lease, McpServer, OwnSandbox, Start};
 use convoke_agents::launch::{LaunchParameters, Surroundings, WorktreeOf};
 use convoke_agents::pool::Seat;
-use convoke_agents::resume::{Begun, Known, resume_or_begin};
+use convoke_agents::resume::{Begun, PriorSession, resume_or_begin};
 pub(crate) use convoke_core::explain;
 use convoke_core::files::{ChangeTotals, OwnWorktree};
 use convoke_core::id::{AgentName, ProjectId, SessionId};
@@ -38,7 +38,7 @@ pub(crate) const REMADE: &str = "remade";
 /// record with the same id from an earlier stay here is incomplete.
 pub(crate) const LEFT_BEHIND: &str = "left behind";
 /// The most messages that are searched for a later prompt.
-const PROMPTS_LOOK: u32 = 1000;
+const PROMPTS_SEARCH_MAX: u32 = 1000;
 
 /// What is needed to get a session's process.
 #[derive(Debug, Clone)]
@@ -123,10 +123,10 @@ pub(crate) async fn seat(
         Err(error) => return Err(AgentError::Settings(error.into())),
     };
     let before: Vec<SessionState> = before.into_iter().map(|(_, state)| state).collect();
-    let known = known(processes, spec).await;
-    let is_elsewhere = matches!(known, Known::OpenElsewhere(_));
+    let prior_session = prior_session(processes, spec).await;
+    let is_elsewhere = matches!(prior_session, PriorSession::OpenElsewhere(_));
     let (seat, begun) =
-        resume_or_begin(known, processes.host.random, is_forgotten, acquire).await?;
+        resume_or_begin(prior_session, processes.host.random, is_forgotten, acquire).await?;
     let Some(started) = &seat.started else {
         return Ok(Seating { seat, noted: None, transcript: None });
     };
@@ -161,30 +161,30 @@ pub(crate) async fn seat(
 }
 
 /// What is known of the agent's own session. One with a warm process is open in no other program.
-async fn known(processes: &Processes, spec: &ProcessSpec) -> Known {
+async fn prior_session(processes: &Processes, spec: &ProcessSpec) -> PriorSession {
     // An agent that cannot reliably load its session is given the transcript instead.
     let resume = processes.agent(spec.agent.as_str()).map_or(Resume::Native, |it| it.resume);
     let id = spec.agent_session.clone().filter(|_| resume == Resume::Native);
-    let Some(id) = id else { return Known::Nothing };
+    let Some(id) = id else { return PriorSession::Nothing };
     if processes.pool.keys().await.contains(&spec.key) {
-        return Known::Session(id);
+        return PriorSession::Session(id);
     }
     match processes.store.agent_session_records(spec.session, Window::first(1)).await {
         Ok(records) if records.first().is_some_and(|it| it.why == LEFT_BEHIND) => {
-            return Known::Nothing;
+            return PriorSession::Nothing;
         }
         Ok(_) => {}
         Err(error) => {
             tracing::warn!(session.id = %spec.session, "it is unknown what the agent has: {error}");
-            return Known::Nothing;
+            return PriorSession::Nothing;
         }
     }
     match live::is_open_elsewhere(processes, spec.session, &id).await {
-        Ok(true) => Known::OpenElsewhere(id),
-        Ok(false) => Known::Session(id),
+        Ok(true) => PriorSession::OpenElsewhere(id),
+        Ok(false) => PriorSession::Session(id),
         Err(error) => {
             tracing::warn!(session.id = %spec.session, "it is unknown who has it open: {error}");
-            Known::OpenElsewhere(id)
+            PriorSession::OpenElsewhere(id)
         }
     }
 }
@@ -207,7 +207,7 @@ async fn unremembered(
                 None => return Ok(None),
             },
         };
-        let recent = processes.store.messages_before(spec.session, end, PROMPTS_LOOK).await?;
+        let recent = processes.store.messages_before(spec.session, end, PROMPTS_SEARCH_MAX).await?;
         let is_prompt_since = |message: &Message| {
             message.role == Role::User && message.timestamp > record.recorded_at
         };
@@ -233,7 +233,7 @@ async fn acquire(
     listener: Option<(Seq, mpsc::Sender<ProcessUpdate>)>,
 ) -> Result<Seat, AgentError> {
     let launch = launch(processes, spec, start).await?;
-    let (after, begun) = (launch.patience, Instant::now());
+    let (after, begun) = (launch.start_timeout, Instant::now());
     let (place, mut places) = watch::channel(0);
     let acquiring = processes.pool.acquire(&spec.key, launch, reports, place);
     tokio::pin!(acquiring);
@@ -328,10 +328,10 @@ impl Processes {
     /// they ask, so that a rule can deny, and the session's task answers.
     fn as_configured(&self, spec: &ProcessSpec, launch: &mut Launch) {
         let settings = Arc::clone(&self.teams.borrow());
-        launch.patience = settings.init_timeout;
+        launch.start_timeout = settings.init_timeout;
         let team = spec.team.as_ref().and_then(|name| settings.team(name));
         let Some(team) = team else { return };
-        launch.patience = team.init_timeout.unwrap_or(settings.init_timeout);
+        launch.start_timeout = team.init_timeout.unwrap_or(settings.init_timeout);
     }
 }
 

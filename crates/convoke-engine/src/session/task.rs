@@ -33,7 +33,7 @@ use super::{Begin, CommandOutcome, Completed, Request};
 use crate::error::{Error, Result};
 use crate::sessions::Sessions;
 use crate::view::Live;
-use crate::watch::Broadcast;
+use crate::watch::WatchEvent;
 
 /// Reports that are stored in one commit when they arrive faster than the disk is.
 const BATCH: usize = 64;
@@ -43,12 +43,12 @@ const PAGE: u32 = 100;
 const UPDATES_MAX: usize = 8;
 /// How long an agent may take to cancel a turn before its process is stopped. The ACP driver gives up after 10 s, and
 /// an agent that still works on the turn must not be given the next one.
-pub(super) const CANCEL_PATIENCE: Duration = Duration::from_secs(8);
+pub(super) const CANCEL_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The arguments of `run`.
 pub(super) struct Parts {
     pub(super) id: SessionId,
-    pub(super) published: broadcast::Sender<Broadcast>,
+    pub(super) published: broadcast::Sender<WatchEvent>,
     pub(super) live: watch::Sender<Live>,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Task {
     pub(super) team: Option<TeamName>,
     /// The agent's working directory.
     pub(super) workspace: PathBuf,
-    pub(super) published: broadcast::Sender<Broadcast>,
+    pub(super) published: broadcast::Sender<WatchEvent>,
     pub(super) live: watch::Sender<Live>,
     pub(super) process: Process,
     pub(super) reports_to: mpsc::Sender<Report>,

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::projects::inside_root;
 use crate::session::choices::Choices;
 use crate::session::start::{self, ProcessSpec, Seating, StartRecord};
-use crate::session::{Begin, Place, Reports};
+use crate::session::{Begin, Reports, ReservedTask};
 use crate::view::{AgentStatus, Change, SessionView};
 use crate::worktrees::make;
 
@@ -197,7 +197,7 @@ async fn begin(
         .and_then(|(_, project)| shared.settings.worktrees.set_up.get(project).cloned());
     // Registered before the session is stored, so that a caller that finds the session uses this
     // task and starts no other.
-    let place = Place::reserve(shared, spec.session)?;
+    let place = ReservedTask::reserve(shared, spec.session)?;
     let place = place.ok_or(Error::Broken { session: spec.session })?;
     let kept = async {
         room.fill(shared.store.create_session(new)).await?;

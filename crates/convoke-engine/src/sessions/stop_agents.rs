@@ -13,7 +13,7 @@ use crate::error::Result;
 /// The most rounds; each one stops the agents that started something during the round before.
 const ROUNDS_MAX: usize = 10;
 /// How long a session may take to store the cancellation before its process is stopped anyway.
-const CANCEL_PATIENCE: Duration = Duration::from_millis(500);
+const CANCEL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,7 +49,7 @@ impl Sessions {
                 });
             }
             // A session that cannot be stored must not keep its process alive.
-            tokio::time::timeout(CANCEL_PATIENCE, stopping.join_all()).await.ok();
+            tokio::time::timeout(CANCEL_TIMEOUT, stopping.join_all()).await.ok();
             let mut stopping = JoinSet::new();
             for key in keys {
                 let pool = self.processes.pool.clone();

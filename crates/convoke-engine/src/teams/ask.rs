@@ -84,7 +84,7 @@ impl Wait {
             Self::ForEver => (None, None),
             Self::No => (Some(begun + LOG_GRACE), Some(begun)),
             // A deadline that the clock cannot represent is never reached.
-            Self::For(patience) => (begun.checked_add(patience), begun.checked_add(patience)),
+            Self::For(limit) => (begun.checked_add(limit), begun.checked_add(limit)),
         }
     }
 }

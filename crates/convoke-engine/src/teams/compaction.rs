@@ -114,9 +114,9 @@ impl Teams {
         let compacted = self.compact(pair).await;
         self.attempts.end(pair.id, compacted.as_ref().err());
         let standing = match &compacted {
-            Ok(_) => PairChange::Standing { status: PairStatus::Active, error: None },
+            Ok(_) => PairChange::Status { status: PairStatus::Active, error: None },
             Err(error) => {
-                PairChange::Standing { status: PairStatus::Error, error: Some(explain(error)) }
+                PairChange::Status { status: PairStatus::Error, error: Some(explain(error)) }
             }
         };
         if compacted.is_ok() {
@@ -128,11 +128,11 @@ impl Teams {
     }
 
     async fn compact(&self, pair: &StoredPair) -> Result<Compaction> {
-        let pending = PairChange::Standing { status: PairStatus::CompactPending, error: None };
+        let pending = PairChange::Status { status: PairStatus::CompactPending, error: None };
         self.change_pair(pair, pending).await?;
         if self.compacts_itself(pair).await? {
             self.wake_session(pair.session_id).await?;
-            let compacting = PairChange::Standing { status: PairStatus::Compacting, error: None };
+            let compacting = PairChange::Status { status: PairStatus::Compacting, error: None };
             self.change_pair(pair, compacting).await?;
             self.said(pair.session_id, COMPACT.to_owned()).await?;
             return Ok(Compaction::Own);

@@ -140,7 +140,7 @@ impl Teams {
             let filter = PairFilter { status: Some(status), ..PairFilter::own() };
             for pair in self.store.pairs(filter, Window::first(Window::LIMIT_MAX)).await? {
                 if !self.attempts.is_running(pair.id) {
-                    let active = PairChange::Standing { status: PairStatus::Active, error: None };
+                    let active = PairChange::Status { status: PairStatus::Active, error: None };
                     self.change_pair(&pair, active).await?;
                 }
             }

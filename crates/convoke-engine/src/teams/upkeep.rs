@@ -95,7 +95,7 @@ impl Teams {
         let (stored, _) = self.wake_pair(&pair).await?;
         self.sessions.order(stored.session_id, None).await?;
         if stored.status == PairStatus::Idle {
-            let active = PairChange::Standing { status: PairStatus::Active, error: None };
+            let active = PairChange::Status { status: PairStatus::Active, error: None };
             return self.change_pair(&stored, active).await;
         }
         Ok(stored)

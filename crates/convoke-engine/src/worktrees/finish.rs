@@ -11,13 +11,13 @@ use convoke_core::user::UserName;
 use convoke_git::{
     Checkpoints, Conflict, Discard, Finish, FinishRequest, Git, Limits, Name, Outcome,
 };
-use convoke_git::{ObjectId, Place as Point};
+use convoke_git::{Moment, ObjectId};
 use serde::{Deserialize, Serialize};
 
 use super::make::work_trees;
 use super::note::Note;
 use super::repository::Repository;
-use super::{Place, WorktreeError, Worktrees};
+use super::{SessionWorktree, WorktreeError, Worktrees};
 use crate::changes::ChangesError;
 use crate::error::{Error, Result};
 use crate::session::{self, HeldProcess};
@@ -192,7 +192,11 @@ impl Worktrees {
     }
 
     /// Runs the git commands.
-    pub(super) async fn carry_out(&self, place: &Place, order: &FinishOrder) -> Result<Done> {
+    pub(super) async fn carry_out(
+        &self,
+        place: &SessionWorktree,
+        order: &FinishOrder,
+    ) -> Result<Done> {
         let path = place.path();
         if !path.exists() {
             return match order.way {
@@ -215,7 +219,7 @@ impl Worktrees {
     /// Records that a work tree is removed, adds the notice, and completes its session.
     pub(super) async fn settle(
         &self,
-        place: &Place,
+        place: &SessionWorktree,
         order: &FinishOrder,
         commit: Option<String>,
     ) -> Result<SessionView> {
@@ -260,13 +264,13 @@ fn prompt(own: &OwnWorktree, way: FinishWay, conflicts: &[Conflict]) -> String {
 struct Finisher {
     sessions: Arc<Sessions>,
     repository: Repository,
-    place: Place,
+    place: SessionWorktree,
     order: FinishOrder,
     message: String,
 }
 
 impl Finisher {
-    fn new(sessions: &Arc<Sessions>, place: &Place, order: &FinishOrder) -> Result<Self> {
+    fn new(sessions: &Arc<Sessions>, place: &SessionWorktree, order: &FinishOrder) -> Result<Self> {
         let folder = work_trees(sessions, &place.project)?;
         let repository = Repository::of(sessions, &place.project.path, &folder);
         Ok(Self {
@@ -317,7 +321,7 @@ impl Finisher {
 }
 
 /// The message of commits that Convoke makes.
-pub(super) fn message(place: &Place, order: &FinishOrder) -> String {
+pub(super) fn message(place: &SessionWorktree, order: &FinishOrder) -> String {
     let title = place.stored.summary.title.clone();
     let message = order.message.clone().or(title).unwrap_or_default();
     let message = message.trim();
@@ -330,7 +334,7 @@ pub(crate) fn next_removal(
     session: SessionId,
 ) -> convoke_git::Result<Name> {
     let last = last_removal(checkpoints, session)?;
-    Name::new(&session.to_string(), Point::Removal(last + 1))
+    Name::new(&session.to_string(), Moment::Removal(last + 1))
 }
 
 /// The number of the last snapshot before a removal; 0 if there is none.
@@ -339,9 +343,9 @@ pub(super) fn last_removal(
     session: SessionId,
 ) -> convoke_git::Result<u64> {
     let names = checkpoints.list(&session.to_string())?.into_iter();
-    let numbers = names.filter_map(|name| match name.place() {
-        Point::Removal(number) => Some(number),
-        Point::Before(_) | Point::After(_) | Point::Restore(_) => None,
+    let numbers = names.filter_map(|name| match name.moment() {
+        Moment::Removal(number) => Some(number),
+        Moment::Before(_) | Moment::After(_) | Moment::Restore(_) => None,
     });
     Ok(numbers.max().unwrap_or_default())
 }

@@ -7,7 +7,7 @@ use convoke_core::files::OwnWorktree;
 use convoke_core::id::SessionId;
 use convoke_core::notice::FilesEvent;
 use convoke_git::{
-    Branch, Checkpoints, Git, Guard, Limits, Name, NewWorktree, Place as Point, Scope, Worktree,
+    Branch, Checkpoints, Git, Guard, Limits, Moment, Name, NewWorktree, Scope, Worktree,
     WorktreeState,
 };
 use convoke_store::{Project, StoredSession, Window};
@@ -15,7 +15,7 @@ use convoke_store::{Project, StoredSession, Window};
 use super::finish::{FinishOrder, FinishWay, LostFiles, OnConflict};
 use super::make::work_trees;
 use super::repository::Repository;
-use super::{Place, WorktreeError, Worktrees};
+use super::{SessionWorktree, WorktreeError, Worktrees};
 use crate::changes::ChangesError;
 use crate::error::Result;
 use crate::session::{self, HeldProcess};
@@ -91,7 +91,7 @@ impl Worktrees {
 
 /// Creates a removed or missing work tree with its branch and the files of its last snapshot. One that exists already, as
 /// after an interrupted call, gets the files.
-pub(super) async fn make_again(sessions: &Arc<Sessions>, place: Place) -> Result<()> {
+pub(super) async fn make_again(sessions: &Arc<Sessions>, place: SessionWorktree) -> Result<()> {
     let folder = work_trees(sessions, &place.project)?;
     let repository = Repository::of(sessions, &place.project.path, &folder);
     let repository = repository.map_err(ChangesError::from)?;
@@ -104,7 +104,7 @@ pub(super) async fn make_again(sessions: &Arc<Sessions>, place: Place) -> Result
 struct Restorer {
     sessions: Arc<Sessions>,
     repository: Repository,
-    place: Place,
+    place: SessionWorktree,
 }
 
 impl Restorer {
@@ -137,7 +137,7 @@ impl Restorer {
         let names = checkpoints.list(&self.place.id().to_string())?;
         if let Some(to) = self.newest(&checkpoints, &names, limits)? {
             // Not the next number: a call that is interrupted here is repeated with the same snapshot.
-            let undo = Name::new(&self.place.id().to_string(), Point::Removal(0))?;
+            let undo = Name::new(&self.place.id().to_string(), Moment::Removal(0))?;
             checkpoints.restore(&to, Scope::All, Guard::Force, &undo, limits)?;
         }
         Ok(Ok(()))
@@ -151,10 +151,12 @@ impl Restorer {
         limits: &Limits,
     ) -> convoke_git::Result<Option<convoke_git::Checkpoint>> {
         let is_removed = self.place.own.removed.is_some();
-        let rank = |name: &&Name| match (name.place(), is_removed) {
-            (Point::Removal(number), true) => Some(number),
-            (Point::After(turn), false) => Some(turn),
-            (Point::Removal(_) | Point::Before(_) | Point::After(_) | Point::Restore(_), _) => None,
+        let rank = |name: &&Name| match (name.moment(), is_removed) {
+            (Moment::Removal(number), true) => Some(number),
+            (Moment::After(turn), false) => Some(turn),
+            (Moment::Removal(_) | Moment::Before(_) | Moment::After(_) | Moment::Restore(_), _) => {
+                None
+            }
         };
         match names.iter().filter(|name| rank(name).is_some()).max_by_key(rank) {
             Some(name) => checkpoints.find(name, limits),

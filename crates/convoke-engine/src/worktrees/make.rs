@@ -8,8 +8,7 @@ use convoke_core::id::SessionId;
 use convoke_core::message::Seq;
 use convoke_core::notice::FilesEvent;
 use convoke_git::{
-    Branch, Copied, Discard, Git, Guard, Limits, Name, NewWorktree, Place as Point, Scope,
-    WorktreeState,
+    Branch, Copied, Discard, Git, Guard, Limits, Moment, Name, NewWorktree, Scope, WorktreeState,
 };
 use convoke_store::{Project, StoredSession};
 
@@ -127,7 +126,7 @@ pub(super) async fn undo(
         match found.map(|found| found.state) {
             Some(WorktreeState::Ready) => {
                 let checkpoints = snapshots.checkpoints(git, project.id, &path, limits)?;
-                let name = Name::new(&session.to_string(), Point::Removal(0))?;
+                let name = Name::new(&session.to_string(), Moment::Removal(0))?;
                 main.remove_worktree(&checkpoints, &name, Discard::Everything, limits)?;
                 checkpoints.forget_work_tree(limits)?;
             }
@@ -239,13 +238,13 @@ impl Maker {
         }
         let checkpoints = self.shared.snapshots.checkpoints(git, self.project.id, path, limits)?;
         let names = checkpoints.list(&origin.session.id.to_string())?;
-        let is_in = |name: &&Name| match name.place() {
-            Point::After(turn) => origin.turn.is_none_or(|last| turn <= last.get()),
-            Point::Before(_) | Point::Restore(_) | Point::Removal(_) => false,
+        let is_in = |name: &&Name| match name.moment() {
+            Moment::After(turn) => origin.turn.is_none_or(|last| turn <= last.get()),
+            Moment::Before(_) | Moment::Restore(_) | Moment::Removal(_) => false,
         };
         let Some(last) = names.iter().filter(is_in).max() else { return Ok(()) };
         let Some(to) = checkpoints.find(last, limits)? else { return Ok(()) };
-        let undo = Name::new(&self.session.to_string(), Point::Removal(0))?;
+        let undo = Name::new(&self.session.to_string(), Moment::Removal(0))?;
         checkpoints.restore(&to, Scope::All, Guard::Force, &undo, limits)?;
         Ok(())
     }

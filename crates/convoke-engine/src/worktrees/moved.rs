@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use convoke_core::files::OwnWorktree;
 use convoke_core::id::{ProjectId, SessionId};
-use convoke_git::{CarriedBranch, Discard, Name, Place as Point, WorktreeState};
+use convoke_git::{CarriedBranch, Discard, Moment, Name, WorktreeState};
 use convoke_store::{Project, StoredSession};
 
 use super::finish::last_removal;
@@ -19,7 +19,7 @@ use super::kept::make_again;
 use super::make::{own_branch, work_trees};
 use super::note::Note;
 use super::repository::Repository;
-use super::{Place, WorktreeError};
+use super::{SessionWorktree, WorktreeError};
 use crate::changes::ChangesError;
 use crate::error::{Error, Result};
 use crate::session::start::explain;
@@ -65,7 +65,8 @@ pub(crate) async fn make_moved(
         Ok(main.unpack_branch(&branch, &carried, &from, limits)?)
     });
     unpacked.await?;
-    make_again(shared, Place { stored: stored.clone(), own, project: project.clone() }).await
+    make_again(shared, SessionWorktree { stored: stored.clone(), own, project: project.clone() })
+        .await
 }
 
 /// Records that this work tree is removed here once its session has arrived on another machine.
@@ -181,7 +182,7 @@ async fn remove(shared: &Arc<Sessions>, noted: Noted) -> Result<()> {
                 let checkpoints = snapshots.checkpoints(git, project.id, &path, limits)?;
                 // Not a later number than that of the transferred checkpoint: the session has the next one elsewhere.
                 let number = last_removal(&checkpoints, session)?;
-                let name = Name::new(&session.to_string(), Point::Removal(number))?;
+                let name = Name::new(&session.to_string(), Moment::Removal(number))?;
                 main.remove_worktree(&checkpoints, &name, Discard::CapturedOnly, limits)?;
                 checkpoints.forget_work_tree(limits)?;
             }

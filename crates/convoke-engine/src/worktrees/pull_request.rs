@@ -9,7 +9,7 @@ use convoke_git::NewPullRequest;
 use super::finish::{FinishOrder, message};
 use super::make::work_trees;
 use super::repository::Repository;
-use super::{Place, WorktreeError, Worktrees};
+use super::{SessionWorktree, WorktreeError, Worktrees};
 use crate::changes::ChangesError;
 use crate::error::Result;
 
@@ -18,7 +18,11 @@ const REMOTE: &str = "origin";
 
 impl Worktrees {
     /// Commits everything, pushes the branch, and gives the address of the pull request.
-    pub(super) async fn pull_request(&self, place: &Place, order: &FinishOrder) -> Result<String> {
+    pub(super) async fn pull_request(
+        &self,
+        place: &SessionWorktree,
+        order: &FinishOrder,
+    ) -> Result<String> {
         let base = place.own.base.clone().ok_or(WorktreeError::NoBase)?;
         let path = place.path();
         if !path.exists() {

@@ -11,7 +11,7 @@ use super::finish::{Done, FinishOrder, next_removal};
 use super::make::{self, work_trees};
 use super::note::Note;
 use super::repository::Repository;
-use super::{Place, Worktrees, moved};
+use super::{SessionWorktree, Worktrees, moved};
 use crate::changes::ChangesError;
 use crate::error::Result;
 use crate::session::start::explain;
@@ -142,7 +142,7 @@ impl Worktrees {
     }
 
     /// Ends a merge or rebase in the middle of which git was killed.
-    async fn recover_interrupted_finish(&self, place: &Place) -> Result<()> {
+    async fn recover_interrupted_finish(&self, place: &SessionWorktree) -> Result<()> {
         let path = place.path();
         if !path.exists() {
             return Ok(());

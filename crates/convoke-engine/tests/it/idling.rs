@@ -10,7 +10,7 @@ use convoke_store::{NewSession, SessionKind, Store};
 use convoke_testkit::agent::{Script, Step};
 
 use crate::asked::{answers, question};
-use crate::log::PATIENCE;
+use crate::log::TIMEOUT;
 use crate::prompting::gate;
 use crate::world::{AGENT, Scene, World, agent, leap, now, random, until};
 
@@ -224,7 +224,7 @@ async fn s10_however_many_were_active_all_have_their_clock_again() {
     let mut changes = engine.follow();
     while engine.figures().await.unwrap().active_sessions > 0 {
         // A lagged receiver counts again as well.
-        tokio::time::timeout(PATIENCE, changes.recv()).await.expect("some stay active").ok();
+        tokio::time::timeout(TIMEOUT, changes.recv()).await.expect("some stay active").ok();
     }
     engine.stop().await;
 }

@@ -181,7 +181,7 @@ async fn given_up(engine: &Engine, project: ProjectId, until: impl AsyncFn() -> 
     let creator = engine.clone();
     let creation = tokio::spawn(async move { create(&creator, project).await });
     crate::world::until("time may leap", until).await;
-    leap(convoke_agents::launch::PATIENCE).await;
+    leap(convoke_agents::launch::TIMEOUT).await;
     let error = creation.await.unwrap().unwrap_err();
     assert_eq!(error.kind(), Kind::Agent);
     format!("{error}: {}", std::error::Error::source(&error).unwrap())

@@ -18,7 +18,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 /// Longer than any machine takes; a test that gets there has failed.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A session, as far as it was read.
 pub(crate) struct Log {
@@ -116,7 +116,7 @@ impl Log {
 
     /// Reads the next update; revisions only grow.
     pub(crate) async fn next(&mut self) {
-        let next = timeout(PATIENCE, self.watcher.next()).await;
+        let next = timeout(TIMEOUT, self.watcher.next()).await;
         let next = next.unwrap_or_else(|_| panic!("nothing comes after {:#?}", self.story()));
         let update = &next.unwrap().update;
         assert!(update.rev() > self.rev, "{update:?} after revision {}", self.rev);

@@ -5,7 +5,7 @@ use convoke_engine::{Activity, Asker, Change, Kind, Outcome, Remember};
 use convoke_testkit::agent::{Ask, Script, Step, Tool};
 use serde_json::json;
 
-use crate::log::PATIENCE;
+use crate::log::TIMEOUT;
 use crate::world::{Scene, World, until};
 
 /// Asks whether a tool may be used, and says what came of it.
@@ -144,7 +144,7 @@ async fn inbox_has(changes: &mut tokio::sync::broadcast::Receiver<Change>, expec
         {
         }
     };
-    tokio::time::timeout(PATIENCE, announced).await.expect("no such count is announced");
+    tokio::time::timeout(TIMEOUT, announced).await.expect("no such count is announced");
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use convoke_files::questions::{NewSet, Questions};
 use convoke_testkit::agent::{Script, Step};
 
 use crate::asked::{answers, question};
-use crate::log::{Log, PATIENCE};
+use crate::log::{Log, TIMEOUT};
 use crate::world::{AGENT, Scene, World, now, random};
 
 /// A second, and some more for a machine with other things to do.
@@ -33,7 +33,7 @@ fn labels(outcome: Outcome) -> Vec<String> {
 /// Waits until the inbox has changed.
 async fn inbox_changes(changes: &mut tokio::sync::broadcast::Receiver<Change>) {
     while !matches!(
-        tokio::time::timeout(PATIENCE, changes.recv()).await.expect("nothing changes").unwrap(),
+        tokio::time::timeout(TIMEOUT, changes.recv()).await.expect("nothing changes").unwrap(),
         Change::Inbox { .. }
     ) {}
 }
@@ -178,7 +178,7 @@ async fn q4_an_asker_does_not_wait_for_what_its_agent_cannot_hear_any_more() {
     let go = convoke_engine::Remember::No;
     scene.engine.inbox().choose(&gate.to_string(), "go".to_owned(), go, None).await.unwrap();
     scene.log.until_end_of(1).await;
-    let outcome = tokio::time::timeout(PATIENCE, asked.wait()).await.expect("it waits for ever");
+    let outcome = tokio::time::timeout(TIMEOUT, asked.wait()).await.expect("it waits for ever");
     assert_eq!(outcome.unwrap(), Outcome::Abandoned);
     assert_eq!(scene.engine.inbox().list().await.unwrap()[0].request.status(), Status::Abandoned);
     scene.engine.stop().await;
@@ -200,7 +200,7 @@ async fn q19_questions_can_be_left_to_the_human_and_fetched_later() {
             tokio::spawn(async move { engine.inbox().asked_again(&asker, id).await })
         };
         engine.inbox().answer(&text, answers("Red"), None).await.unwrap();
-        let outcome = tokio::time::timeout(PATIENCE, again).await.expect("it waits for ever");
+        let outcome = tokio::time::timeout(TIMEOUT, again).await.expect("it waits for ever");
         assert_eq!(labels(outcome.unwrap().unwrap()), ["Red"]);
         let (_, _, outcome) = engine.inbox().asked(&asker, &text).await.unwrap();
         assert_eq!(labels(outcome.unwrap()), ["Red"]);
@@ -229,7 +229,7 @@ async fn q19_whoever_waits_for_answers_is_told_when_the_daemon_stops() {
     let again = tokio::spawn(async move { engine.inbox().asked_again(&asker, id).await });
     tokio::task::yield_now().await;
     scene.engine.stop().await;
-    let outcome = tokio::time::timeout(PATIENCE, again).await.expect("it waits for ever");
+    let outcome = tokio::time::timeout(TIMEOUT, again).await.expect("it waits for ever");
     assert_eq!(outcome.unwrap().unwrap_err().kind(), Kind::Unavailable);
 }
 

@@ -14,7 +14,7 @@ use convoke_testkit::agent::{Ignored, Script, Step};
 use serde_json::json;
 
 use crate::asked::{answers, question};
-use crate::log::PATIENCE;
+use crate::log::TIMEOUT;
 use crate::prompting::gate;
 use crate::world::{AGENT, Scene, World, example, is_alive};
 
@@ -321,7 +321,7 @@ async fn s1_a_stop_ends_agents_that_will_not_end() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, gone).await.expect("an agent outlived the daemon");
+    tokio::time::timeout(TIMEOUT, gone).await.expect("an agent outlived the daemon");
     world.change_script(AGENT, &Script::new());
     let mut scene = world.begin_again(session).await;
     scene.log.until("agent: three").await;

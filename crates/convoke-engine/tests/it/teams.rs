@@ -15,7 +15,7 @@ use convoke_testkit::agent::{CLAUDE_MANNERS, Script};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::log::PATIENCE;
+use crate::log::TIMEOUT;
 use crate::world::{World, agent, example};
 
 /// The agent that is `claude`.
@@ -59,9 +59,7 @@ impl Teams {
         question: &str,
         wait: Wait,
     ) -> Result<TeamAnswer, Error> {
-        timeout(PATIENCE, self.engine.teams().ask(asking(caller, to, question, wait)))
-            .await
-            .unwrap()
+        timeout(TIMEOUT, self.engine.teams().ask(asking(caller, to, question, wait))).await.unwrap()
     }
 
     /// Asks in the background.
@@ -72,7 +70,7 @@ impl Teams {
         question: &str,
     ) -> JoinHandle<Result<TeamAnswer, Error>> {
         let (engine, ask) = (self.engine.clone(), asking(caller, to, question, Wait::ForEver));
-        tokio::spawn(async move { timeout(PATIENCE, engine.teams().ask(ask)).await.unwrap() })
+        tokio::spawn(async move { timeout(TIMEOUT, engine.teams().ask(ask)).await.unwrap() })
     }
 
     pub(crate) async fn pair(&self, from: Option<&str>, to: &str) -> StoredPair {
@@ -81,7 +79,7 @@ impl Teams {
 
     /// Waits until so many permissions wait for the human.
     pub(crate) async fn waits_for_human(&self, count: usize) {
-        timeout(PATIENCE, async {
+        timeout(TIMEOUT, async {
             while self.engine.inbox().list().await.unwrap().len() != count {
                 tokio::task::yield_now().await;
             }

@@ -81,8 +81,8 @@ async fn t13_who_does_not_wait_is_told_so_and_finds_the_answer_later() {
     let queued = teams.try_ask(outside(None), "a", "two", Wait::No).await.unwrap();
     assert_eq!((queued.status, queued.queued), (AnswerStatus::Queued, 1));
     teams.waits_for_human(1).await;
-    let patience = Wait::For(Duration::from_millis(50));
-    let timed_out = teams.try_ask(outside(None), "a", "three", patience).await.unwrap();
+    let wait = Wait::For(Duration::from_millis(50));
+    let timed_out = teams.try_ask(outside(None), "a", "three", wait).await.unwrap();
     assert_eq!((timed_out.status, timed_out.queued), (AnswerStatus::TimedOut, 2));
     let standing = async |answer: &convoke_engine::TeamAnswer| {
         let report = answer.message_id.map(WhichQuestion::Message).unwrap();

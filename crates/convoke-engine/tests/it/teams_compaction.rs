@@ -14,7 +14,7 @@ use convoke_testkit::agent::{Script, Step};
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::log::{Log, PATIENCE};
+use crate::log::{Log, TIMEOUT};
 use crate::prompting::gate;
 use crate::teams::{CLAUDE, Teams, outside, pair, with_claude};
 use crate::world::{AGENT, World, leap};
@@ -26,7 +26,7 @@ const TAKE_OVER: &str = "You take the place of a predecessor";
 
 /// Waits until a pair stands as wished.
 async fn stands(engine: &Engine, id: convoke_engine::PairId, status: PairStatus) -> StoredPair {
-    timeout(PATIENCE, async {
+    timeout(TIMEOUT, async {
         loop {
             let pair = engine.teams().pair(id).await.unwrap();
             if pair.status == status {
@@ -224,7 +224,7 @@ async fn t8_t16_more_than_500_messages_are_compacted_in_the_background() {
     teams.ask("a", "one more").await;
     let mut log = Log::of(&teams.engine, pair.session_id).await;
     log.until("user: /compact").await;
-    timeout(PATIENCE, async {
+    timeout(TIMEOUT, async {
         while teams.engine.teams().pair(id).await.unwrap().message_count > 0 {
             tokio::task::yield_now().await;
         }

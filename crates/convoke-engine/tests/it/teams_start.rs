@@ -10,7 +10,7 @@ use convoke_engine::{Engine, Error, Kind, Permissions, Team, TeamProgress, Wait}
 use convoke_testkit::agent::{Script, Step};
 use tokio::time::timeout;
 
-use crate::log::{Log, PATIENCE};
+use crate::log::{Log, TIMEOUT};
 use crate::teams::{CLAUDE, Teams, home, outside, pair, settings, team, with_claude};
 use crate::world::{AGENT, World, is_alive, processes_in};
 
@@ -79,7 +79,7 @@ async fn t3_all_teams_begin_at_once_and_nothing_is_ready_before_all_are() {
     tokio::pin!(opening);
     // All five are being started, and none of them is let through.
     let folders = names.map(|name| world.root().join(name));
-    let all_begun = timeout(PATIENCE, async {
+    let all_begun = timeout(TIMEOUT, async {
         while !folders.iter().all(|folder| !processes_in(folder).is_empty()) {
             tokio::task::yield_now().await;
         }
@@ -92,7 +92,7 @@ async fn t3_all_teams_begin_at_once_and_nothing_is_ready_before_all_are() {
     for folder in &folders {
         fs::write(folder.join("gate"), "").unwrap();
     }
-    timeout(PATIENCE, opening).await.unwrap().unwrap();
+    timeout(TIMEOUT, opening).await.unwrap().unwrap();
     let counts: Vec<(usize, usize)> =
         told.lock().unwrap().iter().map(|it: &TeamProgress| (it.ready, it.total)).collect();
     assert_eq!(counts, [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]);
@@ -208,7 +208,7 @@ async fn t12_a_claude_that_is_stuck_is_killed_and_the_error_names_team_and_time(
     );
     assert_eq!(error.kind(), Kind::Agent);
     let pid: u32 = fs::read_to_string(&slow).unwrap().trim().parse().unwrap();
-    timeout(PATIENCE, async {
+    timeout(TIMEOUT, async {
         while is_alive(pid) {
             tokio::task::yield_now().await;
         }
@@ -234,7 +234,7 @@ async fn t12_an_acp_agent_that_is_stuck_is_killed_too() {
         format!("{error}: {source}"),
         "Process error for team \"backend\": Session initialization timed out after 300ms"
     );
-    timeout(PATIENCE, async {
+    timeout(TIMEOUT, async {
         while !processes_in(&world.root().join("backend")).is_empty() {
             tokio::task::yield_now().await;
         }

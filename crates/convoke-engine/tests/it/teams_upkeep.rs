@@ -6,7 +6,7 @@ use convoke_testkit::agent::{Ignored, Script, Step};
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::log::{Log, PATIENCE};
+use crate::log::{Log, TIMEOUT};
 use crate::prompting::gate;
 use crate::teams::{Teams, name, outside, pair};
 use crate::world::{AGENT, World, processes_in};
@@ -101,7 +101,7 @@ async fn t16_everything_is_stopped_at_once_also_agents_that_do_not_listen() {
         log.until("agent: hm").await;
         log.until("queue: 1").await;
     }
-    let stopped = timeout(PATIENCE, teams.engine.sessions().stop_agents()).await.unwrap().unwrap();
+    let stopped = timeout(TIMEOUT, teams.engine.sessions().stop_agents()).await.unwrap().unwrap();
     assert!(stopped.sessions >= 2 && stopped.processes >= 2, "{stopped:?}");
     for asked in asked {
         assert_eq!(asked.await.unwrap().unwrap().status, AnswerStatus::Failed);

@@ -18,7 +18,7 @@ use convoke_testkit::agent::{Script, Step, Tool};
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::log::{Conversation, Log, PATIENCE};
+use crate::log::{Conversation, Log, TIMEOUT};
 use crate::world::{World, now, random};
 
 const COUNT: u64 = 3000;
@@ -36,8 +36,8 @@ async fn restless(engine: Engine, session: SessionId) -> (Conversation, Rev) {
         let mut watcher = engine.sessions().watch(session, rev).await.unwrap();
         for _ in 0..1 + usize::from(random()[0]) * 4 {
             // Given up in the middle now and then, which loses nothing.
-            let patience = Duration::from_micros(u64::from(random()[0]));
-            let Ok(next) = tokio::time::timeout(patience, watcher.next()).await else { continue };
+            let limit = Duration::from_micros(u64::from(random()[0]));
+            let Ok(next) = tokio::time::timeout(limit, watcher.next()).await else { continue };
             let next = next.unwrap();
             assert!(next.update.rev() > rev, "{:?} after {rev}", next.update);
             rev = next.update.rev();
@@ -69,7 +69,7 @@ async fn s2_ten_restless_watchers_see_the_same_log() {
     scene.prompt("count").await;
     let mut ends = Vec::new();
     for watcher in watchers {
-        ends.push(tokio::time::timeout(PATIENCE, watcher).await.expect("it hangs").unwrap());
+        ends.push(tokio::time::timeout(TIMEOUT, watcher).await.expect("it hangs").unwrap());
     }
     let (messages, state) = stored(&scene.engine, scene.session).await;
     // An answer is one message, however many pieces it came in.
@@ -177,7 +177,7 @@ async fn m2_whoever_comes_goes_or_falls_behind_in_a_flood_ends_with_what_is_stor
     assert!(messages.iter().all(|message| !message.is_open()), "{messages:#?}");
     let mut kept = vec![(Rev::START, Conversation::default())];
     for reader in readers {
-        let of_one = tokio::time::timeout(PATIENCE, reader).await.expect("it hangs").unwrap();
+        let of_one = tokio::time::timeout(TIMEOUT, reader).await.expect("it hangs").unwrap();
         let (at, seen) = of_one.last().unwrap();
         assert_eq!(*at, rev, "seed {begun}");
         assert_eq!(seen.messages(), messages, "seed {begun}");
@@ -246,7 +246,7 @@ async fn s2_a_watcher_of_an_ended_session_hears_when_it_goes_on() {
     assert_eq!(late.session(), scene.session);
     assert_eq!(scene.engine.figures().await.unwrap().watchers, 2);
     scene.engine.sessions().resume(scene.session, None).await.unwrap();
-    let next = tokio::time::timeout(PATIENCE, late.next()).await.expect("nothing comes").unwrap();
+    let next = tokio::time::timeout(TIMEOUT, late.next()).await.expect("nothing comes").unwrap();
     let Update::Message(message) = &next.update else { panic!("{next:?}") };
     assert_eq!((message.seq, message.rev), (scene.log.last_seq().next(), scene.log.rev().next()));
     scene.log.until("reopened").await;
@@ -262,7 +262,7 @@ async fn w2_what_is_announced_of_a_session_says_what_changed() {
     let (engine, session) = (&scene.engine, scene.session);
     let mut changes = engine.follow();
     let mut next = async || loop {
-        let change = tokio::time::timeout(PATIENCE, changes.recv()).await.expect("nothing changes");
+        let change = tokio::time::timeout(TIMEOUT, changes.recv()).await.expect("nothing changes");
         if let Change::SessionChanged(change) = change.unwrap() {
             return change;
         }

@@ -21,7 +21,7 @@ use convoke_testkit::tools::search_path;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::log::{Log, PATIENCE};
+use crate::log::{Log, TIMEOUT};
 
 /// The agent of those tests that need only one.
 pub(crate) const AGENT: &str = "scripted";
@@ -291,7 +291,7 @@ fn write_script(folder: &Path, agent: &str, script: &Script) {
 pub(crate) async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     let begun = std::time::Instant::now();
     while !is_so().await {
-        assert!(begun.elapsed() < PATIENCE, "not in time: {what}");
+        assert!(begun.elapsed() < TIMEOUT, "not in time: {what}");
         tokio::task::yield_now().await;
     }
 }

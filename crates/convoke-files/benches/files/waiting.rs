@@ -28,7 +28,7 @@ const ANSWERS: (usize, usize) = (300, 20);
 const UNTIL_ASLEEP: Duration = Duration::from_millis(5);
 
 /// How long a waiter waits before the benchmark gives up.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A poll finds the answer after half its pause, on average.
 const POLL_MEAN: f64 = 0.1;
@@ -99,7 +99,7 @@ fn wait_once(folder: &Questions, id: RequestId) -> Result<Duration> {
 /// Waits as `convoke ask` does, and returns when it was over.
 fn wait(folder: &Questions, id: RequestId) -> Result<Instant> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let outcome = runtime.block_on(folder.wait(id, None, Until::NotPending, Some(PATIENCE)))?;
+    let outcome = runtime.block_on(folder.wait(id, None, Until::NotPending, Some(TIMEOUT)))?;
     let returned_at = Instant::now();
     match outcome {
         Some(Outcome::Answered(_)) => Ok(returned_at),

@@ -95,7 +95,7 @@ fn make_folder(path: &Path) -> Result<()> {
 }
 
 /// How long the other askers are waited for; each needs milliseconds.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -104,7 +104,7 @@ fn take_turn(folder: &Path) -> Result<File> {
     let fail =
         |source| Error::Write { path: folder.to_owned(), step: "locking the folder", source };
     let file = File::open(folder).map_err(fail)?;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),

@@ -12,12 +12,12 @@ const SESSION_BYTES_MAX: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name {
     session: String,
-    place: Place,
+    moment: Moment,
 }
 
-/// The purpose of a checkpoint.
+/// When a checkpoint was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum Moment {
     /// Before a turn.
     Before(u64),
     /// After a turn.
@@ -29,10 +29,10 @@ pub enum Place {
 }
 
 impl Name {
-    /// The checkpoint `place` of `session`, which has letters, digits, `-` and `_` only.
-    pub fn new(session: &str, place: Place) -> Result<Self> {
+    /// The checkpoint `moment` of `session`, which has letters, digits, `-` and `_` only.
+    pub fn new(session: &str, moment: Moment) -> Result<Self> {
         check(session)?;
-        Ok(Self { session: session.to_owned(), place })
+        Ok(Self { session: session.to_owned(), moment })
     }
 
     /// The session.
@@ -41,16 +41,16 @@ impl Name {
     }
 
     /// Its purpose.
-    pub fn place(&self) -> Place {
-        self.place
+    pub fn moment(&self) -> Moment {
+        self.moment
     }
 
     pub(crate) fn to_ref(&self) -> String {
-        let last = match self.place {
-            Place::Before(turn) => format!("{turn}-before"),
-            Place::After(turn) => format!("{turn}-after"),
-            Place::Restore(number) => format!("{number}-restore"),
-            Place::Removal(number) => format!("{number}-removal"),
+        let last = match self.moment {
+            Moment::Before(turn) => format!("{turn}-before"),
+            Moment::After(turn) => format!("{turn}-after"),
+            Moment::Restore(number) => format!("{number}-restore"),
+            Moment::Removal(number) => format!("{number}-removal"),
         };
         format!("{REFS}/{}/{last}", self.session)
     }
@@ -60,14 +60,14 @@ impl Name {
         let (session, last) = text.strip_prefix(REFS)?.strip_prefix('/')?.split_once('/')?;
         let (number, kind) = last.split_once('-')?;
         let number = number.parse().ok()?;
-        let place = match kind {
-            "before" => Place::Before(number),
-            "after" => Place::After(number),
-            "restore" => Place::Restore(number),
-            "removal" => Place::Removal(number),
+        let moment = match kind {
+            "before" => Moment::Before(number),
+            "after" => Moment::After(number),
+            "restore" => Moment::Restore(number),
+            "removal" => Moment::Removal(number),
             _ => return None,
         };
-        Self::new(session, place).ok()
+        Self::new(session, moment).ok()
     }
 }
 
@@ -93,9 +93,10 @@ mod tests {
 
     #[test]
     fn names_survive_being_refs() {
-        let places = [Place::Before(1), Place::After(12), Place::Restore(3), Place::Removal(0)];
-        for place in places {
-            let name = Name::new("0192-aB_c", place).unwrap();
+        let moments =
+            [Moment::Before(1), Moment::After(12), Moment::Restore(3), Moment::Removal(0)];
+        for moment in moments {
+            let name = Name::new("0192-aB_c", moment).unwrap();
             assert_eq!(Name::from_ref(&name.to_ref()), Some(name));
         }
         for text in ["refs/heads/main", "refs/convoke/a/b", "refs/convoke/a/1-x", "refs/convoke/a"]
@@ -107,7 +108,7 @@ mod tests {
     #[test]
     fn sessions_that_would_leave_their_folder_are_refused() {
         for session in ["", "..", "a/b", "a b", "-x", "a\0", "ä", &"a".repeat(101)] {
-            assert!(Name::new(session, Place::Before(1)).is_err(), "{session:?}");
+            assert!(Name::new(session, Moment::Before(1)).is_err(), "{session:?}");
         }
     }
 }

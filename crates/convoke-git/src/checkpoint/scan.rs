@@ -35,7 +35,7 @@ pub(super) struct Scan {
 
 /// Whether a path is in our index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Known {
+enum Indexed {
     Yes,
     No,
 }
@@ -55,14 +55,14 @@ impl Checkpoints {
         for (path, status) in changed? {
             match status {
                 b'D' => scan.remove.push(path),
-                _ => self.judge(path, Known::Yes, &mut scan),
+                _ => self.judge(path, Indexed::Yes, &mut scan),
             }
         }
         let (new, worktrees) = new?;
         let reason = LeftOutReason::Worktree;
         scan.left_out.extend(worktrees.into_iter().map(|path| LeftOut { path, reason }));
         for path in new {
-            self.judge(path, Known::No, &mut scan);
+            self.judge(path, Indexed::No, &mut scan);
         }
         let theirs = project.map(|folder| folder.own.join("index"));
         self.add_tracked(theirs.as_deref(), tracked, &mut scan, limits)?;
@@ -90,7 +90,7 @@ impl Checkpoints {
     }
 
     /// Decides about one path that changed or is new.
-    fn judge(&self, path: PathBuf, known: Known, scan: &mut Scan) {
+    fn judge(&self, path: PathBuf, indexed: Indexed, scan: &mut Scan) {
         let full = self.work_tree.join(&path);
         let found = fs::symlink_metadata(&full).ok();
         let reason = match found {
@@ -98,7 +98,7 @@ impl Checkpoints {
             Some(found) if found.is_symlink() => return scan.add.push(path),
             Some(found) if found.is_file() => {
                 let bytes = found.len();
-                let is_new = known == Known::No;
+                let is_new = indexed == Indexed::No;
                 if bytes > self.options.file_bytes_max
                     || (is_new && bytes > self.options.untracked_bytes_max)
                 {
@@ -112,13 +112,13 @@ impl Checkpoints {
             // Deleted meanwhile, or replaced by a folder, a pipe or a device, which no tree can
             // hold.
             Some(_) | None => {
-                if known == Known::Yes {
+                if indexed == Indexed::Yes {
                     scan.remove.push(path);
                 }
                 return;
             }
         };
-        if known == Known::Yes {
+        if indexed == Indexed::Yes {
             scan.remove.push(path.clone());
         }
         scan.left_out.insert(LeftOut { path, reason });
@@ -146,7 +146,7 @@ impl Checkpoints {
         if seen != Some(&identity) {
             let options = ["-z", "--cached", "--ignored", "--exclude-standard"];
             for path in self.list_tracked(index, &options, &[], limits)? {
-                self.judge(path, Known::Yes, scan);
+                self.judge(path, Indexed::Yes, scan);
             }
             // Those that are not on the disk were no part of our index either.
             scan.remove.sort();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use convoke_git::{Name, Place};
+use convoke_git::{Moment, Name};
 
 use crate::scene::{Scene, before, limits};
 
@@ -10,7 +10,7 @@ use crate::scene::{Scene, before, limits};
 fn c1_a_deleted_sessions_checkpoints_are_forgotten_and_collected() {
     let scene = Scene::with_git();
     let checkpoints = scene.checkpoints();
-    let other = Name::new("other", Place::After(1)).unwrap();
+    let other = Name::new("other", Moment::After(1)).unwrap();
     scene.write("secret", "only in the first");
     let first = scene.checkpoint(1);
     scene.write("secret", "now this");
@@ -29,7 +29,7 @@ fn c1_a_deleted_sessions_checkpoints_are_forgotten_and_collected() {
     // Its ref and its commit are packed now.
     assert_eq!(checkpoints.list("other").unwrap(), std::slice::from_ref(&other));
     assert_eq!(checkpoints.find(&other, &limits()).unwrap(), Some(kept.clone()));
-    let next = Name::new("other", Place::After(2)).unwrap();
+    let next = Name::new("other", Moment::After(2)).unwrap();
     assert_eq!(checkpoints.checkpoint(&next, &limits()).unwrap().commit, kept.commit);
     assert_eq!(checkpoints.list("other").unwrap(), [other, next]);
     assert_eq!(scene.files_in(&kept.tree), scene.files());

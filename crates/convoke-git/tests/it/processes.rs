@@ -12,7 +12,7 @@ use convoke_testkit::wait::until;
 use crate::scene::{SEARCH_PATH, Scene, git, limits};
 
 /// How long a test waits for something that happens at once.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 fn script(scene: &Scene, name: &str, text: &str) -> PathBuf {
     let path = scene.root().join(name);
@@ -69,7 +69,7 @@ fn c9_a_call_is_cancelled_from_another_thread() {
     let checkpoints =
         Checkpoints::open(&git, ours, project, Options::default(), &limits()).unwrap();
     let cancel = Cancel::default();
-    let limits = Limits::cancelled_by(PATIENCE, cancel.clone());
+    let limits = Limits::cancelled_by(TIMEOUT, cancel.clone());
     let error = thread::scope(|scope| {
         let call = scope.spawn(|| checkpoints.snapshot(&limits).unwrap_err());
         until("git hangs", || pids.exists());
@@ -109,7 +109,7 @@ fn c9_a_lock_that_another_process_holds_too_long_is_named() {
     let (ours, project) = (&scene.ours, &scene.project);
     let slow = Checkpoints::open(&git, ours, project, Options::default(), &limits()).unwrap();
     let cancel = Cancel::default();
-    let long = Limits::cancelled_by(PATIENCE, cancel.clone());
+    let long = Limits::cancelled_by(TIMEOUT, cancel.clone());
     thread::scope(|scope| {
         scope.spawn(|| slow.snapshot(&long).unwrap_err());
         until("git hangs", || pids.exists());

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use convoke_git::{
-    Checkpoint, Checkpoints, Filters, Git, Launcher, Limits, Name, ObjectId, Options, Place,
+    Checkpoint, Checkpoints, Filters, Git, Launcher, Limits, Moment, Name, ObjectId, Options,
     Project,
 };
 
@@ -183,11 +183,11 @@ pub(crate) fn limits() -> Limits {
 }
 
 pub(crate) fn before(turn: u64) -> Name {
-    Name::new("s", Place::Before(turn)).unwrap()
+    Name::new("s", Moment::Before(turn)).unwrap()
 }
 
 pub(crate) fn undo(number: u64) -> Name {
-    Name::new("s", Place::Restore(number)).unwrap()
+    Name::new("s", Moment::Restore(number)).unwrap()
 }
 
 /// A name that is no text: 0xff, a newline, a quote and a tab.

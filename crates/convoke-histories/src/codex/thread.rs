@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::assembly::Titled;
 use crate::database::{Database, ID_BYTES_MAX, ROWS_MAX};
-use crate::store::Known;
+use crate::store::SideMetadata;
 
 /// The beginning of a title that is read. Without a name, the title is the whole first prompt.
 const TITLE_MAX: usize = 4096;
@@ -12,7 +12,7 @@ const TITLE_MAX: usize = 4096;
 const CWD_MAX: usize = 4096;
 
 /// All of them, by id.
-pub(crate) fn threads(database: &Database) -> rusqlite::Result<HashMap<String, Known>> {
+pub(crate) fn threads(database: &Database) -> rusqlite::Result<HashMap<String, SideMetadata>> {
     let has_names = database.has_column("threads", "name")?;
     let name = if has_names { "coalesce(name, '')" } else { "''" };
     let sql = format!(
@@ -29,7 +29,7 @@ pub(crate) fn threads(database: &Database) -> rusqlite::Result<HashMap<String, K
             "" => (title.lines().next().unwrap_or_default().to_owned(), Titled::ByAgent),
             _ => (name, Titled::ByUser),
         };
-        Ok((id, Known { title, titled, cwd, parent: None }))
+        Ok((id, SideMetadata { title, titled, cwd, parent: None }))
     })?;
     rows.collect()
 }

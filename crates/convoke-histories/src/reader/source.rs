@@ -6,7 +6,7 @@ use std::io::{self, Seek as _, SeekFrom};
 use serde::Deserialize;
 
 use super::journal::JournalSource;
-use super::{Place, chain};
+use super::{Position, chain};
 use crate::assembly::{Assembly, digest};
 use crate::database::{Condition, Database, More, RowCursor, RowPlace, RowStamp, Rows, condition};
 use crate::elements::{Element, Elements};
@@ -166,13 +166,13 @@ impl DocumentSource {
         self.known = known;
     }
 
-    pub(super) const fn place(&self, is_over: bool) -> Place {
+    pub(super) const fn place(&self, is_over: bool) -> Position {
         if is_over {
             let Read { messages, ids, last } = self.ids;
-            return Place::Document { stamp: self.stamp, messages, ids, last };
+            return Position::Document { stamp: self.stamp, messages, ids, last };
         }
         let stamp = Stamp(StampKind::File { inode: 0, size: 0, modified_ns: 0 });
-        Place::Document { stamp, messages: 0, ids: EMPTY, last: EMPTY }
+        Position::Document { stamp, messages: 0, ids: EMPTY, last: EMPTY }
     }
 
     pub(super) fn step(&mut self, assembly: &mut Assembly) -> io::Result<Step> {

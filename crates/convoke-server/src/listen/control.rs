@@ -22,7 +22,7 @@ use tokio::time::Instant;
 
 use super::{ACCEPT_RETRY_DELAY, Acceptor, is_connection_error};
 use crate::failure::Failure;
-use peer::{Refusal, Standing};
+use peer::{Confinement, Refusal};
 
 /// Concurrent connections; further ones wait in the kernel's backlog.
 const CONNECTIONS: usize = 128;
@@ -37,8 +37,8 @@ const PEER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOS
 
 impl Acceptor {
     pub(super) async fn accept_control(self, listener: UnixListener) {
-        let daemon = match Standing::of_this_process() {
-            Ok(standing) => Some(standing),
+        let daemon = match Confinement::of_this_process() {
+            Ok(confinement) => Some(confinement),
             Err(error) => {
                 tracing::error!("cannot determine how this process is confined: {error}");
                 None

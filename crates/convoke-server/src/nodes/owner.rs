@@ -3,6 +3,7 @@
 use convoke_core::id::{NodeId, SessionId};
 use convoke_engine::Error;
 
+use crate::actor::found;
 use crate::app::App;
 
 /// The node that executes a request.
@@ -22,10 +23,9 @@ impl Owner {
 
 pub(super) async fn of_session(app: &App, text: &str) -> Result<Option<Owner>, Error> {
     let text = percent_encoding::percent_decode_str(text).decode_utf8_lossy();
-    match app.engine.sessions().find(&text).await {
-        Ok(id) => owner_of(app, id).await,
-        // The route reports the error.
-        Err(_) => Ok(None),
+    match found(app.engine.sessions().find(&text).await)? {
+        Some(id) => owner_of(app, id).await,
+        None => Ok(None),
     }
 }
 
@@ -36,9 +36,9 @@ pub(super) async fn owner_of(app: &App, session: SessionId) -> Result<Option<Own
 }
 
 pub(super) async fn of_project(app: &App, text: &str) -> Result<Option<Owner>, Error> {
-    let node = match app.engine.projects().find(text).await {
-        Ok(id) => app.engine.nodes().of_project(id).await?,
-        Err(_) => None,
+    let node = match found(app.engine.projects().find(text).await)? {
+        Some(id) => app.engine.nodes().of_project(id).await?,
+        None => None,
     };
     Ok(node.map(Owner::node))
 }

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::owner::Owner;
 use super::{RemoteCommand, RemoteResponse, send};
+use crate::actor::found;
 use crate::app::App;
 use crate::failure::Failure;
 
@@ -18,11 +19,10 @@ use crate::failure::Failure;
 pub(super) async fn node_of(app: &App, team: &str, what: &str) -> Result<Option<Owner>, Error> {
     let teams = app.engine.teams();
     let node = match (team, what) {
-        ("sessions", pair) => match teams.find_pair(pair).await {
-            Ok(pair) => Ok(pair.node.filter(|node| app.engine.nodes().own() != Some(*node))),
-            // The route reports the error.
-            Err(_) => Ok(None),
-        },
+        ("sessions", pair) => {
+            let node = found(teams.find_pair(pair).await)?.and_then(|pair| pair.node);
+            Ok(node.filter(|node| app.engine.nodes().own() != Some(*node)))
+        }
         (team, "report" | "cancel" | "sleep" | "wake") => match team.parse::<TeamName>() {
             Ok(name) => match teams.node_of(&name).await {
                 Err(Error::Invalid(_)) => Ok(None),

@@ -16,7 +16,7 @@ use crate::view;
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Which {
+pub(super) struct AgentsQuery {
     /// `true`: installed agents whose version is not known are asked for it first, which takes up to five seconds.
     versions: Option<bool>,
 }
@@ -27,10 +27,10 @@ pub(super) struct Which {
     path = "/api/agents",
     operation_id = "listAgents",
     tag = "agents",
-    params(Which),
+    params(AgentsQuery),
     responses((status = 200, description = "All agents, installed or not", body = Agents))
 )]
-pub(super) async fn list(State(app): Daemon, Query(which): Query<Which>) -> Response {
+pub(super) async fn list(State(app): Daemon, Query(which): Query<AgentsQuery>) -> Response {
     if which.versions == Some(true) {
         app.engine.ask_versions().await;
     }

@@ -21,7 +21,7 @@ use crate::view;
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Which {
+pub(super) struct ChangesQuery {
     /// Only those of one turn, by the `seq` of its prompt.
     #[serde(default, deserialize_with = "query::within::<_, 1, 9_007_199_254_740_991>")]
     #[param(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
@@ -60,7 +60,7 @@ const fn guard(force: bool) -> RestoreGuard {
     tag = "sessions",
     params(
         ("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id"),
-        Which
+        ChangesQuery
     ),
     responses(
         (status = 200, description = "The files", body = SessionChanges),
@@ -71,7 +71,7 @@ const fn guard(force: bool) -> RestoreGuard {
 pub(super) async fn list(
     State(app): Daemon,
     Named(id): Named,
-    Query(Which { turn }): Query<Which>,
+    Query(ChangesQuery { turn }): Query<ChangesQuery>,
 ) -> Result<Response, Failure> {
     let turn = turn.map(Seq::new);
     let found = app.engine.changes().list(id, range(turn)).await?;

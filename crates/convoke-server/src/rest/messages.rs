@@ -40,7 +40,7 @@ pub(super) struct Part {
 #[derive(Debug, Clone, Copy)]
 enum Order {
     /// By seq.
-    Place(Seq),
+    ArrayPosition(Seq),
     /// By revision; only messages before a seq, if one is given.
     Revision(Rev, Option<Seq>),
     /// One page backwards from a seq; written in ascending order.
@@ -56,7 +56,7 @@ struct Page {
 impl Part {
     /// The messages up to a seq, inclusive.
     pub(super) fn upto(session: SessionId, last: Seq) -> Self {
-        Self { session, order: Order::Place(Seq::START), left: Some(last.get()) }
+        Self { session, order: Order::ArrayPosition(Seq::START), left: Some(last.get()) }
     }
 
     async fn page(&self, engine: &Engine) -> Result<Page, Error> {
@@ -66,9 +66,9 @@ impl Part {
             return Ok(Page { messages: Vec::new(), rest: None });
         }
         match self.order {
-            Order::Place(after) => {
+            Order::ArrayPosition(after) => {
                 let page = engine.sessions().messages(self.session, after, limit).await?;
-                let last = page.messages.last().map(|message| Order::Place(message.seq));
+                let last = page.messages.last().map(|message| Order::ArrayPosition(message.seq));
                 Ok(self.with_rest(page.messages, last.filter(|_| page.more)))
             }
             Order::Revision(after, before) => {
@@ -100,7 +100,7 @@ impl Part {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Which {
+pub(super) struct MessagesQuery {
     /// Only messages that changed after this time, in the order of their changes.
     #[serde(default, deserialize_with = "query::parsed")]
     #[param(value_type = Option<String>, format = DateTime)]
@@ -132,7 +132,7 @@ pub(super) struct Which {
     tag = "sessions",
     params(
         ("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id"),
-        Which
+        MessagesQuery
     ),
     responses(
         (status = 200, description = "The messages", body = Messages),
@@ -143,14 +143,14 @@ pub(super) struct Which {
 pub(super) async fn list(
     State(app): Daemon,
     Named(session): Named,
-    Query(which): Query<Which>,
+    Query(which): Query<MessagesQuery>,
 ) -> Result<Response, Failure> {
     let order = match which {
-        Which { before: Some(before), after: None, since: None, .. } => {
+        MessagesQuery { before: Some(before), after: None, since: None, .. } => {
             Order::Before(Seq::new(before))
         }
-        Which { after: None, since: None, .. } => Order::Place(Seq::START),
-        Which { after, since, before, .. } => {
+        MessagesQuery { after: None, since: None, .. } => Order::ArrayPosition(Seq::START),
+        MessagesQuery { after, since, before, .. } => {
             let since = match since {
                 Some(time) => app.engine.sessions().rev_at(session, time).await?,
                 None => Rev::START,
@@ -176,12 +176,12 @@ pub(super) async fn stream(
 ) -> Result<Response, Failure> {
     let Page { messages, rest } = part.page(engine).await?;
     let mut first = head.into_bytes();
-    write(&mut first, &messages, Place::Beginning)?;
+    write(&mut first, &messages, ArrayPosition::Beginning)?;
     let Some(rest) = rest else {
         first.extend_from_slice(tail.as_bytes());
         return Ok(json::written(StatusCode::OK, first));
     };
-    let place = if messages.is_empty() { Place::Beginning } else { Place::Later };
+    let place = if messages.is_empty() { ArrayPosition::Beginning } else { ArrayPosition::Later };
     let reading = Reading { engine: engine.clone(), part: Some(rest), place, tail };
     let pieces = stream::unfold(Some(Step::First(first, reading)), |step| async move {
         match step? {
@@ -194,7 +194,7 @@ pub(super) async fn stream(
 
 /// The position in the array.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ArrayPosition {
     Beginning,
     Later,
 }
@@ -208,7 +208,7 @@ enum Step {
 struct Reading {
     engine: Engine,
     part: Option<Part>,
-    place: Place,
+    place: ArrayPosition,
     tail: &'static str,
 }
 
@@ -225,7 +225,7 @@ impl Reading {
                     return Some((Err(Error::Broken { session: part.session }), None));
                 }
                 if !page.messages.is_empty() {
-                    self.place = Place::Later;
+                    self.place = ArrayPosition::Later;
                 }
             }
             // The head was sent, so the response is cut off, which clients see as an error.
@@ -242,9 +242,9 @@ impl Reading {
     }
 }
 
-fn write(bytes: &mut Vec<u8>, messages: &[Message], place: Place) -> Result<(), Failure> {
+fn write(bytes: &mut Vec<u8>, messages: &[Message], place: ArrayPosition) -> Result<(), Failure> {
     for (index, message) in messages.iter().enumerate() {
-        if index > 0 || place == Place::Later {
+        if index > 0 || place == ArrayPosition::Later {
             bytes.push(b',');
         }
         serde_json::to_writer(&mut *bytes, message)

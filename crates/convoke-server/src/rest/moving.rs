@@ -16,8 +16,8 @@ use convoke_engine::{
 use serde_json::Value;
 
 use super::{Daemon, Named, find_session};
-use crate::access::{AccessRule, Place};
-use crate::actor::{Actor, with_body};
+use crate::access::{AccessRule, RoleScope};
+use crate::actor::{Actor, found, with_body};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::json::{self, Json};
@@ -129,8 +129,8 @@ async fn destination(
 ) -> Result<Destination, Failure> {
     let project = body.project.as_deref();
     let destination = app.engine.moves().destination(id, &body.to, project).await?;
-    let (action, place) = (Some("move session"), Place::Project);
-    let rule = AccessRule { role: Role::Member, action, place };
+    let (action, scope) = (Some("move session"), RoleScope::Project);
+    let rule = AccessRule { role: Role::Member, action, scope };
     actor.check(rule, Some(destination.project.id))?;
     Ok(destination)
 }
@@ -143,7 +143,7 @@ pub(crate) async fn mover(
     request: Request,
     id: &str,
 ) -> Result<(Request, Option<NodeId>), Failure> {
-    let Ok(id) = find_session(app, id).await else { return Ok((request, None)) };
+    let Some(id) = found(find_session(app, id).await)? else { return Ok((request, None)) };
     let Some(owner) = app.engine.nodes().of_session(id).await? else { return Ok((request, None)) };
     let (request, body) = with_body(request).await?;
     // The route reports the error.

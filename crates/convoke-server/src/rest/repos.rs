@@ -44,12 +44,12 @@ pub(super) async fn add(State(app): Daemon, Json(new): Json<NewRepo>) -> Result<
     path = "/api/repos",
     operation_id = "listRepos",
     tag = "repos",
-    params(Listed),
+    params(ReposQuery),
     responses((status = 200, description = "All projects, in the order in which they were added", body = Repos))
 )]
 pub(super) async fn list(
     State(app): Daemon,
-    Query(listed): Query<Listed>,
+    Query(listed): Query<ReposQuery>,
 ) -> Result<Response, Failure> {
     let mut projects = app.engine.projects().list().await?;
     if listed.found.unwrap_or_default() {
@@ -62,7 +62,7 @@ pub(super) async fn list(
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Listed {
+pub(super) struct ReposQuery {
     /// Also folders that only imported sessions name, at most 1000, with the time at which they were found.
     found: Option<bool>,
 }
@@ -95,7 +95,7 @@ pub(super) async fn remove(
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Wanted {
+pub(super) struct FilesQuery {
     /// Letters of their paths, in their order; without them those at the top.
     #[serde(default)]
     query: String,
@@ -113,7 +113,7 @@ pub(super) struct Wanted {
     path = "/api/repos/{id}/files",
     operation_id = "findFiles",
     tag = "repos",
-    params(("id" = String, Path, description = "Its id, or a unique prefix of it"), Wanted),
+    params(("id" = String, Path, description = "Its id, or a unique prefix of it"), FilesQuery),
     responses(
         (status = 200, description = "The best matches", body = FileMatches),
         (status = 404, description = "There is no such project"),
@@ -123,7 +123,7 @@ pub(super) struct Wanted {
 pub(super) async fn files(
     State(app): Daemon,
     Written(text): Written,
-    Query(wanted): Query<Wanted>,
+    Query(wanted): Query<FilesQuery>,
 ) -> Result<Response, Failure> {
     let id = app.engine.projects().find(&text).await?;
     let limit = usize::try_from(wanted.limit.unwrap_or(MATCHES)).unwrap_or(usize::MAX);

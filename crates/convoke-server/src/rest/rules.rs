@@ -20,7 +20,7 @@ use crate::view;
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Which {
+pub(super) struct RulesQuery {
     /// Only those that hold in this project: its id, or a unique prefix of it.
     repo_id: Option<String>,
 }
@@ -33,7 +33,7 @@ pub(super) struct Which {
     path = "/api/rules",
     operation_id = "listRules",
     tag = "rules",
-    params(Which),
+    params(RulesQuery),
     responses(
         (status = 200, description = "The rules", body = Rules),
         (status = 404, description = "There is no such project"),
@@ -42,7 +42,7 @@ pub(super) struct Which {
 )]
 pub(super) async fn list(
     State(app): Daemon,
-    Query(which): Query<Which>,
+    Query(which): Query<RulesQuery>,
 ) -> Result<Response, Failure> {
     let project = match &which.repo_id {
         Some(text) => Some(app.engine.projects().find(text).await?),

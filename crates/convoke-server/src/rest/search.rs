@@ -10,7 +10,7 @@ use super::Daemon;
 use crate::failure::Failure;
 use crate::json;
 use crate::query::{self, Query};
-use crate::search::{self, Wanted};
+use crate::search::{self, SearchRequest};
 
 /// What is searched for, and where.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -68,7 +68,7 @@ pub(super) async fn find(
     State(app): Daemon,
     Query(what): Query<What>,
 ) -> Result<Response, Failure> {
-    let wanted = Wanted {
+    let wanted = SearchRequest {
         text: what.q,
         project: what.repo_id,
         session: what.session_id,

@@ -88,7 +88,7 @@ pub(super) async fn create(
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Which {
+pub(super) struct SessionsQuery {
     /// Only those of this project: its id, or a unique prefix of it.
     repo_id: Option<String>,
     /// Only those with one of these statuses, separated by commas: `active`, `completed`, `cancelled`, `error`.
@@ -129,7 +129,7 @@ fn statuses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Status>, D
     path = "/api/sessions",
     operation_id = "listSessions",
     tag = "sessions",
-    params(Which),
+    params(SessionsQuery),
     responses(
         (status = 200, description = "A page of sessions, and the total number", body = Sessions),
         (status = 404, description = "There is no such project"),
@@ -138,7 +138,7 @@ fn statuses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Status>, D
 )]
 pub(super) async fn list(
     State(app): Daemon,
-    Query(which): Query<Which>,
+    Query(which): Query<SessionsQuery>,
 ) -> Result<Response, Failure> {
     let project = match &which.repo_id {
         Some(text) => Some(app.engine.projects().find(text).await?),

@@ -25,7 +25,7 @@ const LIMIT: u64 = 100;
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Which {
+pub(super) struct TeamSessionsQuery {
     /// Only those of this asker.
     #[param(pattern = "^[A-Za-z0-9-]+$")]
     from: Option<String>,
@@ -71,12 +71,12 @@ fn status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PairStatu
     path = "/api/teams/sessions",
     operation_id = "listTeamSessions",
     tag = "teams",
-    params(Which),
+    params(TeamSessionsQuery),
     responses((status = 200, description = "A page of conversations", body = TeamSessions))
 )]
 pub(super) async fn list(
     State(app): Daemon,
-    Query(which): Query<Which>,
+    Query(which): Query<TeamSessionsQuery>,
 ) -> Result<Response, Failure> {
     let from = which.from.as_deref().map(named).transpose()?;
     let to = which.to.as_deref().map(named).transpose()?;

@@ -270,7 +270,7 @@ pub(super) async fn me(
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Which {
+pub(super) struct AuditQuery {
     /// Only what this user did.
     #[param(pattern = "^[A-Za-z0-9][A-Za-z0-9@_.-]{0,63}$")]
     user: Option<String>,
@@ -297,7 +297,7 @@ pub(super) struct Which {
     path = "/api/audit",
     operation_id = "readAudit",
     tag = "users",
-    params(Which),
+    params(AuditQuery),
     responses(
         (status = 200, description = "The entries", body = Audit),
         (status = 404, description = "There is no such session"),
@@ -306,7 +306,7 @@ pub(super) struct Which {
 )]
 pub(super) async fn audit(
     State(app): Daemon,
-    Query(which): Query<Which>,
+    Query(which): Query<AuditQuery>,
 ) -> Result<Response, Failure> {
     let session = match &which.session {
         Some(text) => Some(find_session(&app, text).await?),

@@ -16,7 +16,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use super::scene::{Answer, Scene};
 
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A browser that is signed in.
 struct Browser {
@@ -227,7 +227,7 @@ async fn say(socket: &mut Socket, frame: Value) {
 /// What comes next: a frame as JSON, or the code of the close.
 async fn next(socket: &mut Socket) -> Value {
     loop {
-        let message = tokio::time::timeout(PATIENCE, socket.next()).await.unwrap();
+        let message = tokio::time::timeout(TIMEOUT, socket.next()).await.unwrap();
         match message {
             Some(Ok(Message::Text(text))) => return serde_json::from_str(&text).unwrap(),
             Some(Ok(Message::Close(frame))) => {
@@ -301,7 +301,7 @@ async fn k6_revoking_a_browser_closes_its_sockets_and_its_streams() {
     assert_eq!(scene.call(Method::DELETE, &path, None).await.status, 204);
     until(&mut sockets[0], &json!({"closed": 4401})).await;
     // Ends instead of following for ever.
-    tokio::time::timeout(PATIENCE, Answer::of(following)).await.unwrap();
+    tokio::time::timeout(TIMEOUT, Answer::of(following)).await.unwrap();
     let again = refused(address, &browser).await;
     assert_eq!(again, 401, "the cookie is worth nothing any more");
     say(&mut sockets[1], json!({"type": "ping"})).await;

@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use super::scene::Scene;
 
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A page in a browser.
 pub(super) struct Page {
@@ -94,7 +94,7 @@ impl Page {
     /// The next frame; `None` when the server ends the conversation.
     pub(super) async fn next(&mut self) -> Option<Value> {
         loop {
-            let message = tokio::time::timeout(PATIENCE, self.socket.next()).await.unwrap();
+            let message = tokio::time::timeout(TIMEOUT, self.socket.next()).await.unwrap();
             match message? {
                 Ok(Message::Text(text)) => {
                     let frame: Value = serde_json::from_str(&text).unwrap();

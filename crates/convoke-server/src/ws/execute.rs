@@ -24,7 +24,7 @@ use crate::app::App;
 use crate::config::OpenedFile;
 use crate::failure::Failure;
 use crate::nodes::{self, follow};
-use crate::search::{self, Wanted};
+use crate::search::{self, SearchRequest};
 use crate::view::{self, Naming};
 use opening::OpenOptions;
 use projects::{file_complete, folder_complete, project_add, project_list, project_remove};
@@ -255,7 +255,7 @@ async fn home_list(app: &App) -> Replied {
 
 async fn find(app: &App, query: String, limit: Option<u32>, before: Option<u64>) -> Replied {
     let limit = limit.map(|limit| limit.clamp(1, HITS_MAX));
-    let wanted = Wanted { text: query.clone(), limit, before, ..Wanted::default() };
+    let wanted = SearchRequest { text: query.clone(), limit, before, ..SearchRequest::default() };
     let Hits { hits, next, incomplete } = search::search(app, wanted).await?;
     Ok(ServerFrame::SearchHits { query, hits, next, incomplete }.into())
 }

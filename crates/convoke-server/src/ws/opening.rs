@@ -12,15 +12,13 @@ use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use serde::Deserialize;
 
 use super::execute::Client;
-use super::socket::{SIGNED_OUT, converse};
+use super::socket::{CLOSE_TIMEOUT, SIGNED_OUT, converse};
 use crate::actor::Login;
 use crate::app::App;
 use crate::listen::Connection;
 
 /// The timeout for the secret; the page sends it at once.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// The timeout for sending the close frame.
-const FAREWELL: Duration = Duration::from_millis(200);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// The response to the right secret.
 const READY: Utf8Bytes = Utf8Bytes::from_static(r#"{"type":"browser:ready"}"#);
 
@@ -32,8 +30,8 @@ enum First {
     Auth { secret: String },
 }
 
-/// A socket with the cookie of a browser, before it has sent the secret.
-pub(super) struct UnverifiedSocket {
+/// The upgrade request of a browser that has a cookie, and must still send the secret.
+pub(super) struct BrowserHandshake {
     pub(super) cookies: Vec<String>,
     pub(super) peer: IpAddr,
     /// Its slot in a connection pool; tests have none.
@@ -45,11 +43,11 @@ pub(super) struct UnverifiedSocket {
 pub(super) async fn authenticate(
     mut socket: WebSocket,
     app: Arc<App>,
-    unverified: UnverifiedSocket,
+    handshake: BrowserHandshake,
 ) {
-    let UnverifiedSocket { cookies, peer, connection } = unverified;
+    let BrowserHandshake { cookies, peer, connection } = handshake;
     let secret = tokio::select! {
-        secret = tokio::time::timeout(PATIENCE, secret(&mut socket)) => secret.ok().flatten(),
+        secret = tokio::time::timeout(TIMEOUT, secret(&mut socket)) => secret.ok().flatten(),
         () = app.stop.cancelled() => None,
     };
     let cookies = cookies.iter().map(String::as_str);
@@ -61,7 +59,7 @@ pub(super) async fn authenticate(
         let frame = CloseFrame { code: SIGNED_OUT, reason };
         // A client that has disconnected or does not read loses the connection when the socket is
         // dropped.
-        tokio::time::timeout(FAREWELL, socket.send(Message::Close(Some(frame)))).await.ok();
+        tokio::time::timeout(CLOSE_TIMEOUT, socket.send(Message::Close(Some(frame)))).await.ok();
         return;
     };
     let client = Client { login: Login::Browser(visit), peer };

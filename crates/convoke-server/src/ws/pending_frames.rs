@@ -67,7 +67,7 @@ impl PendingFrames {
         let mut later = VecDeque::new();
         let mut passed = HashSet::new();
         for said in std::mem::take(&mut self.waiting) {
-            let about = session_of(&said.frame).map(ToOwned::to_owned);
+            let about = said.frame.session_id().map(ToOwned::to_owned);
             let must_wait = about
                 .as_ref()
                 .is_some_and(|session| self.busy.contains(session) || passed.contains(session));
@@ -86,51 +86,5 @@ impl PendingFrames {
             self.running.push(answering.boxed());
         }
         self.waiting = later;
-    }
-}
-
-/// The session that a frame is about.
-fn session_of(frame: &ClientFrame) -> Option<&str> {
-    use ClientFrame as F;
-    match frame {
-        F::SessionOpen { session_id, .. }
-        | F::SessionPage { session_id, .. }
-        | F::SessionClose { session_id }
-        | F::SessionSend { session_id, .. }
-        | F::QueueEdit { session_id, .. }
-        | F::QueueRemove { session_id, .. }
-        | F::QueueSend { session_id, .. }
-        | F::QueueMove { session_id, .. }
-        | F::SessionCancel { session_id, .. }
-        | F::SessionSeen { session_id }
-        | F::SessionErase { session_id }
-        | F::SessionArchive { session_id }
-        | F::SessionUnarchive { session_id }
-        | F::SessionRename { session_id, .. }
-        | F::SessionResume { session_id }
-        | F::SessionEnd { session_id, .. }
-        | F::SessionMode { session_id, .. }
-        | F::SessionSetting { session_id, .. } => Some(session_id),
-        F::ProjectList {}
-        | F::ProjectAdd { .. }
-        | F::ProjectRemove { .. }
-        | F::FolderComplete { .. }
-        | F::FileComplete { .. }
-        | F::FileOpen { .. }
-        | F::AgentList {}
-        | F::SessionList { .. }
-        | F::SessionCreate { .. }
-        | F::PermissionAnswer { .. }
-        | F::RuleList {}
-        | F::RuleAdd { .. }
-        | F::RuleRemove { .. }
-        | F::QuestionAnswer { .. }
-        | F::QuestionReject { .. }
-        | F::InboxList {}
-        | F::HomeList {}
-        | F::Search { .. }
-        | F::ConfigGet {}
-        | F::ConfigSet { .. }
-        | F::Ping {} => None,
     }
 }

@@ -30,7 +30,7 @@ const PING: Duration = Duration::from_secs(30);
 /// The timeout without a frame of the client; clients answer every ping.
 const SILENCE_MAX: Duration = Duration::from_secs(90);
 /// How long the close frame may take to be sent.
-const FAREWELL: Duration = Duration::from_millis(200);
+pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
 /// Sessions that one socket follows at most.
 const SESSIONS_MAX: usize = 64;
 
@@ -62,7 +62,7 @@ pub(super) async fn converse(socket: WebSocket, app: Arc<App>, client: Client) {
         let frame = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
         let farewell = task.socket.send(Message::Close(Some(frame)));
         // A client that has disconnected or does not read sees the connection close.
-        tokio::time::timeout(FAREWELL, farewell).await.ok();
+        tokio::time::timeout(CLOSE_TIMEOUT, farewell).await.ok();
     } else {
         hang_up(task.socket).await;
     }
@@ -71,7 +71,7 @@ pub(super) async fn converse(socket: WebSocket, app: Arc<App>, client: Client) {
 /// Flushes the answer to a client's close frame, which the library has written and not yet sent.
 pub async fn hang_up(mut socket: WebSocket) {
     // Without a close frame there is nothing to flush; errors of a closed connection are ignored.
-    tokio::time::timeout(FAREWELL, socket.flush()).await.ok();
+    tokio::time::timeout(CLOSE_TIMEOUT, socket.flush()).await.ok();
 }
 
 struct SocketTask {

@@ -13,7 +13,7 @@ use crate::db::{PostgresSession, SqlResult};
 pub(crate) const CHANNEL: &str = "convoke";
 
 /// How often an idle connection is checked.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Notices that are buffered for the receiver; with more, the thread waits, and the server keeps the rest.
 const BACKLOG: usize = 1024;
 
@@ -61,7 +61,7 @@ pub(crate) fn listen(server: &Server) -> mpsc::Receiver<Notice> {
         while !sender.is_closed() {
             if let Err(error) = follow(&server, &sender) {
                 tracing::warn!(database = %server, %error, "cannot follow what other daemons do");
-                std::thread::sleep(LOOK);
+                std::thread::sleep(POLL_INTERVAL);
             }
         }
     });
@@ -80,7 +80,7 @@ fn follow(server: &Server, sender: &mpsc::Sender<Notice>) -> SqlResult<()> {
     session.with_client(|client| {
         loop {
             let mut notifications = client.notifications();
-            let mut notifications = notifications.timeout_iter(LOOK);
+            let mut notifications = notifications.timeout_iter(POLL_INTERVAL);
             while let Some(notification) = notifications.next()? {
                 if let Some(notice) = Notice::parse(notification.payload())
                     && sender.blocking_send(notice).is_err()

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{Error, Fault, Result};
 use crate::schema;
 use crate::sqlite::copy::{self, Contents, Progress};
-use crate::sqlite::open::{Found, Place, WriteLock};
+use crate::sqlite::open::{DatabasePaths, Found, WriteLock};
 
 /// Copies a database into a new file, also while it is written to, and reads the copy back.
 ///
@@ -18,13 +18,13 @@ pub fn make(
     target: &Path,
     mut progress: impl FnMut(Progress),
 ) -> Result<Contents> {
-    let (place, found) = Place::find(database)?;
-    schema::refuse_foreign(&place, found)?;
+    let (paths, found) = DatabasePaths::find(database)?;
+    schema::refuse_foreign(&paths, found)?;
     if found == Found::Nothing {
         let source = "there is no database".into();
-        return Err(Error::Denied { path: place.path, source });
+        return Err(Error::Denied { path: paths.path, source });
     }
-    let db = place.connect_read_only().map_err(|fault| fault.at(&place.path))?;
+    let db = paths.connect_read_only().map_err(|fault| fault.at(&paths.path))?;
     let copied = copy::copy(&db, target, &mut progress)?;
     let read = verify(target).and_then(|read| {
         if read == copied {
@@ -43,13 +43,13 @@ pub fn make(
 
 /// Reads a whole copy, and returns its counts. Changes nothing.
 pub fn verify(copy: &Path) -> Result<Contents> {
-    let (place, found) = Place::find(copy)?;
-    schema::refuse_foreign(&place, found)?;
+    let (paths, found) = DatabasePaths::find(copy)?;
+    schema::refuse_foreign(&paths, found)?;
     if found == Found::Nothing {
         let source = "there is no database".into();
-        return Err(Error::Denied { path: place.path, source });
+        return Err(Error::Denied { path: paths.path, source });
     }
-    copy::verify(&place)
+    copy::verify(&paths)
 }
 
 /// Begins a new generation of revisions in a copy that is about to become the database again.
@@ -57,10 +57,10 @@ pub fn verify(copy: &Path) -> Result<Contents> {
 /// Sessions continue from the revisions of the copy, so readers that hold newer revisions of the lost database must
 /// read everything again. This changes the copy itself, which must not be open elsewhere.
 pub fn begin_generation(copy: &Path) -> Result<()> {
-    let (place, found) = Place::find(copy)?;
-    schema::refuse_foreign(&place, found)?;
+    let (paths, found) = DatabasePaths::find(copy)?;
+    schema::refuse_foreign(&paths, found)?;
     let changed = || -> Result<(), Fault> {
-        let db = Connection::open_with_flags(&place.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let db = Connection::open_with_flags(&paths.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let has_generation: bool = db.query_row(
             "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'generation')",
             [],
@@ -72,7 +72,7 @@ pub fn begin_generation(copy: &Path) -> Result<()> {
         }
         Ok(())
     };
-    changed().map_err(|fault| fault.at(&place.path))
+    changed().map_err(|fault| fault.at(&paths.path))
 }
 
 /// Prevents writes by other processes until it is dropped.
@@ -84,5 +84,5 @@ pub struct Exclusion {
 /// Prevents writes by other processes to the database at a path, which need not exist. Fails with
 /// `InUse`.
 pub fn exclude_writers(database: &Path) -> Result<Exclusion> {
-    Ok(Exclusion { _lock: Place::at(database)?.lock()? })
+    Ok(Exclusion { _lock: DatabasePaths::at(database)?.lock()? })
 }

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use crate::db::Sql;
 use crate::error::{Error, Fault, Result};
-use crate::sqlite::open::{MODE, Place, beside};
+use crate::sqlite::open::{DatabasePaths, MODE, beside};
 
 /// Pages that are copied between two reports: 4 MiB, a few milliseconds.
 const STEP_PAGES: i32 = 1024;
@@ -20,7 +20,7 @@ const STEP_PAGES: i32 = 1024;
 const DAMAGE_LINES: u32 = 10;
 
 /// Virtual machine instructions between two checks of the deadline.
-const LOOK_EVERY: i32 = 10_000;
+const CANCEL_CHECK_STEPS: i32 = 10_000;
 
 /// The progress of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -181,7 +181,7 @@ pub(crate) fn find_damage(
     depth: Depth,
     give_up: impl FnMut() -> bool + Send + 'static,
 ) -> Result<Findings, Fault> {
-    db.progress_handler(LOOK_EVERY, Some(give_up))?;
+    db.progress_handler(CANCEL_CHECK_STEPS, Some(give_up))?;
     let found = look_for_damage(db, depth);
     db.progress_handler(0, None::<fn() -> bool>)?;
     match found {
@@ -229,15 +229,15 @@ fn look_for_damage(db: &Connection, depth: Depth) -> Result<Vec<String>, Fault> 
 }
 
 /// Reads a whole copy, and returns its counts. Fails with `Corrupt` when it is damaged.
-pub(crate) fn verify(place: &Place) -> Result<Contents> {
-    let read = place.connect_read_only().and_then(|mut db| {
+pub(crate) fn verify(paths: &DatabasePaths) -> Result<Contents> {
+    let read = paths.connect_read_only().and_then(|mut db| {
         match find_damage(&mut db, Depth::Whole, || false)? {
             Findings::Sound => contents(&db),
             Findings::Damage(lines) => {
-                Err(Error::Corrupt { path: place.path.clone(), detail: lines.join("; ") }.into())
+                Err(Error::Corrupt { path: paths.path.clone(), detail: lines.join("; ") }.into())
             }
-            Findings::Unfinished => Err(unexpected(&place.path, "an interruption").into()),
+            Findings::Unfinished => Err(unexpected(&paths.path, "an interruption").into()),
         }
     });
-    read.map_err(|fault| fault.at(&place.path))
+    read.map_err(|fault| fault.at(&paths.path))
 }

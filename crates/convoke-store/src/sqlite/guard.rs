@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use crate::db::Sql;
 use crate::error::{Error, Fault, Result, is_damage};
 use crate::sqlite::copy;
-use crate::sqlite::open::Place;
+use crate::sqlite::open::DatabasePaths;
 
 /// Why the store refuses writes until the database is opened again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(crate) struct Guard {
 
 #[derive(Debug)]
 struct Shared {
-    place: Place,
+    paths: DatabasePaths,
     database: Option<FileId>,
     wal: Option<FileId>,
     /// Set together with `trouble`, so that the usual case takes no lock.
@@ -64,10 +64,10 @@ enum Moved {
 impl Guard {
     /// Records the identity of the open files. To be called after the writer has connected, which
     /// creates the WAL.
-    pub(crate) fn new(place: Place) -> Self {
-        let (database, wal) = (file_id(&place.path), file_id(&place.wal));
+    pub(crate) fn new(paths: DatabasePaths) -> Self {
+        let (database, wal) = (file_id(&paths.path), file_id(&paths.wal));
         let shared = Shared {
-            place,
+            paths,
             database: database.ok().flatten(),
             wal: wal.ok().flatten(),
             is_troubled: AtomicBool::new(false),
@@ -87,7 +87,7 @@ impl Guard {
 
     /// The error for writes, if they are refused.
     pub(crate) fn refusal(&self) -> Option<Error> {
-        let path = self.shared.place.path.clone();
+        let path = self.shared.paths.path.clone();
         Some(match self.trouble()? {
             Trouble::Lost { rescued } => Error::Lost { path, rescued },
             Trouble::Damaged { detail } => Error::Corrupt { path, detail },
@@ -100,7 +100,7 @@ impl Guard {
             None | Some(Trouble::Damaged { .. }) => Ok(None),
             Some(Trouble::Lost { rescued: Some(rescued) }) => Ok(Some(rescued)),
             Some(Trouble::Lost { rescued: None }) => {
-                Err(Error::Lost { path: self.shared.place.path.clone(), rescued: None })
+                Err(Error::Lost { path: self.shared.paths.path.clone(), rescued: None })
             }
         }
     }
@@ -120,7 +120,7 @@ impl Guard {
     }
 
     pub(crate) fn note_damage(&self, detail: String) {
-        let path = self.shared.place.path.display();
+        let path = self.shared.paths.path.display();
         tracing::error!(%path, %detail, "the database is damaged; it is read and no longer written");
         self.set(|trouble| trouble.get_or_insert(Trouble::Damaged { detail }));
     }
@@ -145,18 +145,18 @@ impl Guard {
     }
 
     fn moved(&self) -> Option<Moved> {
-        let Shared { place, database, wal, .. } = &*self.shared;
+        let Shared { paths, database, wal, .. } = &*self.shared;
         // A file whose `stat` fails for another reason, such as lack of memory, does not count as
         // lost.
         let is_another = |path: &Path, id| file_id(path).is_ok_and(|found| found != id);
-        if is_another(&place.path, *database) {
+        if is_another(&paths.path, *database) {
             return Some(Moved::Database);
         }
-        is_another(&place.wal, *wal).then_some(Moved::Wal)
+        is_another(&paths.wal, *wal).then_some(Moved::Wal)
     }
 
     fn rescue(&self, db: &Connection, moved: Moved) -> Result<()> {
-        let path = &self.shared.place.path;
+        let path = &self.shared.paths.path;
         self.set(|trouble| trouble.get_or_insert(Trouble::Lost { rescued: None }));
         // The content of the WAL can be checkpointed into the database file, which is in place.
         if moved == Moved::Wal && copy::checkpoint_wal(db).is_ok() {
@@ -165,7 +165,7 @@ impl Guard {
             self.set(|trouble| trouble.insert(Trouble::Lost { rescued: Some(path.clone()) }));
             return Ok(());
         }
-        let rescued = free_name(&self.shared.place);
+        let rescued = free_name(&self.shared.paths);
         copy::copy(db, &rescued, &mut |_| {}).inspect_err(|error| {
             tracing::error!(path = %path.display(), %error, "the database was deleted or replaced, \
                  and what is in it cannot be copied yet; it is tried again");
@@ -201,12 +201,12 @@ fn file_id(path: &Path) -> io::Result<Option<FileId>> {
 }
 
 /// An unused name for the copy: an earlier copy may still exist.
-fn free_name(place: &Place) -> PathBuf {
+fn free_name(paths: &DatabasePaths) -> PathBuf {
     let numbered = (2..100).map(|number| {
-        let mut name = place.rescued.clone().into_os_string();
+        let mut name = paths.rescued.clone().into_os_string();
         name.push(format!("-{number}"));
         PathBuf::from(name)
     });
-    let mut names = std::iter::once(place.rescued.clone()).chain(numbered);
-    names.find(|name| !name.exists()).unwrap_or_else(|| place.rescued.clone())
+    let mut names = std::iter::once(paths.rescued.clone()).chain(numbered);
+    names.find(|name| !name.exists()).unwrap_or_else(|| paths.rescued.clone())
 }

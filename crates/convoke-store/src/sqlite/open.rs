@@ -41,7 +41,7 @@ const STATEMENTS: usize = 64;
 
 /// The paths of a database and the files beside it.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct DatabasePaths {
     pub(crate) path: PathBuf,
     pub(crate) wal: PathBuf,
     /// The path of the rescued copy of a database that was deleted while it was open.
@@ -58,7 +58,7 @@ pub(crate) enum Found {
     Something,
 }
 
-impl Place {
+impl DatabasePaths {
     /// The path of a database, existing or not, with links resolved.
     pub(crate) fn at(path: &Path) -> Result<Self> {
         let denied = |error: io::Error| denied(path, error);
@@ -79,26 +79,26 @@ impl Place {
     /// Checks what is at a path, without opening it.
     pub(crate) fn find(path: &Path) -> Result<(Self, Found)> {
         let denied = |error: io::Error| denied(path, error);
-        let place = Self::at(path)?;
-        let size = match fs::metadata(&place.path) {
+        let paths = Self::at(path)?;
+        let size = match fs::metadata(&paths.path) {
             Ok(metadata) if metadata.is_file() => metadata.len(),
-            Ok(_) => return Err(Error::NotAFile { path: place.path }),
+            Ok(_) => return Err(Error::NotAFile { path: paths.path }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
             Err(error) => return Err(denied(error)),
         };
         if size >= DATABASE_BYTES_MIN {
-            return Ok((place, Found::Something));
+            return Ok((paths, Found::Something));
         }
         // SQLite would treat it as an empty database and overwrite it.
         if size > 0 {
-            return Err(Error::NotADatabase { path: place.path });
+            return Err(Error::NotADatabase { path: paths.path });
         }
         // SQLite would delete the WAL as stale, but it may hold all the data.
-        if place.wal_bytes() > 0 && !place.rescued.exists() {
-            let detail = format!("it is empty, but {} is not", place.wal.display());
-            return Err(Error::Corrupt { path: place.path, detail });
+        if paths.wal_bytes() > 0 && !paths.rescued.exists() {
+            let detail = format!("it is empty, but {} is not", paths.wal.display());
+            return Err(Error::Corrupt { path: paths.path, detail });
         }
-        Ok((place, Found::Nothing))
+        Ok((paths, Found::Nothing))
     }
 
     pub(crate) fn of(path: PathBuf) -> Self {
@@ -265,9 +265,9 @@ mod tests {
         let db = Connection::open(&path).unwrap();
         db.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (a)").unwrap();
         drop(db);
-        let (place, found) = Place::find(&path).unwrap();
+        let (paths, found) = DatabasePaths::find(&path).unwrap();
         assert_eq!(found, Found::Something);
-        let db = place.connect_read_only().unwrap();
+        let db = paths.connect_read_only().unwrap();
         let tables: u32 =
             db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
         assert_eq!(tables, 1);

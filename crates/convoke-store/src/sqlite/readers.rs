@@ -9,7 +9,7 @@ use crate::db::Db;
 use crate::error::{Error, Fault, Result};
 use crate::sqlite::copy::{Depth, Findings, find_damage};
 use crate::sqlite::guard::Guard;
-use crate::sqlite::open::Place;
+use crate::sqlite::open::DatabasePaths;
 
 /// Concurrent reads; further ones wait. Each connection has its own cache, so there are few.
 const READERS: u32 = 4;
@@ -20,7 +20,7 @@ const LONG_READS: u32 = READERS - 1;
 /// A handle to the readers; cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Readers {
-    place: Arc<Place>,
+    paths: Arc<DatabasePaths>,
     guard: Guard,
     permits: Arc<Semaphore>,
     long_permits: Arc<Semaphore>,
@@ -30,10 +30,10 @@ pub(crate) struct Readers {
 
 impl Readers {
     /// Opens no connection yet.
-    pub(crate) fn new(place: Place, guard: Guard) -> Self {
+    pub(crate) fn new(paths: DatabasePaths, guard: Guard) -> Self {
         let [permits, long_permits] =
             [READERS, LONG_READS].map(|reads| Arc::new(Semaphore::new(reads as usize)));
-        Self { place: Arc::new(place), guard, permits, long_permits, idle: Arc::default() }
+        Self { paths: Arc::new(paths), guard, permits, long_permits, idle: Arc::default() }
     }
 
     /// Reads on this thread. For reads of microseconds, which take less time than a switch of
@@ -57,7 +57,7 @@ impl Readers {
             readers.read(read)
         });
         reading.await.map_err(|error| Error::Internal {
-            path: self.place.path.clone(),
+            path: self.paths.path.clone(),
             source: error.into(),
         })?
     }
@@ -85,21 +85,21 @@ impl Readers {
         });
         outcome
             .inspect_err(|fault| self.guard.note(fault))
-            .map_err(|fault| fault.at(&self.place.path))
+            .map_err(|fault| fault.at(&self.paths.path))
     }
 
     /// Opens a connection to the files that the writer has open, or to the rescued copy; to no
     /// other file.
     fn connect(&self) -> Result<Connection, Fault> {
         match self.guard.readable()? {
-            Some(copy) => Place::of(copy).connect_reader(),
+            Some(copy) => DatabasePaths::of(copy).connect_reader(),
             None => {
-                let connection = self.place.connect_reader()?;
+                let connection = self.paths.connect_reader()?;
                 if self.guard.is_in_place() {
                     return Ok(connection);
                 }
                 // The writer thread notices it, too, and makes the copy.
-                Err(Error::Lost { path: self.place.path.clone(), rescued: None }.into())
+                Err(Error::Lost { path: self.paths.path.clone(), rescued: None }.into())
             }
         }
     }
@@ -109,7 +109,7 @@ impl Readers {
         let permits =
             (acquire_permit(&self.long_permits).await?, acquire_permit(&self.permits).await?);
         let (readers, (done, checked)) = (self.clone(), oneshot::channel());
-        let internal = |source| Error::Internal { path: self.place.path.clone(), source };
+        let internal = |source| Error::Internal { path: self.paths.path.clone(), source };
         std::thread::Builder::new()
             .name("convoke-check".to_owned())
             .spawn(move || {
@@ -127,7 +127,7 @@ impl Readers {
         let findings = self
             .connect()
             .and_then(|mut db| find_damage(&mut db, Depth::Quick, move || guard.is_closing()))
-            .map_err(|fault| fault.at(&self.place.path))?;
+            .map_err(|fault| fault.at(&self.paths.path))?;
         match findings {
             Findings::Sound | Findings::Unfinished => {}
             Findings::Damage(lines) => self.guard.note_damage(lines.join("; ")),

@@ -17,7 +17,7 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::error::{Error, Result};
 use crate::job::{Job, Task};
 use crate::sqlite::guard::Guard;
-use crate::sqlite::open::{BUSY_TIMEOUT, Place, WriteLock};
+use crate::sqlite::open::{BUSY_TIMEOUT, DatabasePaths, WriteLock};
 use crate::write::Change;
 use batch::Batch;
 use pace::Pace;
@@ -33,10 +33,10 @@ const BATCH_MAX: usize = 256;
 pub(crate) const WAL_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// How long the writer waits for readers then; if they take longer, it tries again later.
-const WAL_PATIENCE: Duration = Duration::from_millis(100);
+const WAL_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// How often an idle writer checks that the files are still in place.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A handle to the writer thread.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Writer {
     /// Starts the thread, which holds the lock for as long as it runs.
     pub(crate) fn start(
         db: Connection,
-        place: Place,
+        paths: DatabasePaths,
         lock: WriteLock,
         guard: Guard,
         wal_bytes_max: u64,
@@ -64,11 +64,11 @@ impl Writer {
     ) -> Result<Self> {
         // One more than the number of changes, for the order to stop.
         let (queue, orders) = sync_channel(QUEUE + 1);
-        let path = place.path.clone();
+        let path = paths.path.clone();
         let commits = Arc::new(AtomicU64::new(0));
         let batch = Batch::new(&path, guard.clone(), runtime, Arc::clone(&commits));
         let (pace, wal_limit) = (Pace::default(), wal_bytes_max);
-        let task = WriterTask { db, place, guard, batch, pace, wal_bytes_max, wal_limit, lock };
+        let task = WriterTask { db, paths, guard, batch, pace, wal_bytes_max, wal_limit, lock };
         std::thread::Builder::new()
             .name("convoke-store".to_owned())
             .spawn(move || task.run(&orders))
@@ -105,7 +105,7 @@ impl Writer {
 
 struct WriterTask {
     db: Connection,
-    place: Place,
+    paths: DatabasePaths,
     guard: Guard,
     batch: Batch,
     pace: Pace,
@@ -119,8 +119,8 @@ impl WriterTask {
     fn run(mut self, orders: &Receiver<Order>) {
         let mut stop = None;
         while stop.is_none() {
-            let patience = self.pace.patience(Instant::now());
-            match orders.recv_timeout(patience.map_or(LOOK, |patience| patience.min(LOOK))) {
+            let wait = self.pace.wait_max(Instant::now());
+            match orders.recv_timeout(wait.map_or(POLL_INTERVAL, |wait| wait.min(POLL_INTERVAL))) {
                 Ok(order) => stop = self.carry_out(order, orders),
                 Err(RecvTimeoutError::Timeout) => self.attend(),
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -150,7 +150,7 @@ impl WriterTask {
         // A failure is logged there and retried at the next check.
         if self.guard.check_files(&self.db).is_ok()
             && self.guard.trouble().is_none()
-            && self.pace.patience(Instant::now()) == Some(Duration::ZERO)
+            && self.pace.wait_max(Instant::now()) == Some(Duration::ZERO)
         {
             self.sync();
         }
@@ -159,10 +159,10 @@ impl WriterTask {
     /// Syncs commits that were not synced yet.
     fn sync(&mut self) {
         // A checkpoint would sync them, too, but not while a reader uses the WAL.
-        match File::open(&self.place.wal).and_then(|log| log.sync_data()) {
+        match File::open(&self.paths.wal).and_then(|log| log.sync_data()) {
             Ok(()) => self.pace.synced(),
             Err(error) => {
-                tracing::warn!(path = %self.place.path.display(), %error, "cannot sync the database");
+                tracing::warn!(path = %self.paths.path.display(), %error, "cannot sync the database");
                 self.pace.tried(Instant::now());
             }
         }
@@ -170,11 +170,11 @@ impl WriterTask {
 
     /// Keeps the WAL from growing without bound while readers always use it.
     fn trim_log(&mut self) {
-        let bytes = self.place.wal_bytes();
+        let bytes = self.paths.wal_bytes();
         if bytes < self.wal_limit {
             return;
         }
-        let trimmed = self.db.busy_timeout(WAL_PATIENCE).and_then(|()| truncate_wal(&self.db));
+        let trimmed = self.db.busy_timeout(WAL_TIMEOUT).and_then(|()| truncate_wal(&self.db));
         let restored = self.db.busy_timeout(BUSY_TIMEOUT);
         match trimmed.and_then(|emptying| restored.map(|()| emptying)) {
             Ok(WalTruncation::Done) => {
@@ -183,7 +183,7 @@ impl WriterTask {
             }
             Ok(WalTruncation::Held) => self.wal_limit = bytes + self.wal_bytes_max,
             Err(error) => {
-                tracing::warn!(path = %self.place.path.display(), %error, "cannot shorten the log");
+                tracing::warn!(path = %self.paths.path.display(), %error, "cannot shorten the log");
                 self.wal_limit = bytes + self.wal_bytes_max;
             }
         }
@@ -191,13 +191,13 @@ impl WriterTask {
 
     /// Closes the database before releasing the lock, and answers when both are done.
     fn finish(self, stop: Option<oneshot::Sender<()>>) {
-        let Self { db, place, guard, lock, .. } = self;
+        let Self { db, paths, guard, lock, .. } = self;
         // A deleted file disappears with its last connection, so it is rescued first. Failures are
         // logged there.
         guard.check_files(&db).ok();
         // The last connection to close checkpoints the WAL and removes it.
         if let Err((_, error)) = db.close() {
-            tracing::warn!(path = %place.path.display(), %error, "the database did not close cleanly");
+            tracing::warn!(path = %paths.path.display(), %error, "the database did not close cleanly");
         }
         drop(lock);
         if let Some(reply) = stop {

@@ -60,7 +60,7 @@ impl Change for ChangePair {
     fn durability(&self) -> Durability {
         match self.change {
             PairChange::Used { .. } => Durability::Soon,
-            PairChange::Standing { .. } | PairChange::Compacted | PairChange::Moved { .. } => {
+            PairChange::Status { .. } | PairChange::Compacted | PairChange::Moved { .. } => {
                 Durability::Acknowledged
             }
         }
@@ -78,7 +78,7 @@ impl Change for ChangePair {
                      WHERE id = ?1",
                 )?
                 .execute(params![id, messages, at.as_millis()])?,
-            PairChange::Standing { status, error } => {
+            PairChange::Status { status, error } => {
                 refuse_double(db, &before, *status)?;
                 db.prepare_cached("UPDATE team_pairs SET status = ?2, error = ?3 WHERE id = ?1")?
                     .execute(params![id, status.as_str(), error])?

@@ -1,7 +1,7 @@
 //! Records the updates of a session, and updates what is derived from them: lists, requests and the
 //! search index.
 
-mod standing;
+mod stored_row;
 
 use convoke_core::content::{Content, Usage};
 use convoke_core::id::SessionId;
@@ -20,7 +20,7 @@ use crate::db::{Db, Optional as _, SqlResult, params};
 use crate::error::{Error, Fault, Result};
 use crate::histories::Indexing;
 
-use standing::standing;
+use stored_row::stored_row;
 
 /// Records updates of a session with its new summary.
 #[derive(Debug)]
@@ -153,16 +153,16 @@ impl Change for Record {
 
     fn apply(&self, db: Db<'_>) -> Result<(), Fault> {
         let (session, summary, work) = (self.session, &self.summary, &self.work);
-        let Some(standing) = standing(db, session, summary, work)? else {
+        let Some(stored_row) = stored_row(db, session, summary, work)? else {
             return Err(not_own(db, session)?);
         };
-        if self.first_rev().is_some_and(|first| first <= standing.rev) {
-            let (expected, got) = (standing.rev.next(), self.first_rev().unwrap_or_default());
+        if self.first_rev().is_some_and(|first| first <= stored_row.rev) {
+            let (expected, got) = (stored_row.rev.next(), self.first_rev().unwrap_or_default());
             return Err(Error::OutOfOrder { session, expected, got }.into());
         }
-        let n = standing.n;
-        let begun = self.begun_after(standing.last_seq);
-        let mut last_seq = standing.last_seq;
+        let n = stored_row.n;
+        let begun = self.begun_after(stored_row.last_seq);
+        let mut last_seq = stored_row.last_seq;
         for message in &begun {
             if message.seq != last_seq.next() {
                 return Err(Error::UnknownMessage { session, seq: message.seq }.into());
@@ -186,7 +186,7 @@ impl Change for Record {
         if last_seq != summary.last_seq {
             return Err(Error::Misuse { what: "the summary does not fit the messages" }.into());
         }
-        standing.store(db, summary, work)?;
+        stored_row.store(db, summary, work)?;
         match self.arrival {
             Arrival::No => Ok(()),
             Arrival::Complete => moves::forget(db, session),

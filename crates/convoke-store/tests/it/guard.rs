@@ -11,7 +11,7 @@ use convoke_store::{Error, Store, Trouble, schema};
 use crate::world::{Talk, World, at, prompt};
 
 /// How long the store may take to notice something.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Prompts until one is refused; returns what was acknowledged and the error.
 async fn prompt_until_refused(store: &Store, talk: &mut Talk) -> (Vec<Message>, Error) {
@@ -88,7 +88,7 @@ async fn k8_a_deletion_is_noticed_and_rescued_without_anything_being_written() {
     assert_eq!(world.store.trouble(), Some(Trouble::Lost { rescued: None }), "at once");
     let (copy, start) = (world.folder().join("convoke.db.rescued"), Instant::now());
     while !copy.exists() {
-        assert!(start.elapsed() < PATIENCE, "the database was not rescued");
+        assert!(start.elapsed() < TIMEOUT, "the database was not rescued");
         tokio::task::yield_now().await;
     }
     // As a kill would find it: the copy alone is enough.
@@ -130,7 +130,7 @@ async fn k8_what_cannot_be_rescued_is_not_acknowledged() {
     fs::create_dir(world.folder()).unwrap();
     let start = Instant::now();
     while !matches!(world.store.trouble(), Some(Trouble::Lost { rescued: Some(_) })) {
-        assert!(start.elapsed() < PATIENCE, "the database was not rescued");
+        assert!(start.elapsed() < TIMEOUT, "the database was not rescued");
         tokio::task::yield_now().await;
     }
     world.store.close().await;

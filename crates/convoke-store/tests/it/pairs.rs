@@ -97,7 +97,7 @@ async fn t5_pairs_are_listed_by_every_filter_last_used_first() {
         world.store.change_pair(stored.id, change).await.unwrap();
         ids.push(stored.id);
     }
-    let change = PairChange::Standing { status: PairStatus::Idle, error: None };
+    let change = PairChange::Status { status: PairStatus::Idle, error: None };
     world.store.change_pair(ids[2], change).await.unwrap();
     let all = PairFilter::all;
     let cases = [
@@ -144,7 +144,7 @@ async fn t7_a_pair_can_stand_every_way_and_the_figures_follow() {
         let change = PairChange::Used { messages: 10, at: at(1) };
         world.store.change_pair(stored.id, change).await.unwrap();
         let error = (status == PairStatus::Error).then(|| "it broke".to_owned());
-        let change = PairChange::Standing { status, error: error.clone() };
+        let change = PairChange::Status { status, error: error.clone() };
         let changed = world.store.change_pair(stored.id, change).await.unwrap();
         assert_eq!((changed.status, changed.error), (status, error));
     }
@@ -157,12 +157,12 @@ async fn t7_a_pair_can_stand_every_way_and_the_figures_follow() {
 async fn t16_an_archived_pair_stays_beside_its_successor() {
     let world = World::new().await;
     let old = create(&world, pair(None, "backend", None), 0).await;
-    let archived = PairChange::Standing { status: PairStatus::Archived, error: None };
+    let archived = PairChange::Status { status: PairStatus::Archived, error: None };
     world.store.change_pair(old.id, archived).await.unwrap();
     assert_eq!(world.store.pair_between(&old.pair).await.unwrap(), None);
     let new = create(&world, old.pair.clone(), 1).await;
     assert_eq!(world.store.pair_between(&old.pair).await.unwrap().unwrap().id, new.id);
-    let back = PairChange::Standing { status: PairStatus::Active, error: None };
+    let back = PairChange::Status { status: PairStatus::Active, error: None };
     let refused = world.store.change_pair(old.id, back).await.unwrap_err();
     assert_eq!(refused.to_string(), "there is another pair external->backend");
 }

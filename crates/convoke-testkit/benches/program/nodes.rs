@@ -24,7 +24,7 @@ pub(crate) const ROWS: [&str; 2] = [
 /// Prompts from each of the nodes.
 const PROMPTS: (usize, usize) = (60, 3);
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
     let [prompt, update] = ROWS;
@@ -83,7 +83,7 @@ struct Arrived {
 fn until_end(arrived: &Receiver<Arrived>) -> Result<Vec<Arrived>> {
     let mut updates = Vec::new();
     loop {
-        let update = arrived.recv_timeout(PATIENCE)?;
+        let update = arrived.recv_timeout(TIMEOUT)?;
         let ends_turn = update.ends_turn;
         updates.push(update);
         if ends_turn {
@@ -115,7 +115,7 @@ impl Node {
         command.args(["serve", "--home"]).arg(&state).current_dir(home.path());
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         let mut node = Self { child, home, address: String::new(), token: String::new() };
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while node.address.is_empty() {
             let text = fs::read(state.join("run/daemon.json")).unwrap_or_default();
             let said: Value = serde_json::from_slice(&text).unwrap_or_default();
@@ -133,7 +133,7 @@ impl Node {
     fn request(&self, head: &str, body: &str) -> Result<TcpStream> {
         let (address, token, length) = (&self.address, &self.token, body.len());
         let mut stream = TcpStream::connect(address)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
         stream.set_nodelay(true)?;
         let head = format!(
             "{head}\r\nhost: {address}\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\

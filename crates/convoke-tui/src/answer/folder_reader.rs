@@ -35,9 +35,9 @@ impl FolderReader {
         let mut found = Found::default();
         let mut endings = HashMap::new();
         for entry in &listing.entries {
-            match standing(entry.status) {
-                Standing::Open(asker) => self.add_open(entry.id, asker, &mut found.damaged),
-                Standing::Ended(ending) => {
+            match answerability(entry.status) {
+                Answerability::Open(asker) => self.add_open(entry.id, asker, &mut found.damaged),
+                Answerability::Ended(ending) => {
                     endings.insert(entry.id, ending);
                 }
             }
@@ -89,27 +89,27 @@ impl FolderReader {
 }
 
 /// Whether a set can still be answered.
-enum Standing {
+enum Answerability {
     Open(Asker),
     Ended(Ending),
 }
 
-const fn standing(status: Status) -> Standing {
+const fn answerability(status: Status) -> Answerability {
     match status {
-        Status::Pending => Standing::Open(Asker::Waits),
-        Status::TimedOut => Standing::Open(Asker::TimedOut),
-        Status::Abandoned => Standing::Open(Asker::Abandoned),
-        Status::Completed => Standing::Ended(Ending::Answered),
-        Status::Rejected => Standing::Ended(Ending::Rejected),
+        Status::Pending => Answerability::Open(Asker::Waits),
+        Status::TimedOut => Answerability::Open(Asker::TimedOut),
+        Status::Abandoned => Answerability::Open(Asker::Abandoned),
+        Status::Completed => Answerability::Ended(Ending::Answered),
+        Status::Rejected => Answerability::Ended(Ending::Rejected),
     }
 }
 
 /// How a question was settled elsewhere.
 pub(crate) const fn ending(status: Status) -> Ending {
-    match standing(status) {
-        Standing::Ended(ending) => ending,
+    match answerability(status) {
+        Answerability::Ended(ending) => ending,
         // Nothing else refuses a verdict.
-        Standing::Open(_) => Ending::Answered,
+        Answerability::Open(_) => Ending::Answered,
     }
 }
 

@@ -7,7 +7,7 @@ use convoke_core::question::Answer;
 use crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 
-use crate::picture::{Target, Way};
+use crate::picture::{Direction, Target};
 use crate::sheet::{Ending, OpenRequest};
 
 /// Something happened.
@@ -20,7 +20,7 @@ pub(crate) enum Message {
     /// The human clicked on a target, this many cells from its start.
     Clicked { target: Target, column: usize },
     /// The human turned the wheel.
-    Wheeled(Way),
+    Wheeled(Direction),
     /// The terminal has another size.
     Resized(Size),
     /// The folder was looked through.

@@ -20,7 +20,7 @@ use crate::answer::model::{Model, Source, Waiting};
 use crate::answer::update::update;
 use crate::answer::view;
 use crate::link::{self, LinkEvent};
-use crate::picture::Way;
+use crate::picture::Direction;
 use crate::sheet::Ending;
 use crate::terminal::{Screen, Woken};
 use crate::{AnswerOptions, Error, Reach};
@@ -34,7 +34,7 @@ const EVENTS_MAX: usize = 64;
 const ORDERS: usize = 64;
 /// How long the daemon may take to confirm an answer before the program exits without a
 /// confirmation.
-const FAREWELL: Duration = Duration::from_secs(3);
+const CONFIRM_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Runs the terminal UI until the human leaves.
 pub(crate) async fn run(
@@ -188,7 +188,7 @@ impl Run {
 
     /// Waits until the daemon has confirmed the human's answers.
     async fn handle_remaining(&mut self) {
-        let deadline = Instant::now() + FAREWELL;
+        let deadline = Instant::now() + CONFIRM_TIMEOUT;
         let is_on_its_way = |set: &Waiting| set.source == Source::Daemon && set.card.is_settling();
         while self.model.sets.iter().any(is_on_its_way) {
             let Ok(Some(event)) = timeout_at(deadline, self.tasks.events.recv()).await else {
@@ -278,8 +278,8 @@ fn mouse_message(mouse: MouseEvent, model: &Model) -> Option<Message> {
             let (target, column) = view::target_at(model, at)?;
             Some(Message::Clicked { target, column })
         }
-        MouseEventKind::ScrollUp => Some(Message::Wheeled(Way::Up)),
-        MouseEventKind::ScrollDown => Some(Message::Wheeled(Way::Down)),
+        MouseEventKind::ScrollUp => Some(Message::Wheeled(Direction::Up)),
+        MouseEventKind::ScrollDown => Some(Message::Wheeled(Direction::Down)),
         MouseEventKind::Down(MouseButton::Right | MouseButton::Middle)
         | MouseEventKind::Up(_)
         | MouseEventKind::Drag(_)

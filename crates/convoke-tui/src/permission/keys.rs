@@ -4,7 +4,7 @@ use convoke_core::request::PermissionKind;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{Answer, Choice, PermissionCard, Rules, Stage, view};
-use crate::picture::Way;
+use crate::picture::Direction;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::sheet::keys::{Room, is_plain};
 
@@ -68,8 +68,8 @@ pub(crate) fn choose(card: &mut PermissionCard, at: usize) -> Step {
 }
 
 /// A turn of the wheel moves the evidence.
-pub(crate) fn wheel(card: &mut PermissionCard, way: Way, room: Room) {
-    scroll(card, way, NOTCH, room);
+pub(crate) fn wheel(card: &mut PermissionCard, direction: Direction, room: Room) {
+    scroll(card, direction, NOTCH, room);
 }
 
 fn press_choosing(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step {
@@ -87,11 +87,11 @@ fn press_choosing(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step 
             return Step::Taken;
         }
         (KeyCode::PageUp, _) => {
-            scroll(card, Way::Up, page(room), room);
+            scroll(card, Direction::Up, page(room), room);
             return Step::Taken;
         }
         (KeyCode::PageDown, _) => {
-            scroll(card, Way::Down, page(room), room);
+            scroll(card, Direction::Down, page(room), room);
             return Step::Taken;
         }
         (KeyCode::Char('v'), true) => {
@@ -121,12 +121,16 @@ fn press_choosing(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step 
 
 fn press_viewing(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step {
     match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), true) => scroll(card, Way::Up, 1, room),
-        (KeyCode::Down | KeyCode::Char('j'), true) => scroll(card, Way::Down, 1, room),
-        (KeyCode::PageUp, _) => scroll(card, Way::Up, page(room), room),
-        (KeyCode::PageDown | KeyCode::Char(' '), _) => scroll(card, Way::Down, page(room), room),
-        (KeyCode::Home | KeyCode::Char('g'), true) => scroll(card, Way::Up, usize::MAX, room),
-        (KeyCode::End | KeyCode::Char('G'), true) => scroll(card, Way::Down, usize::MAX, room),
+        (KeyCode::Up | KeyCode::Char('k'), true) => scroll(card, Direction::Up, 1, room),
+        (KeyCode::Down | KeyCode::Char('j'), true) => scroll(card, Direction::Down, 1, room),
+        (KeyCode::PageUp, _) => scroll(card, Direction::Up, page(room), room),
+        (KeyCode::PageDown | KeyCode::Char(' '), _) => {
+            scroll(card, Direction::Down, page(room), room);
+        }
+        (KeyCode::Home | KeyCode::Char('g'), true) => scroll(card, Direction::Up, usize::MAX, room),
+        (KeyCode::End | KeyCode::Char('G'), true) => {
+            scroll(card, Direction::Down, usize::MAX, room);
+        }
         (KeyCode::Esc | KeyCode::Char('v' | 'q'), true) => {
             card.stage = Stage::Choosing;
             card.scroll = 0;
@@ -167,12 +171,12 @@ fn page(room: Room) -> usize {
     usize::from(room.size.height / 2).max(1)
 }
 
-fn scroll(card: &mut PermissionCard, way: Way, rows: usize, room: Room) {
+fn scroll(card: &mut PermissionCard, direction: Direction, rows: usize, room: Room) {
     let max = view::scroll_max(card, room);
     let at = card.scroll.min(max);
-    card.scroll = match way {
-        Way::Up => at.saturating_sub(rows),
-        Way::Down => at.saturating_add(rows).min(max),
+    card.scroll = match direction {
+        Direction::Up => at.saturating_sub(rows),
+        Direction::Down => at.saturating_add(rows).min(max),
     };
 }
 

@@ -13,7 +13,7 @@ use ratatui::layout::{Rect, Size};
 
 use super::{Page, QuestionSet, view};
 use crate::palette::Palette;
-use crate::picture::{Picture, Target, Way};
+use crate::picture::{Direction, Picture, Target};
 
 /// The area of a set on the screen.
 #[derive(Debug, Clone, Copy)]
@@ -100,10 +100,10 @@ pub(crate) fn click(
 }
 
 /// The wheel scrolls a prompt that is longer than its area.
-pub(crate) fn wheel(set: &mut QuestionSet, way: Way, room: Room) {
-    scroll(set, room, |at| match way {
-        Way::Up => at.saturating_sub(NOTCH),
-        Way::Down => at + NOTCH,
+pub(crate) fn wheel(set: &mut QuestionSet, direction: Direction, room: Room) {
+    scroll(set, room, |at| match direction {
+        Direction::Up => at.saturating_sub(NOTCH),
+        Direction::Down => at + NOTCH,
     });
 }
 
@@ -123,11 +123,11 @@ fn point(set: &mut QuestionSet, row: usize, column: usize, room: Room) {
 }
 
 /// Scrolls the prompt of the open question by a page.
-fn turn_page(set: &mut QuestionSet, way: Way, room: Room) {
+fn turn_page(set: &mut QuestionSet, direction: Direction, room: Room) {
     let rows = picture(set, room).page_rows();
-    scroll(set, room, |at| match way {
-        Way::Up => at.saturating_sub(rows),
-        Way::Down => at + rows,
+    scroll(set, room, |at| match direction {
+        Direction::Up => at.saturating_sub(rows),
+        Direction::Down => at + rows,
     });
 }
 

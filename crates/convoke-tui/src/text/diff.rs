@@ -13,7 +13,7 @@ use super::{clean, wrap};
 /// Changed files beyond this are not compared line by line.
 const BYTES_MAX: usize = 200 * 1024;
 /// The time limit of the comparison; then the rest counts as changed.
-const PATIENCE: Duration = Duration::from_millis(20);
+const TIMEOUT: Duration = Duration::from_millis(20);
 /// Lines around a change.
 const AROUND: usize = 3;
 /// Lines of one file that are shown.
@@ -45,7 +45,7 @@ pub(crate) fn hunks(line_buffer: &mut LineBuffer, change: &Diff) {
         line_buffer.lines.push(Line::styled(text, palette.faint()));
         return;
     };
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let mut left = LINES_MAX;
     for hunk in diff.unified_diff().context_radius(AROUND).iter_hunks() {
         if left == 0 {
@@ -93,5 +93,5 @@ fn compare(change: &Diff) -> Option<TextDiff<'_, '_, '_, str>> {
     if old.len() + change.new_text.len() > BYTES_MAX {
         return None;
     }
-    Some(TextDiff::configure().timeout(PATIENCE).diff_lines(old, &change.new_text))
+    Some(TextDiff::configure().timeout(TIMEOUT).diff_lines(old, &change.new_text))
 }

@@ -10,7 +10,7 @@ use convoke_core::id::SessionId;
 use convoke_core::message::Seq;
 
 use crate::editor::Editor;
-use crate::picture::Way;
+use crate::picture::Direction;
 pub(crate) use call::perform;
 pub use call::{Call, Returned};
 pub(crate) use diff::{DiffRow, OpenDiff};
@@ -168,13 +168,13 @@ impl Changes {
 
     /// The turn before or after the one that is shown; `None` is the whole session, which follows
     /// the last.
-    pub(crate) fn turn_beside(&self, way: Way) -> Option<Seq> {
+    pub(crate) fn turn_beside(&self, direction: Direction) -> Option<Seq> {
         let turns = self.turns();
         let at = self.turn.map_or(turns.len(), |turn| turns.partition_point(|it| *it < turn));
-        match way {
-            Way::Down if at >= turns.len() => turns.first().copied(),
-            Way::Down => turns.get(at + 1).copied(),
-            Way::Up => at.checked_sub(1).and_then(|at| turns.get(at)).copied(),
+        match direction {
+            Direction::Down if at >= turns.len() => turns.first().copied(),
+            Direction::Down => turns.get(at + 1).copied(),
+            Direction::Up => at.checked_sub(1).and_then(|at| turns.get(at)).copied(),
         }
     }
 }

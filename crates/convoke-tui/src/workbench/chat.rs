@@ -45,7 +45,7 @@ pub(crate) struct Chat {
     /// The first calls of runs that are not shown in one line.
     open_runs: HashSet<Seq>,
     /// The page that was requested and has not arrived.
-    paging: Option<Wanted>,
+    paging: Option<MissingEntries>,
     /// Where the page after the window must end, because a longer one was too large to begin where the window ends.
     page_end: Option<Seq>,
     /// The seq of the entry at the cursor, while the human reads.
@@ -69,7 +69,7 @@ pub(crate) enum Phase {
 
 /// Entries that are not in the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum MissingEntries {
     /// Those before a seq, where the window begins.
     Before(Seq),
     /// Those that follow the window, up to a seq.
@@ -177,14 +177,14 @@ impl Chat {
     /// Adds the requested page.
     pub(crate) fn take_page(&mut self, entries: Vec<Entry>, older: Older) {
         match self.paging.take() {
-            Some(Wanted::Before(_)) => {
+            Some(MissingEntries::Before(_)) => {
                 self.entries.prepend(entries, older);
                 self.entries.drop_newest(WINDOW);
                 self.forget_looks();
             }
-            Some(Wanted::Upto(upto)) => self.extend(entries, upto),
+            Some(MissingEntries::Upto(upto)) => self.extend(entries, upto),
             // The window is another one since.
-            other @ (Some(Wanted::Newest) | None) => self.paging = other,
+            other @ (Some(MissingEntries::Newest) | None) => self.paging = other,
         }
     }
 
@@ -203,7 +203,7 @@ impl Chat {
     }
 
     /// Records that entries were requested.
-    pub(crate) const fn ask_for(&mut self, wanted: Wanted) {
+    pub(crate) const fn ask_for(&mut self, wanted: MissingEntries) {
         self.paging = Some(wanted);
     }
 
@@ -251,14 +251,14 @@ impl Chat {
     }
 
     /// The page to request so that the human can keep scrolling.
-    pub(crate) fn wanted(&self) -> Option<Wanted> {
+    pub(crate) fn wanted(&self) -> Option<MissingEntries> {
         if self.paging.is_some() || self.phase != Phase::Open {
             return None;
         }
         if let Some(before) = self.entries.before()
             && self.first_needed() < self.entries.window().start + MARGIN
         {
-            return Some(Wanted::Before(before));
+            return Some(MissingEntries::Before(before));
         }
         let (last, newest) = self.entries.missing_after()?;
         let shown = self.shown.last().map_or(0, |shown| shown.block);
@@ -266,7 +266,7 @@ impl Chat {
             return None;
         }
         let upto = self.page_end.unwrap_or_else(|| last.plus(u64::from(PAGE)));
-        Some(Wanted::Upto(upto.min(newest)))
+        Some(MissingEntries::Upto(upto.min(newest)))
     }
 
     /// The number of entries in the window, including the queue if it is shown.

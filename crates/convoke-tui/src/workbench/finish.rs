@@ -108,11 +108,12 @@ impl Finish {
     }
 
     /// The call for the chosen way.
-    pub(crate) fn call(&self, how: Override) -> WorktreeCall {
+    pub(crate) fn call(&self, how: OnObstacle) -> WorktreeCall {
         let message = self.message.text().trim();
         let message = (!message.is_empty()).then(|| message.to_owned());
         let way = self.way();
-        let (force, resolve) = (how == Override::Force, how == Override::Resolve);
+        let (force, resolve) =
+            (how == OnObstacle::DeleteUncaptured, how == OnObstacle::PromptAgent);
         match &self.of {
             Finishing::Candidate { comparison, id, .. } => {
                 let comparison = comparison.clone();
@@ -129,13 +130,13 @@ impl Finish {
     }
 }
 
-/// Whether obstacles are overridden.
+/// What to do about an obstacle to finishing a work tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Override {
-    /// Nothing.
-    None,
-    /// It deletes files that no snapshot holds.
-    Force,
-    /// It prompts the agent to resolve conflicts.
-    Resolve,
+pub(crate) enum OnObstacle {
+    /// Report it.
+    Stop,
+    /// Delete files that no snapshot holds.
+    DeleteUncaptured,
+    /// Prompt the agent to resolve conflicts.
+    PromptAgent,
 }

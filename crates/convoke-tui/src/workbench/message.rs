@@ -9,7 +9,7 @@ use ratatui::layout::{Position, Size};
 use super::changes::{Call, Returned};
 use super::refusal::CallRefusal;
 use super::worktrees::{WorktreeCall, WorktreeReturned};
-use crate::picture::{Target, Way};
+use crate::picture::{Direction, Target};
 
 /// Something happened.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub enum Message {
     /// The human turned the wheel.
     Wheeled {
         /// The direction.
-        way: Way,
+        direction: Direction,
         /// Where the pointer is.
         at: Position,
     },

@@ -58,9 +58,9 @@ pub(crate) fn lines(
         EntryBody::Thinking(words) => thinking(&mut line_buffer, words, fold),
         EntryBody::ToolCall(call) => match beside {
             Beside::Run(run) => tool::run(&mut line_buffer, run),
-            Beside::Waits => tool::card(&mut line_buffer, call, Patience::Human, fold),
+            Beside::Waits => tool::card(&mut line_buffer, call, WaitsFor::Human, fold),
             Beside::Nothing | Beside::Hidden => {
-                tool::card(&mut line_buffer, call, Patience::Tool, fold);
+                tool::card(&mut line_buffer, call, WaitsFor::Tool, fold);
             }
         },
         EntryBody::Plan { steps } => plan(&mut line_buffer, steps),
@@ -93,7 +93,7 @@ pub(crate) const fn is_foldable(entry: &Entry) -> bool {
 
 /// What a running call waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Patience {
+enum WaitsFor {
     /// Its tool, which runs.
     Tool,
     /// The human's permission.

@@ -19,7 +19,7 @@ use super::model::Model;
 use super::update::update;
 use super::{view, worktrees};
 use crate::link::{self, LinkEvent};
-use crate::picture::Way;
+use crate::picture::Direction;
 use crate::terminal::{Screen, Woken};
 use crate::{Error, WorkbenchOptions};
 
@@ -246,8 +246,8 @@ fn mouse_message(mouse: MouseEvent, model: &Model) -> Option<Message> {
             let (target, column) = view::target_at(model, at)?;
             Some(Message::Clicked { target, column })
         }
-        MouseEventKind::ScrollUp => Some(Message::Wheeled { way: Way::Up, at }),
-        MouseEventKind::ScrollDown => Some(Message::Wheeled { way: Way::Down, at }),
+        MouseEventKind::ScrollUp => Some(Message::Wheeled { direction: Direction::Up, at }),
+        MouseEventKind::ScrollDown => Some(Message::Wheeled { direction: Direction::Down, at }),
         MouseEventKind::Down(MouseButton::Right | MouseButton::Middle)
         | MouseEventKind::Up(_)
         | MouseEventKind::Drag(_)

@@ -57,7 +57,7 @@ fn take(model: &mut Model, message: Message) {
             model.drop_read_notice();
             mouse::click(model, target, column);
         }
-        Message::Wheeled { way, at } => mouse::wheel(model, way, at),
+        Message::Wheeled { direction, at } => mouse::wheel(model, direction, at),
         Message::Resized(size) => model.size = size,
         Message::Linked => frames::linked(model),
         Message::Unlinked(words) => frames::unlinked(model, &words),

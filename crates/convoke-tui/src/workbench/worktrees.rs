@@ -14,7 +14,7 @@ use super::message::Message;
 use super::refusal::CallRefusal;
 
 /// How long to wait before comparisons that are not done are read again; the daemon announces no test results.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A call about work trees and comparisons.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,7 +100,7 @@ async fn returned(client: &Client, call: &WorktreeCall) -> Result<WorktreeReturn
         }
         WorktreeCall::Comparisons { when } => {
             if *when == When::Later {
-                sleep(LOOK_EVERY).await;
+                sleep(POLL_INTERVAL).await;
             }
             WorktreeReturned::Comparisons(client.comparisons().await?.comparisons)
         }

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::folder::Folder;
 
 /// Longer than anything here takes on the slowest machine; reached only when a test fails.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 const SIZE: PtySize = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
 
@@ -65,7 +65,7 @@ impl Person {
 
     /// Watches the screen until a text stands on it.
     pub(crate) fn sees(&mut self, text: &str) -> &mut Self {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let screen = self.terminal.screen().contents();
             if screen.contains(text) {
@@ -102,7 +102,7 @@ impl Person {
         let (send, ended) = channel();
         let mut killer = self.shell.clone_killer();
         thread::spawn(move || send.send(self.shell.wait()));
-        if ended.recv_timeout(PATIENCE).is_err() {
+        if ended.recv_timeout(TIMEOUT).is_err() {
             killer.kill().unwrap();
             panic!("it goes on without a terminal");
         }

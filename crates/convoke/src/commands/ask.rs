@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{Access, World};
 use crate::args::GlobalArgs;
-use crate::asking::{AskedSet, Asker, patience};
+use crate::asking::{AskedSet, Asker, timeout_of};
 use crate::exit::Ended;
 use crate::logs::Verbosity;
 use crate::output::{Output, aside_on_terminal, plain};
@@ -109,7 +109,7 @@ pub(crate) fn run(
         let (id, status) = (asked.id(), Status::Pending);
         return output.show(&NotWaiting { session_id: id, status }, |_, _| format!("{id}\n"));
     }
-    let timeout = args.timeout_ms.map_or(asking.timeout, patience);
+    let timeout = args.timeout_ms.map_or(asking.timeout, timeout_of);
     signals::block_on(async {
         // Before anything is asked, so that a signal cannot leave a pending question that is never marked as abandoned.
         let signalled = signals::ended()?;

@@ -19,7 +19,7 @@ use crate::output::{Format, Output, plain};
 use crate::{clock, daemon, signals};
 
 /// The polling interval for the daemon's progress.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Back up all data and verify the backup
 ///
@@ -129,7 +129,7 @@ async fn ask(client: &Client, new: &NewBackup, bar: &mut Bar) -> anyhow::Result<
         if let Some(BackupProgress { done_bytes, total_bytes }) = running {
             bar.show(done_bytes, total_bytes, size);
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 

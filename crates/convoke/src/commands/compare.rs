@@ -16,7 +16,7 @@ use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, aside, plain};
 
 /// The polling interval for a running comparison.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Give one prompt to several agents, and compare their work
 ///
@@ -139,7 +139,7 @@ async fn compare(
         if comparison.entries.iter().any(|entry| entry.state == ComparisonState::Waiting) {
             aside("An agent waits for you: run `convoke inbox list`");
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         comparison = client.comparison(&comparison.id).await?;
     }
     output.show(&comparison, |comparison, _| for_people(comparison))

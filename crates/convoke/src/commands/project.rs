@@ -12,7 +12,7 @@ use crate::clock;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, plain, table};
 
-pub(crate) use find::{DaemonNode, ProjectError, Wanted, absolute, around, find, short};
+pub(crate) use find::{DaemonNode, ProjectArgument, ProjectError, absolute, around, find, short};
 
 /// Add, list and remove projects: folders in which agents may work
 #[derive(Debug, clap::Args)]
@@ -115,7 +115,7 @@ async fn list(client: &Client, output: &Output) -> anyhow::Result<()> {
 async fn remove(client: &Client, args: &RemoveArgs, output: &Output) -> anyhow::Result<()> {
     let Repos { repos } = client.repos().await?;
     let here = DaemonNode::of(client, &repos).await?;
-    let Wanted::Project(repo) = find(&args.project, &repos, &here)? else {
+    let ProjectArgument::Project(repo) = find(&args.project, &repos, &here)? else {
         return Err(ProjectError::Unknown { text: args.project.clone() }.into());
     };
     client.remove_repo(&repo.id.to_string()).await?;
@@ -134,7 +134,7 @@ pub(super) async fn id_of(client: &Client, text: Option<&str>) -> anyhow::Result
         return Ok(around(&std::env::current_dir()?, repos, &here)?.id.to_string());
     };
     match find(text, &repos, &here)? {
-        Wanted::Project(repo) => Ok(repo.id.to_string()),
-        Wanted::Folder(_) => Err(ProjectError::Unknown { text: text.to_owned() }.into()),
+        ProjectArgument::Project(repo) => Ok(repo.id.to_string()),
+        ProjectArgument::Folder(_) => Err(ProjectError::Unknown { text: text.to_owned() }.into()),
     }
 }

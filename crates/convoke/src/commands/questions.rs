@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::ask::print_outcome;
 use super::{Access, World};
 use crate::args::{GlobalArgs, one_of};
-use crate::asking::{Asking, patience};
+use crate::asking::{Asking, timeout_of};
 use crate::clock;
 use crate::exit::Ended;
 use crate::logs::Verbosity;
@@ -256,7 +256,7 @@ fn list(asking: &Asking, args: &ListArgs, output: &Output) -> anyhow::Result<()>
 fn wait(asking: &Asking, args: &WaitArgs, output: &Output) -> anyhow::Result<()> {
     let id = asking.questions.find(&args.id)?;
     let (request, _) = asking.questions.look(id)?;
-    let timeout = args.timeout_ms.map_or(asking.timeout, patience);
+    let timeout = args.timeout_ms.map_or(asking.timeout, timeout_of);
     let waiting = asking.questions.wait_again(id, args.call_id.as_deref(), timeout, clock::now);
     let outcome = signals::block_on(async { Ok(waiting.await?) })?;
     print_outcome(id, &request.questions, &outcome, output)

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use convoke_agents::catalogue;
 use convoke_agents::sandbox::{
-    self, Available, Domain, ForegroundProgram, Layer, Layers, Limits, Network, Policy, Seccomp,
+    self, Available, Domain, Layer, Layers, Limits, Network, Policy, SandboxedCommand, Seccomp,
     StartFiles, Use,
 };
 
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &SandboxExecArgs, world: &World) -> anyhow::Result<ExitC
     let variables = world.environment.iter();
     let environment = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
     let args = rest.to_vec();
-    Ok(sandbox::run_foreground(ForegroundProgram {
+    Ok(sandbox::run_sandboxed(SandboxedCommand {
         policy,
         program: found,
         args,

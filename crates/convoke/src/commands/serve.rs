@@ -43,7 +43,7 @@ const THREADS: usize = 2;
 /// How long blocking work may take to end when the daemon stops.
 const LAST_WORK: Duration = Duration::from_millis(300);
 /// How long opening may take to end after a signal, so that it can be closed in order.
-const OPEN_PATIENCE: Duration = Duration::from_secs(2);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Run the daemon and its web page in the foreground
 ///
@@ -180,7 +180,7 @@ async fn serve(
     let (server, is_wanted) = tokio::select! {
         opened = &mut opening => (opened, true),
         // A signal arrived before anything was served. What has been opened is closed in order.
-        () = &mut ended => match tokio::time::timeout(OPEN_PATIENCE, &mut opening).await {
+        () = &mut ended => match tokio::time::timeout(OPEN_TIMEOUT, &mut opening).await {
             Ok(opened) => (opened, false),
             Err(_) => return Ok(()),
         },

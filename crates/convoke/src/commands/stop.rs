@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::signals;
 
 /// How long the daemon may take to exit: it gives its agents five seconds.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Stop the daemon and its agents
 ///
@@ -32,7 +32,7 @@ pub(crate) struct StopArgs {
 
 /// The daemon does not end.
 #[derive(Debug, thiserror::Error)]
-#[error("the daemon, process {pid}, did not end within {} s", PATIENCE.as_secs())]
+#[error("the daemon, process {pid}, did not end within {} s", TIMEOUT.as_secs())]
 pub(crate) struct NotStopped {
     /// Its process.
     pub(crate) pid: u32,
@@ -63,7 +63,7 @@ pub(crate) fn run(
         let Some(pid) = daemon::process(&home) else { return Ok(None) };
         let process = Process::new(pid).context("the daemon reported no process id")?;
         process.terminate().with_context(|| format!("cannot stop process {pid}"))?;
-        match tokio::time::timeout(PATIENCE, process.ended()).await {
+        match tokio::time::timeout(TIMEOUT, process.ended()).await {
             Ok(ended) => ended.with_context(|| format!("cannot wait for process {pid}"))?,
             Err(_) => return Err(NotStopped { pid }.into()),
         }

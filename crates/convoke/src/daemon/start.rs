@@ -17,13 +17,13 @@ use crate::home::{Depth, Home, create_private};
 use crate::output::{aside_on_terminal, plain};
 
 /// The timeout for the daemon to be ready: it migrates the database and starts the teams' agents.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// Lines of the daemon's output that are shown if it does not start.
 const LINES_MAX: usize = 8;
 
 /// Starts the daemon and waits until it answers.
 pub(super) async fn start(home: &Home, world: &World) -> anyhow::Result<Running> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     // Before anything is opened: an agent may have made it unreadable.
     for repair in home.protect(Depth::Whole) {
         repair.log();
@@ -101,7 +101,7 @@ async fn after_the_end(home: &Home, ended: io::Result<ExitStatus>) -> Result<Run
 }
 
 fn too_slow(home: &Home) -> DaemonError {
-    DaemonError::TooSlow { patience: PATIENCE, source: startup_output(home) }
+    DaemonError::TooSlow { after: TIMEOUT, source: startup_output(home) }
 }
 
 fn startup_output(home: &Home) -> StartupOutput {

@@ -26,7 +26,7 @@ pub(super) enum InputEvent {
 
 /// The line that the reading thread is to read.
 #[derive(Debug)]
-enum Wanted {
+enum ReadRequest {
     /// A prompt; these commands can be completed.
     Prompt { prompt: (String, String), commands: Vec<String> },
     /// An answer to a request of the agent.
@@ -38,11 +38,11 @@ enum Wanted {
 pub(super) struct Input {
     is_keyboard: bool,
     colour: Colour,
-    wanted: blocking::SyncSender<Wanted>,
+    wanted: blocking::SyncSender<ReadRequest>,
     events: mpsc::Receiver<InputEvent>,
     is_waiting: bool,
     /// What to read after a line that was requested and is no longer needed.
-    next: Option<Wanted>,
+    next: Option<ReadRequest>,
 }
 
 /// At most one line is requested at a time, so sending never waits.
@@ -79,18 +79,18 @@ impl Input {
     pub(super) fn want_prompt(&mut self, name: &str, commands: Vec<String>) {
         let raw = format!("{name}› ");
         let prompt = (raw.clone(), self.colour.good(raw));
-        self.want(Wanted::Prompt { prompt, commands });
+        self.want(ReadRequest::Prompt { prompt, commands });
     }
 
     /// Requests an answer; [`Self::line`] returns it.
     pub(super) fn want_answer(&mut self, prompt: &str) {
         let prompt = (prompt.to_owned(), self.colour.doubtful(prompt));
-        self.want(Wanted::Answer { prompt });
+        self.want(ReadRequest::Answer { prompt });
     }
 
     /// Requests a line. A line that was requested before must arrive first, even if it is no longer
     /// needed.
-    fn want(&mut self, wanted: Wanted) {
+    fn want(&mut self, wanted: ReadRequest) {
         if self.is_waiting {
             self.next = Some(wanted);
             return;
@@ -116,7 +116,7 @@ impl Input {
 fn read_keyboard(
     history: &Path,
     colour: Colour,
-    requests: &blocking::Receiver<Wanted>,
+    requests: &blocking::Receiver<ReadRequest>,
     answers: &mpsc::Sender<InputEvent>,
 ) {
     let mut editor = match Editor::open(history, colour) {
@@ -128,8 +128,8 @@ fn read_keyboard(
     };
     while let Ok(wanted) = requests.recv() {
         let event = match wanted {
-            Wanted::Prompt { prompt, commands } => editor.prompt(&prompt, commands),
-            Wanted::Answer { prompt } => editor.answer(&prompt),
+            ReadRequest::Prompt { prompt, commands } => editor.prompt(&prompt, commands),
+            ReadRequest::Answer { prompt } => editor.answer(&prompt),
         };
         if answers.blocking_send(event).is_err() {
             return;
@@ -137,7 +137,7 @@ fn read_keyboard(
     }
 }
 
-fn read_pipe(requests: &blocking::Receiver<Wanted>, answers: &mpsc::Sender<InputEvent>) {
+fn read_pipe(requests: &blocking::Receiver<ReadRequest>, answers: &mpsc::Sender<InputEvent>) {
     let mut input = io::stdin().lock();
     while requests.recv().is_ok() {
         let mut line = Vec::new();
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     /// An input whose lines come from the test.
-    fn input() -> (Input, blocking::Receiver<Wanted>, mpsc::Sender<InputEvent>) {
+    fn input() -> (Input, blocking::Receiver<ReadRequest>, mpsc::Sender<InputEvent>) {
         let (wanted, requests) = blocking::sync_channel(WANTED_MAX);
         let (answers, events) = mpsc::channel(WANTED_MAX);
         let colour = Colour::Off;
@@ -177,7 +177,7 @@ mod tests {
     async fn a_line_that_is_no_longer_needed_is_not_taken_for_the_next_one() {
         let (mut input, requests, answers) = input();
         input.want_answer("1 to 2: ");
-        assert!(matches!(requests.try_recv(), Ok(Wanted::Answer { .. })));
+        assert!(matches!(requests.try_recv(), Ok(ReadRequest::Answer { .. })));
         // The agent withdrew its question, and the next prompt is requested.
         input.want_prompt("demo", Vec::new());
         assert!(requests.try_recv().is_err(), "the keyboard is still asked for the answer");

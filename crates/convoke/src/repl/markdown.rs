@@ -17,7 +17,7 @@ use wrap::{Flow, Wrap};
 
 /// The part of a line that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum LineState {
     /// Its beginning, whose meaning is not known yet.
     Lead,
     /// Its text.
@@ -37,7 +37,7 @@ type Fence = (char, usize);
 #[derive(Debug)]
 pub(super) struct Markdown {
     colour: Colour,
-    place: Place,
+    place: LineState,
     /// The beginning of a line, until its meaning is known.
     lead: String,
     /// The block of code that is open.
@@ -56,7 +56,7 @@ impl Markdown {
     pub(super) fn new(colour: Colour) -> Self {
         Self {
             colour,
-            place: Place::Lead,
+            place: LineState::Lead,
             lead: String::new(),
             fence: None,
             language: String::new(),
@@ -118,14 +118,14 @@ impl Markdown {
     /// Whether the line that is being read may be broken.
     const fn flow(&self) -> Flow {
         match self.place {
-            Place::Lead | Place::Words => Flow::Words,
-            Place::Code | Place::Fence | Place::Table => Flow::AsIs,
+            LineState::Lead | LineState::Words => Flow::Words,
+            LineState::Code | LineState::Fence | LineState::Table => Flow::AsIs,
         }
     }
 
     fn take(&mut self, c: char, width: usize, out: &mut String) {
         if c == '\n' {
-            let is_table = self.place == Place::Table;
+            let is_table = self.place == LineState::Table;
             if !is_table {
                 self.end_table(width, out);
             }
@@ -133,17 +133,17 @@ impl Markdown {
             if !is_table {
                 out.push('\n');
             }
-            self.place = Place::Lead;
+            self.place = LineState::Lead;
             return;
         }
         match self.place {
-            Place::Words => self.inline.take(c, out),
-            Place::Code | Place::Table => self.line.push(c),
-            Place::Fence => {
+            LineState::Words => self.inline.take(c, out),
+            LineState::Code | LineState::Table => self.line.push(c),
+            LineState::Fence => {
                 self.language.push(c);
                 self.inline.faint(c, out);
             }
-            Place::Lead => {
+            LineState::Lead => {
                 self.lead.push(c);
                 self.decide(width, out);
             }
@@ -179,41 +179,41 @@ impl Markdown {
                 text.chars().for_each(|c| self.inline.faint(c, out));
             }
             Lead::Words => {
-                self.place = Place::Words;
+                self.place = LineState::Words;
                 self.inline.begin_words();
                 text.chars().for_each(|c| self.inline.take(c, out));
             }
             Lead::Number => {
-                self.place = Place::Words;
+                self.place = LineState::Words;
                 self.inline.begin_block();
                 text.chars().for_each(|c| self.inline.take(c, out));
             }
             Lead::Code => {
-                self.place = Place::Code;
+                self.place = LineState::Code;
                 self.line = text;
             }
             Lead::Table => {
-                self.place = Place::Table;
+                self.place = LineState::Table;
                 self.line = text;
             }
             Lead::Heading { level } => {
-                self.place = Place::Words;
+                self.place = LineState::Words;
                 self.inline.begin_heading(level);
             }
             Lead::Bullet { indent } => {
-                self.place = Place::Words;
+                self.place = LineState::Words;
                 self.inline.begin_block();
                 out.push_str(&" ".repeat(indent));
                 out.push_str("• ");
             }
             Lead::Quote { indent } => {
-                self.place = Place::Words;
+                self.place = LineState::Words;
                 out.push_str(&" ".repeat(indent));
                 self.inline.faint('│', out);
                 self.inline.begin_quote();
             }
             Lead::Fence(fence) => {
-                self.place = Place::Fence;
+                self.place = LineState::Fence;
                 self.fence = Some(fence);
                 self.language = text.trim_start().trim_start_matches(fence.0).to_owned();
                 self.inline.begin_block();
@@ -224,18 +224,18 @@ impl Markdown {
 
     /// Renders the buffer at the end of a line.
     fn end_line(&mut self, out: &mut String) {
-        if self.place == Place::Lead {
+        if self.place == LineState::Lead {
             let lead = Lead::of_line(&self.lead, self.fence);
             self.begin_line(lead, out);
         }
         let line = std::mem::take(&mut self.line);
         match self.place {
-            Place::Code => {
+            LineState::Code => {
                 let language = self.language.split([' ', ',', '{']).next().unwrap_or_default();
                 out.push_str(&code::painted(language, &line));
             }
-            Place::Table => self.table.push(line),
-            Place::Lead | Place::Words | Place::Fence => {}
+            LineState::Table => self.table.push(line),
+            LineState::Lead | LineState::Words | LineState::Fence => {}
         }
         self.inline.end(out);
     }

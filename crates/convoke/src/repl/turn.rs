@@ -21,14 +21,14 @@ use crate::clock;
 /// of one word, shorter than a reader notices.
 const WORD_PAUSE: Duration = Duration::from_millis(100);
 
-/// What is sent with a prompt.
+/// Whether the agent's preamble is sent before the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum PreamblePolicy {
-    /// The agent's preamble.
+    /// It is sent.
     #[default]
-    InContext,
-    /// Nothing: it is one of the agent's own commands, which must be sent alone.
-    Alone,
+    Include,
+    /// It is not: the prompt is one of the agent's own commands.
+    Omit,
 }
 
 /// The user's actions in the running turn.
@@ -42,8 +42,8 @@ impl Progress {
     /// The text that the agent gets for a prompt.
     pub(super) fn prompt(&self, agent: &Agent, text: &str) -> String {
         match (self.preamble_policy, &agent.preamble) {
-            (PreamblePolicy::InContext, Some(preamble)) => format!("{preamble}{text}"),
-            (PreamblePolicy::InContext | PreamblePolicy::Alone, _) => text.to_owned(),
+            (PreamblePolicy::Include, Some(preamble)) => format!("{preamble}{text}"),
+            (PreamblePolicy::Include | PreamblePolicy::Omit, _) => text.to_owned(),
         }
     }
 }
@@ -229,7 +229,7 @@ impl Conversation {
                 self.console.screen.print_notice(&stop.sentence());
             }
         }
-        if self.progress.preamble_policy == PreamblePolicy::InContext {
+        if self.progress.preamble_policy == PreamblePolicy::Include {
             self.agent.preamble = None;
         }
         self.record_agent_session();

@@ -9,7 +9,7 @@ use crate::serve_scene::Daemon;
 use crate::team_scene::example;
 
 /// How long a process may take to be gone.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 fn daemon() -> Daemon {
     let config =
@@ -74,7 +74,7 @@ fn k3_every_process_of_a_session_has_a_key_of_its_own() {
     daemon.prompt(&session, "leave");
     let start = Instant::now();
     while attempt(&daemon, &first) != REVOKED {
-        assert!(start.elapsed() < PATIENCE, "the key outlives its process");
+        assert!(start.elapsed() < TIMEOUT, "the key outlives its process");
     }
     let second = key(&daemon, &session);
     assert_ne!(second, first);

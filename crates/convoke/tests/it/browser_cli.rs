@@ -16,7 +16,7 @@ use crate::convoke::Convoke;
 use crate::daemon_scene::Scene;
 
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A machine with a desktop: what is opened there is noted in the file `opened`.
 fn with_desktop(exit: u8) -> Convoke {
@@ -49,7 +49,7 @@ fn sign_in(link: &str) -> (u16, Value) {
     let (address, secret) = link.strip_prefix("http://").unwrap().split_once("/#link=").unwrap();
     let body = json!({"link": secret}).to_string();
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     write!(
         stream,
         "POST /api/browser-sessions HTTP/1.1\r\nhost: {address}\r\norigin: http://{address}\r\n\

@@ -15,7 +15,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use tempfile::TempDir;
 
 /// How long a terminal may take to show what a test waits for.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A machine with nothing on it but the program.
 pub(crate) struct Convoke {
@@ -218,7 +218,7 @@ impl Terminal {
 
     /// Waits until a text stands on the screen so many times at least, and gives the screen.
     pub(crate) fn sees_times(&mut self, times: usize, text: &str) -> String {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let PtySize { rows, cols, .. } = self.size;
         let [rows, columns] = [rows, cols].map(|count| NonZero::new(count).unwrap());
         loop {
@@ -243,7 +243,7 @@ impl Terminal {
 
     /// Waits for the program to end; tells all that was written, and the exit code.
     pub(crate) fn ends(mut self) -> (String, u32) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             match self.output.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(bytes) => self.screen.extend(bytes),

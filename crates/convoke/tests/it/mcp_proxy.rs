@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What must be noticed within a second, on a machine that may be busy with other tests.
 pub(crate) const SOON: Duration = Duration::from_secs(5);
@@ -54,7 +54,7 @@ impl Agent {
     }
 
     pub(crate) fn hears(&self) -> Value {
-        let line = self.lines.recv_timeout(PATIENCE).unwrap();
+        let line = self.lines.recv_timeout(TIMEOUT).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
@@ -100,14 +100,14 @@ impl Daemon {
     }
 
     fn gets(&self) -> Request {
-        match self.happenings.recv_timeout(PATIENCE).unwrap() {
+        match self.happenings.recv_timeout(TIMEOUT).unwrap() {
             Happening::Request(request) => request,
             Happening::Closed => panic!("a connection was closed"),
         }
     }
 
     fn sees_a_connection_close(&self) {
-        match self.happenings.recv_timeout(PATIENCE).unwrap() {
+        match self.happenings.recv_timeout(TIMEOUT).unwrap() {
             Happening::Closed => {}
             Happening::Request(request) => panic!("a request instead: {}", request.body),
         }
@@ -273,7 +273,7 @@ fn q4_a_cancelled_call_closes_its_connection_at_once() {
         agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
         let mut told = Vec::new();
         for _ in 0..2 {
-            match daemon.happenings.recv_timeout(PATIENCE).unwrap() {
+            match daemon.happenings.recv_timeout(TIMEOUT).unwrap() {
                 Happening::Closed => told.push("closed".to_owned()),
                 Happening::Request(request) => {
                     told.push(request.body["method"].as_str().unwrap().to_owned());

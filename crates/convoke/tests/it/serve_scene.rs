@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::convoke::Convoke;
 
 /// How long anything may take: more than the daemon waits for an agent to start.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A machine with a daemon whose agent follows a script.
 pub(crate) struct Daemon {
@@ -119,7 +119,7 @@ impl Daemon {
 
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         stream
     }
 

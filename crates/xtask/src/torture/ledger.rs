@@ -48,14 +48,14 @@ pub(super) struct LedgerRecords {
 pub(super) struct Prompt {
     pub(super) ack: Ack,
     /// Where it was put; known when it was acknowledged.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<PromptPosition>,
     /// How it was changed while it waited in the queue.
     pub(super) change: Option<(QueueChange, Ack)>,
 }
 
 /// The position of a prompt in its response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PromptPosition {
     pub(super) session: String,
     pub(super) message_id: String,
     /// Absent when the prompt waited in the queue.
@@ -75,7 +75,7 @@ pub(super) enum QueueChange {
 
 impl Prompt {
     /// A prompt that did not wait, or was not changed while it did.
-    pub(super) const fn unchanged(ack: Ack, place: Option<Place>) -> Self {
+    pub(super) const fn unchanged(ack: Ack, place: Option<PromptPosition>) -> Self {
         Self { ack, place, change: None }
     }
 }

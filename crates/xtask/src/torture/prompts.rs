@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::clients::{PAUSE, World, text_of};
 use super::http::{Answer, Endpoint, Manners, Outcome};
-use super::ledger::{Ack, Place, Prompt, QueueChange};
+use super::ledger::{Ack, Prompt, PromptPosition, QueueChange};
 use super::script::TRICKS;
 
 /// How often a request was sent.
@@ -74,7 +74,7 @@ impl World<'_> {
                 if body.get("queued") != Some(&Value::Bool(seq.is_none())) {
                     self.ledger.complain(format!("queued and seq contradict each other: {body}"));
                 }
-                Prompt::unchanged(Ack::Done, Some(Place { session, message_id, seq }))
+                Prompt::unchanged(Ack::Done, Some(PromptPosition { session, message_id, seq }))
             }
             Outcome::Answered(Answer { status: 400..=499, .. }) if sent == Sent::Once => {
                 Prompt::unchanged(Ack::Refused, None)
@@ -109,7 +109,7 @@ impl World<'_> {
 /// Edits, removes or sends a prompt that waits.
 fn change_queue(
     endpoint: &Endpoint,
-    place: &Place,
+    place: &PromptPosition,
     text: &str,
     random: &mut Random,
 ) -> (QueueChange, Ack) {

@@ -63,7 +63,7 @@ read l; echo '{"id":2,"error":{"code":-32000,"message":"run auggie login"}}'; ex
     insta::assert_snapshot!(error, @"the agent asks for a login: run auggie login");
 }
 
-/// As pi does. The clock is paused, so that the patience is over as soon as nothing happens.
+/// As pi does. The clock is paused, so that the timeout elapses as soon as nothing happens.
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_hangs_while_it_starts_is_killed_in_time() {
     let error = play("read l; exec tail -f /dev/null").await.started.unwrap_err();

@@ -221,7 +221,7 @@ pub(in crate::acp) fn launch(workspace: PathBuf, start: Start) -> Launch {
         temp: None,
         mcp_servers: Vec::new(),
         start,
-        patience: Duration::from_secs(30),
+        start_timeout: Duration::from_secs(30),
         leftovers: None,
         lease: None,
         gate: None,

@@ -22,7 +22,7 @@ const TOOLS_MAX: usize = 64;
 /// Concurrent connections through the proxy.
 const PROXY_MAX: usize = 256;
 /// The timeout for the daemon to accept a connection.
-const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The delay after a failed accept, for example for lack of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -76,7 +76,7 @@ where
 
 /// Connects a client with the tools.
 async fn forward(mut client: TcpStream, tools: SocketAddr) {
-    match timeout(CONNECT_PATIENCE, TcpStream::connect(tools)).await {
+    match timeout(CONNECT_TIMEOUT, TcpStream::connect(tools)).await {
         // Errors of an established connection only concern its two sides.
         Ok(Ok(mut server)) => drop(copy_bidirectional(&mut client, &mut server).await.ok()),
         Ok(Err(error)) => say(&format!("cannot connect to Convoke's tools at {tools}: {error}")),

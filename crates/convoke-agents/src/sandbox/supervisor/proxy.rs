@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
-use super::super::domains::{Domain, Host, Standing, Target};
+use super::super::domains::{Domain, DomainStatus, Host, Target};
 use super::super::enter::say;
 use super::super::policy::Ruling;
 use super::asking::{Asking, deny};
@@ -22,15 +22,15 @@ use head::{Head, Kind};
 /// Bytes of the head of a request.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 /// The timeout for a client to send it.
-const HEAD_PATIENCE: Duration = Duration::from_secs(30);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long resolving a name, and connecting to one address, may take.
-const CONNECT_PATIENCE: Duration = Duration::from_secs(20);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// Addresses of one name that are tried.
 const ADDRESSES_MAX: usize = 8;
 /// How much of a refused request is read, so that the client can read the response, and the timeout
 /// for that.
 const DRAIN_BYTES_MAX: u64 = 1 << 20;
-const DRAIN_PATIENCE: Duration = Duration::from_secs(2);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A proxy with its list.
 pub(super) struct Proxy {
@@ -90,10 +90,10 @@ impl Proxy {
 
     /// Connects to a target that is listed or allowed.
     async fn connect(&self, target: &Target) -> Result<TcpStream, Refusal> {
-        let ruling = match target.standing(&self.domains) {
-            Standing::Listed => Ruling::Allow,
-            Standing::Unlisted => self.ask(target).await,
-            Standing::Private => deny(
+        let ruling = match target.status(&self.domains) {
+            DomainStatus::Listed => Ruling::Allow,
+            DomainStatus::Unlisted => self.ask(target).await,
+            DomainStatus::Private => deny(
                 "addresses of this machine and of private networks must be listed in sandbox.domains",
             ),
         };
@@ -103,7 +103,7 @@ impl Proxy {
         let mut failure = "the name has no address".to_owned();
         for address in self.resolve(target).await?.into_iter().take(ADDRESSES_MAX) {
             let address = SocketAddr::new(address, target.port);
-            match timeout(CONNECT_PATIENCE, TcpStream::connect(address)).await {
+            match timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
                 Ok(Ok(server)) => return Ok(server),
                 Ok(Err(error)) => failure = error.to_string(),
                 Err(_) => failure = "the host does not respond".to_owned(),
@@ -126,7 +126,7 @@ impl Proxy {
             Host::Address(address) => vec![*address],
             Host::Name(name) => {
                 let resolving = lookup_host((name.as_str(), target.port));
-                let resolved = timeout(CONNECT_PATIENCE, resolving).await;
+                let resolved = timeout(CONNECT_TIMEOUT, resolving).await;
                 let late = |_| Refusal::unreachable(target, "the name was not resolved in time");
                 let unknown = |error: std::io::Error| {
                     Refusal::unreachable(target, &format!("cannot resolve the name: {error}"))
@@ -173,7 +173,7 @@ async fn read_head(client: &mut TcpStream) -> Result<(Vec<u8>, Vec<u8>), Refusal
         }
     };
     let late = |_| Refusal::new("408 Request Timeout", "no request arrived in time".to_owned());
-    let end = timeout(HEAD_PATIENCE, reading).await.map_err(late)??;
+    let end = timeout(HEAD_TIMEOUT, reading).await.map_err(late)??;
     let rest = bytes.split_off(end);
     Ok((bytes, rest))
 }
@@ -191,6 +191,6 @@ async fn refuse(mut client: TcpStream, refusal: &Refusal) {
     if client.write_all(answer.as_bytes()).await.is_ok() && client.shutdown().await.is_ok() {
         let mut rest = client.take(DRAIN_BYTES_MAX);
         let mut nowhere = tokio::io::sink();
-        timeout(DRAIN_PATIENCE, tokio::io::copy(&mut rest, &mut nowhere)).await.ok();
+        timeout(DRAIN_TIMEOUT, tokio::io::copy(&mut rest, &mut nowhere)).await.ok();
     }
 }

@@ -35,7 +35,7 @@ impl Teams {
         let _closed = self.cache.lock_exclusive(&pair.pair).await?;
         // The pair may have moved while this waited for the lock.
         let pair = &self.pair(pair.id).await?;
-        let compacting = PairChange::Standing { status: PairStatus::Compacting, error: None };
+        let compacting = PairChange::Status { status: PairStatus::Compacting, error: None };
         self.change_pair(pair, compacting).await?;
         self.wake_session(pair.session_id).await?;
         let summary = self.said(pair.session_id, SUMMARISE.to_owned()).await?;
@@ -43,7 +43,7 @@ impl Teams {
             let reason = "the agent wrote no summary".to_owned();
             return Err(Error::CompactionFailed { reason });
         }
-        let migrating = PairChange::Standing { status: PairStatus::Migrating, error: None };
+        let migrating = PairChange::Status { status: PairStatus::Migrating, error: None };
         self.change_pair(pair, migrating).await?;
         let session = self.succeed(pair, &summary).await?;
         Ok(Compaction::Successor { session })

@@ -52,7 +52,7 @@ impl Refusal {
 
 /// How a process is confined.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct Confinement {
     no_new_privs: u32,
     /// The mode in `/proc`: 0 for none, 1 for strict, 2 for filters.
     seccomp: u32,
@@ -60,7 +60,7 @@ pub(super) struct Standing {
     namespaces: Vec<(&'static str, std::path::PathBuf)>,
 }
 
-impl Standing {
+impl Confinement {
     /// How this process is confined.
     pub(super) fn of_this_process() -> io::Result<Self> {
         Self::of("self")
@@ -112,7 +112,7 @@ impl Standing {
 }
 
 /// Refuses a peer of another user, and one that is confined more than the daemon.
-pub(super) fn check(stream: &UnixStream, daemon: Option<&Standing>) -> Result<(), Refusal> {
+pub(super) fn check(stream: &UnixStream, daemon: Option<&Confinement>) -> Result<(), Refusal> {
     let unknown = |error: io::Error| Refusal::Unknown { why: error.to_string() };
     let peer = stream.peer_cred().map_err(unknown)?;
     let user = rustix::process::geteuid().as_raw();
@@ -128,8 +128,8 @@ pub(super) fn check(stream: &UnixStream, daemon: Option<&Standing>) -> Result<()
         pid: 0,
         how: "it is in a PID namespace that the daemon cannot see",
     })?;
-    let standing = Standing::of(&pid.to_string()).map_err(unknown)?;
-    match standing.more_than(daemon) {
+    let confinement = Confinement::of(&pid.to_string()).map_err(unknown)?;
+    match confinement.more_than(daemon) {
         Some(how) => Err(Refusal::MoreConfined { pid, how }),
         None => Ok(()),
     }
@@ -139,23 +139,23 @@ pub(super) fn check(stream: &UnixStream, daemon: Option<&Standing>) -> Result<()
 mod tests {
     use super::*;
 
-    fn standing(no_new_privs: u32, seccomp_filters: u32, mount: &str) -> Standing {
+    fn confinement(no_new_privs: u32, seccomp_filters: u32, mount: &str) -> Confinement {
         let seccomp = if seccomp_filters > 0 { 2 } else { 0 };
         let namespaces = vec![("user", "user:[1]".into()), ("mnt", mount.into())];
-        Standing { no_new_privs, seccomp, seccomp_filters, namespaces }
+        Confinement { no_new_privs, seccomp, seccomp_filters, namespaces }
     }
 
     #[test]
     fn k5_only_what_is_confined_more_than_the_daemon_is_refused() {
-        let (free, contained) = (standing(0, 0, "mnt:[1]"), standing(1, 1, "mnt:[1]"));
+        let (free, contained) = (confinement(0, 0, "mnt:[1]"), confinement(1, 1, "mnt:[1]"));
         assert_eq!(free.more_than(&free), None);
         assert_eq!(contained.more_than(&contained), None, "in a container all are confined");
         assert_eq!(free.more_than(&contained), None);
         let how = contained.more_than(&free).unwrap();
         assert!(how.contains("NoNewPrivs"), "{how}");
-        let how = standing(1, 2, "mnt:[1]").more_than(&contained).unwrap();
+        let how = confinement(1, 2, "mnt:[1]").more_than(&contained).unwrap();
         assert!(how.contains("seccomp"), "{how}");
-        let how = standing(0, 0, "mnt:[2]").more_than(&free).unwrap();
+        let how = confinement(0, 0, "mnt:[2]").more_than(&free).unwrap();
         assert!(how.contains("mount namespace"), "{how}");
     }
 }

@@ -6,7 +6,7 @@ use convoke_core::time::Timestamp;
 use rusqlite::{Connection, params_from_iter};
 
 use super::*;
-use crate::sqlite::open::Place;
+use crate::sqlite::open::DatabasePaths;
 
 /// How the database would go about a list.
 fn plan(db: &Connection, filter: &SessionFilter, order: SessionOrder) -> Vec<(u32, String)> {
@@ -21,10 +21,10 @@ fn plan(db: &Connection, filter: &SessionFilter, order: SessionOrder) -> Vec<(u3
 #[test]
 fn s4_no_filter_makes_a_list_scan_or_sort_all_sessions() {
     let folder = tempfile::tempdir().unwrap();
-    let (place, _) = Place::find(&folder.path().join("convoke.db")).unwrap();
-    let lock = place.lock().unwrap();
+    let (paths, _) = DatabasePaths::find(&folder.path().join("convoke.db")).unwrap();
+    let lock = paths.lock().unwrap();
     let now = Timestamp::from_millis(0);
-    let db = crate::schema::migrate_to_latest(&place, &lock, now).unwrap();
+    let db = crate::schema::migrate_to_latest(&paths, &lock, now).unwrap();
     let project = ProjectId::from_random([1; 16]);
     for project in [None, Some(project)] {
         for statuses in [vec![], vec![Status::Active], vec![Status::Error, Status::Completed]] {

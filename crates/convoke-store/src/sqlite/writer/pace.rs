@@ -24,7 +24,7 @@ pub(super) struct Pace {
 
 impl Pace {
     /// How long the writer may wait for the next change; `None` is for ever.
-    pub(super) fn patience(&self, now: Instant) -> Option<Duration> {
+    pub(super) fn wait_max(&self, now: Instant) -> Option<Duration> {
         self.due.map(|due| due.saturating_duration_since(now))
     }
 
@@ -71,9 +71,9 @@ mod tests {
     #[test]
     fn nothing_unsynced_means_sleeping_until_there_is_work() {
         let (mut pace, now) = (Pace::default(), Instant::now());
-        assert_eq!(pace.patience(now), None);
+        assert_eq!(pace.wait_max(now), None);
         pace.committed(Acknowledged, now);
-        assert_eq!(pace.patience(now), None);
+        assert_eq!(pace.wait_max(now), None);
     }
 
     #[test]
@@ -81,9 +81,9 @@ mod tests {
         let (mut pace, start) = (Pace::default(), Instant::now());
         pace.committed(Soon, start);
         pace.committed(Soon, start + UNSYNCED_MAX - TICK);
-        assert_eq!(pace.patience(start + UNSYNCED_MAX - TICK), Some(TICK));
+        assert_eq!(pace.wait_max(start + UNSYNCED_MAX - TICK), Some(TICK));
         assert_eq!(pace.durability(Soon, start + UNSYNCED_MAX - TICK), Soon);
-        assert_eq!(pace.patience(start + UNSYNCED_MAX * 2), Some(Duration::ZERO));
+        assert_eq!(pace.wait_max(start + UNSYNCED_MAX * 2), Some(Duration::ZERO));
         assert_eq!(pace.durability(Soon, start + UNSYNCED_MAX), Acknowledged);
     }
 
@@ -92,11 +92,11 @@ mod tests {
         let (mut pace, start) = (Pace::default(), Instant::now());
         pace.committed(Repeatable, start);
         pace.committed(Repeatable, start + UNSYNCED_MAX);
-        assert_eq!(pace.patience(start), Some(REPEATABLE_MAX));
+        assert_eq!(pace.wait_max(start), Some(REPEATABLE_MAX));
         pace.committed(Soon, start);
-        assert_eq!(pace.patience(start), Some(UNSYNCED_MAX));
+        assert_eq!(pace.wait_max(start), Some(UNSYNCED_MAX));
         pace.committed(Repeatable, start + TICK);
-        assert_eq!(pace.patience(start), Some(UNSYNCED_MAX));
+        assert_eq!(pace.wait_max(start), Some(UNSYNCED_MAX));
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
         let (mut pace, now) = (Pace::default(), Instant::now());
         pace.committed(Soon, now);
         pace.committed(Acknowledged, now + TICK);
-        assert_eq!(pace.patience(now + TICK), None);
+        assert_eq!(pace.wait_max(now + TICK), None);
     }
 
     #[test]
@@ -112,6 +112,6 @@ mod tests {
         let (mut pace, now) = (Pace::default(), Instant::now());
         pace.committed(Soon, now);
         pace.tried(now + UNSYNCED_MAX);
-        assert_eq!(pace.patience(now + UNSYNCED_MAX), Some(RETRY_AFTER));
+        assert_eq!(pace.wait_max(now + UNSYNCED_MAX), Some(RETRY_AFTER));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::stage::{Stage, late, shop, tea};
 use crate::answer::message::{Effect, Message};
-use crate::picture::Way;
+use crate::picture::Direction;
 use crate::sheet::Page;
 
 #[test]
@@ -43,9 +43,9 @@ fn the_wheel_moves_a_long_prompt_and_not_beyond_its_end() {
     asked.questions[0].prompt = (1..=40).map(|line| format!("line {line}\n")).collect();
     let mut stage = Stage::with([asked]);
     for _ in 0..50 {
-        stage.send(Message::Wheeled(Way::Down));
+        stage.send(Message::Wheeled(Direction::Down));
     }
     assert!(stage.screen().contains("line 40"));
-    stage.send(Message::Wheeled(Way::Up));
+    stage.send(Message::Wheeled(Direction::Up));
     assert!(!stage.screen().contains("line 40"));
 }

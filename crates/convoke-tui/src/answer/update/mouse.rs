@@ -6,7 +6,7 @@ use crate::answer::model::{Model, Overlay};
 use crate::answer::view;
 use crate::card::Card;
 use crate::permission::keys as permission;
-use crate::picture::{Target, Way};
+use crate::picture::{Direction, Target};
 use crate::sheet::keys;
 
 /// Lines that one notch of the wheel moves.
@@ -34,10 +34,10 @@ pub(super) fn click(model: &mut Model, target: Target, column: usize) -> Option<
 }
 
 /// The wheel scrolls a text that is longer than its area.
-pub(super) fn wheel(model: &mut Model, way: Way) -> Option<Effect> {
-    let turn = |at: usize| match way {
-        Way::Up => at.saturating_sub(NOTCH),
-        Way::Down => at + NOTCH,
+pub(super) fn wheel(model: &mut Model, direction: Direction) -> Option<Effect> {
+    let turn = |at: usize| match direction {
+        Direction::Up => at.saturating_sub(NOTCH),
+        Direction::Down => at + NOTCH,
     };
     match model.overlay {
         Some(Overlay::Help { scroll }) => {
@@ -45,17 +45,17 @@ pub(super) fn wheel(model: &mut Model, way: Way) -> Option<Effect> {
             model.overlay = Some(Overlay::Help { scroll: to });
         }
         Some(Overlay::List { cursor }) => {
-            let to = match way {
-                Way::Up => cursor.saturating_sub(1),
-                Way::Down => (cursor + 1).min(model.entries().saturating_sub(1)),
+            let to = match direction {
+                Direction::Up => cursor.saturating_sub(1),
+                Direction::Down => (cursor + 1).min(model.entries().saturating_sub(1)),
             };
             model.overlay = Some(Overlay::List { cursor: to });
         }
         None => {
             let room = view::room(model);
             match model.open_set_mut().map(|set| &mut set.card) {
-                Some(Card::Questions(set)) => keys::wheel(set, way, room),
-                Some(Card::Permission(card)) => permission::wheel(card, way, room),
+                Some(Card::Questions(set)) => keys::wheel(set, direction, room),
+                Some(Card::Permission(card)) => permission::wheel(card, direction, room),
                 None => {}
             }
         }

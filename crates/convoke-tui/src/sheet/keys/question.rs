@@ -4,9 +4,9 @@ use crossterm::event::{KeyCode, KeyEvent};
 
 use super::writing::{Meaning, write as write_key};
 use super::{Room, Step, is_plain, turn_page};
-use crate::picture::Way;
+use crate::picture::Direction;
 use crate::sheet::draft::{Nothing, words_row};
-use crate::sheet::{Page, Place, QuestionSet};
+use crate::sheet::{Page, PageLink, QuestionSet};
 
 /// A key on the page of a question.
 pub(super) fn press(set: &mut QuestionSet, index: usize, key: KeyEvent, room: Room) -> Step {
@@ -27,12 +27,12 @@ pub(super) fn press(set: &mut QuestionSet, index: usize, key: KeyEvent, room: Ro
         (KeyCode::Char('o'), true) => write(set, index),
         (KeyCode::Tab | KeyCode::Right, true) => set.go(set.place_after(index)),
         (KeyCode::BackTab | KeyCode::Left, true) => {
-            set.go(Place::Question(index.saturating_sub(1)));
+            set.go(PageLink::Question(index.saturating_sub(1)));
         }
-        (KeyCode::Char('s'), true) => set.go(Place::Review),
-        (KeyCode::Char('r'), true) => set.page = Page::Reason(Place::Question(index)),
-        (KeyCode::PageUp, _) => turn_page(set, Way::Up, room),
-        (KeyCode::PageDown, _) => turn_page(set, Way::Down, room),
+        (KeyCode::Char('s'), true) => set.go(PageLink::Review),
+        (KeyCode::Char('r'), true) => set.page = Page::Reason(PageLink::Question(index)),
+        (KeyCode::PageUp, _) => turn_page(set, Direction::Up, room),
+        (KeyCode::PageDown, _) => turn_page(set, Direction::Down, room),
         _ => return Step::Left,
     }
     Step::Taken
@@ -56,8 +56,8 @@ pub(super) fn press_in_words(
             }
         }
         Meaning::Leave => leave_words(set, index),
-        Meaning::PageUp => turn_page(set, Way::Up, room),
-        Meaning::PageDown => turn_page(set, Way::Down, room),
+        Meaning::PageUp => turn_page(set, Direction::Up, room),
+        Meaning::PageDown => turn_page(set, Direction::Down, room),
     }
     Step::Taken
 }

@@ -4,12 +4,12 @@ use crossterm::event::{KeyCode, KeyEvent};
 
 use super::writing::{Meaning, write};
 use super::{Room, Step, is_plain};
-use crate::sheet::{Page, Place, QuestionSet};
+use crate::sheet::{Page, PageLink, QuestionSet};
 
 /// A key while the reason is written; leaving it leads to `back`.
 pub(super) fn press_in_reason(
     set: &mut QuestionSet,
-    back: Place,
+    back: PageLink,
     key: KeyEvent,
     room: Room,
 ) -> Step {
@@ -23,7 +23,7 @@ pub(super) fn press_in_reason(
 }
 
 /// A key in the confirmation of the rejection.
-pub(super) fn press_in_question(set: &mut QuestionSet, back: Place, key: KeyEvent) -> Step {
+pub(super) fn press_in_question(set: &mut QuestionSet, back: PageLink, key: KeyEvent) -> Step {
     match (key.code, is_plain(key)) {
         (KeyCode::Char('y' | 'Y'), true) => {
             set.page = Page::Settling;

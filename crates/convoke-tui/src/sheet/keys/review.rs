@@ -4,7 +4,7 @@ use convoke_core::time::Timestamp;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{Step, is_plain};
-use crate::sheet::{Page, Place, QuestionSet};
+use crate::sheet::{Page, PageLink, QuestionSet};
 
 /// A key on the review page; the row after the questions sends.
 pub(super) fn press(set: &mut QuestionSet, row: usize, key: KeyEvent, now: Timestamp) -> Step {
@@ -14,19 +14,19 @@ pub(super) fn press(set: &mut QuestionSet, row: usize, key: KeyEvent, now: Times
         (KeyCode::Down | KeyCode::Char('j'), true) => set.page = Page::Review((row + 1).min(count)),
         (KeyCode::Home | KeyCode::Char('g'), true) => set.page = Page::Review(0),
         (KeyCode::End | KeyCode::Char('G'), true) => set.page = Page::Review(count),
-        (KeyCode::Enter, _) if row < count => set.go(Place::Question(row)),
+        (KeyCode::Enter, _) if row < count => set.go(PageLink::Question(row)),
         (KeyCode::Enter, _) | (KeyCode::Char('s'), true) => return send(set, now),
         (KeyCode::Char(digit @ '1'..='9'), true) => {
             let index = usize::from(digit as u8 - b'1');
             if index < count {
-                set.go(Place::Question(index));
+                set.go(PageLink::Question(index));
             }
         }
         (KeyCode::BackTab | KeyCode::Left | KeyCode::Esc, true) => {
-            set.go(Place::Question(count.saturating_sub(1)));
+            set.go(PageLink::Question(count.saturating_sub(1)));
         }
-        (KeyCode::Tab | KeyCode::Right, true) => set.go(Place::Question(0)),
-        (KeyCode::Char('r'), true) => set.page = Page::Reason(Place::Review),
+        (KeyCode::Tab | KeyCode::Right, true) => set.go(PageLink::Question(0)),
+        (KeyCode::Char('r'), true) => set.page = Page::Reason(PageLink::Review),
         _ => return Step::Left,
     }
     Step::Taken

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use crate::palette::Palette;
 use crate::picture::{Picture, Strip, Target};
 use crate::sheet::draft::{Draft, Label, words_row};
-use crate::sheet::{Page, Place, QuestionSet, title};
+use crate::sheet::{Page, PageLink, QuestionSet, title};
 use crate::text::{clean, wrap};
 
 /// The markers of the row at the cursor, and of the others.
@@ -50,7 +50,7 @@ fn strip(set: &QuestionSet, width: usize, cursor: usize, palette: Palette) -> St
     for (index, (question, draft)) in set.asked.questions.iter().zip(&set.drafts).enumerate() {
         let is_here = index == cursor;
         let from = strip.len();
-        let target = Target::Page(Place::Question(index));
+        let target = Target::Page(PageLink::Question(index));
         let name = wrap::shorten(&title(question), width.saturating_sub(6));
         let style = if is_here { palette.here() } else { palette.strong() };
         let line = vec![

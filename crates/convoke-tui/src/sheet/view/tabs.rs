@@ -6,7 +6,7 @@ use ratatui::text::Span;
 
 use crate::palette::Palette;
 use crate::picture::{Picture, Target};
-use crate::sheet::{Page, Place, QuestionSet, title};
+use crate::sheet::{Page, PageLink, QuestionSet, title};
 use crate::text::wrap;
 
 /// The row of all pages.
@@ -17,8 +17,8 @@ pub(crate) fn tabs(set: &QuestionSet, picture: &mut Picture, area: Rect, palette
     let room = usize::from(area.width).saturating_sub(REVIEW.len() + 1);
     let title_max = (room / count.max(1)).saturating_sub(5).max(3);
     let open = match set.page {
-        Page::Question(index) | Page::Writing(index) => Some(Place::Question(index)),
-        Page::Review(_) | Page::Settling => Some(Place::Review),
+        Page::Question(index) | Page::Writing(index) => Some(PageLink::Question(index)),
+        Page::Review(_) | Page::Settling => Some(PageLink::Review),
         Page::Reason(_) | Page::ConfirmReject(_) | Page::Gone(_) => None,
     };
     let mut spans = Vec::new();
@@ -28,9 +28,9 @@ pub(crate) fn tabs(set: &QuestionSet, picture: &mut Picture, area: Rect, palette
         let (mark, style) =
             if draft.is_answered() { ('✓', palette.good()) } else { ('·', Style::new()) };
         let title = wrap::shorten(&title(question), title_max);
-        (Place::Question(index), format!(" {mark} {title} "), style)
+        (PageLink::Question(index), format!(" {mark} {title} "), style)
     });
-    let review = (Place::Review, REVIEW.to_owned(), Style::new());
+    let review = (PageLink::Review, REVIEW.to_owned(), Style::new());
     for (place, text, style) in pages.chain([review]) {
         let width = u16::try_from(wrap::width(&text)).unwrap_or_default();
         picture.zone(Rect { x, width, height: 1, ..area }, Target::Page(place));

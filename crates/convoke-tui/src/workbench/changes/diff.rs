@@ -3,7 +3,7 @@
 use convoke_api::bodies::{DiffHunk, DiffLine, DiffLineKind, FileDiff, GivenComment};
 use convoke_core::review::{COMMENT_BYTES_MAX, DiffSide};
 
-use crate::picture::Way;
+use crate::picture::Direction;
 use crate::text::line_buffer::head;
 
 /// The open diff.
@@ -79,11 +79,11 @@ impl OpenDiff {
     }
 
     /// Moves to the next hunk, or to the one before.
-    pub(crate) fn step_hunk(&mut self, way: Way) {
+    pub(crate) fn step_hunk(&mut self, direction: Direction) {
         let is_hunk = |row: &usize| matches!(self.rows.get(*row), Some(DiffRow::Hunk(_)));
-        let found = match way {
-            Way::Down => (self.cursor + 1..self.rows.len()).find(is_hunk),
-            Way::Up => (0..self.cursor).rev().find(is_hunk),
+        let found = match direction {
+            Direction::Down => (self.cursor + 1..self.rows.len()).find(is_hunk),
+            Direction::Up => (0..self.cursor).rev().find(is_hunk),
         };
         self.cursor = found.unwrap_or(self.cursor);
     }

@@ -6,7 +6,7 @@ use ratatui::text::Line;
 
 use super::Chat;
 use crate::palette::Palette;
-use crate::picture::Way;
+use crate::picture::Direction;
 
 /// Where the shown part is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,12 +160,12 @@ impl Chat {
     }
 
     /// Puts the cursor on the next entry that has something to show.
-    pub(crate) fn step(&mut self, way: Way) {
+    pub(crate) fn step(&mut self, direction: Direction) {
         let mut at = self.cursor().unwrap_or_else(|| self.len().saturating_sub(1));
         loop {
-            let next = match way {
-                Way::Up => at.checked_sub(1),
-                Way::Down => Some(at + 1).filter(|next| *next < self.len()),
+            let next = match direction {
+                Direction::Up => at.checked_sub(1),
+                Direction::Down => Some(at + 1).filter(|next| *next < self.len()),
             };
             let Some(next) = next else { return };
             at = next;

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
-use super::{Fold, Patience};
+use super::{Fold, WaitsFor};
 use crate::text::line_buffer::{Excerpt, LineBuffer, head};
 use crate::text::{ansi, clean, diff, wrap};
 use crate::workbench::chat::Run;
@@ -29,11 +29,11 @@ pub(super) fn run(line_buffer: &mut LineBuffer, run: Run) {
 }
 
 /// The card.
-pub(super) fn card(line_buffer: &mut LineBuffer, call: &ToolCall, patience: Patience, fold: Fold) {
+pub(super) fn card(line_buffer: &mut LineBuffer, call: &ToolCall, waits_for: WaitsFor, fold: Fold) {
     let palette = line_buffer.palette;
-    let (mark, style, state) = match (call.status, patience) {
-        (ToolStatus::Running, Patience::Tool) => ("◐ ", palette.news(), "  running"),
-        (ToolStatus::Running, Patience::Human) => ("◆ ", palette.news(), "  needs your answer"),
+    let (mark, style, state) = match (call.status, waits_for) {
+        (ToolStatus::Running, WaitsFor::Tool) => ("◐ ", palette.news(), "  running"),
+        (ToolStatus::Running, WaitsFor::Human) => ("◆ ", palette.news(), "  needs your answer"),
         (ToolStatus::Complete, _) => ("✓ ", palette.good(), ""),
         (ToolStatus::Error, _) => ("✗ ", palette.bad(), ""),
     };

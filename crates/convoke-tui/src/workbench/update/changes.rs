@@ -10,7 +10,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{finish, session};
 use crate::editor::Editor;
-use crate::picture::{Target, Way};
+use crate::picture::{Direction, Target};
 use crate::sheet::keys::is_plain;
 use crate::workbench::changes::{
     Call, Changes, Commented, Dialog, Loaded, OpenFile, Pane, Returned,
@@ -197,10 +197,10 @@ pub(super) fn click(model: &mut Model, target: Target) {
 }
 
 /// A turn of the wheel.
-pub(super) fn wheel(model: &mut Model, way: Way, rows: usize) {
-    let to = |at: usize| match way {
-        Way::Up => at.saturating_sub(rows),
-        Way::Down => at + rows,
+pub(super) fn wheel(model: &mut Model, direction: Direction, rows: usize) {
+    let to = |at: usize| match direction {
+        Direction::Up => at.saturating_sub(rows),
+        Direction::Down => at + rows,
     };
     match shown(model).map(|changes| changes.pane) {
         Some(Pane::Files) => step(model, |at, _| to(at)),
@@ -221,8 +221,8 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
     }
     match (key.code, is_plain(key), changes.pane) {
         (KeyCode::Char('t'), true, _) => dialog::turns(model),
-        (KeyCode::Char('['), true, _) => beside(model, Way::Up),
-        (KeyCode::Char(']'), true, _) => beside(model, Way::Down),
+        (KeyCode::Char('['), true, _) => beside(model, Direction::Up),
+        (KeyCode::Char(']'), true, _) => beside(model, Direction::Down),
         (KeyCode::Char('D'), true, _) | (KeyCode::Char('d'), true, Pane::Files) => {
             revert_file(model);
         }
@@ -276,8 +276,8 @@ fn press_diff(model: &mut Model, key: KeyEvent) {
         (KeyCode::Esc | KeyCode::Tab | KeyCode::Char('q'), false) => return to_files(model),
         (KeyCode::Char('d'), false) => return revert_hunk(model),
         (KeyCode::Char('c') | KeyCode::Enter, false) => return comment(model),
-        (KeyCode::Char('N'), false) => return next_file(model, Way::Down),
-        (KeyCode::Char('P'), false) => return next_file(model, Way::Up),
+        (KeyCode::Char('N'), false) => return next_file(model, Direction::Down),
+        (KeyCode::Char('P'), false) => return next_file(model, Direction::Up),
         _ => {}
     }
     let Some(diff) = shown_mut(model).and_then(Changes::diff_mut) else { return };
@@ -290,8 +290,8 @@ fn press_diff(model: &mut Model, key: KeyEvent) {
         (KeyCode::Char('d'), true) => diff.step(|at, _| at + half),
         (KeyCode::Home | KeyCode::Char('g'), false) => diff.step(|_, _| 0),
         (KeyCode::End | KeyCode::Char('G'), false) => diff.step(|_, last| last),
-        (KeyCode::Char('n'), false) => diff.step_hunk(Way::Down),
-        (KeyCode::Char('p'), false) => diff.step_hunk(Way::Up),
+        (KeyCode::Char('n'), false) => diff.step_hunk(Direction::Down),
+        (KeyCode::Char('p'), false) => diff.step_hunk(Direction::Up),
         (KeyCode::Right | KeyCode::Char('l'), false) => diff.shift += SHIFT,
         (KeyCode::Left | KeyCode::Char('h'), false) => {
             diff.shift = diff.shift.saturating_sub(SHIFT);
@@ -342,10 +342,10 @@ fn open_file(model: &mut Model) {
     }
 }
 
-fn next_file(model: &mut Model, way: Way) {
-    step(model, |at, _| match way {
-        Way::Up => at.saturating_sub(1),
-        Way::Down => at + 1,
+fn next_file(model: &mut Model, direction: Direction) {
+    step(model, |at, _| match direction {
+        Direction::Up => at.saturating_sub(1),
+        Direction::Down => at + 1,
     });
     ask_for_file(model);
 }
@@ -375,8 +375,8 @@ fn show_turn(model: &mut Model, turn: Option<Seq>) {
     load(model);
 }
 
-fn beside(model: &mut Model, way: Way) {
-    let Some(turn) = shown(model).map(|changes| changes.turn_beside(way)) else { return };
+fn beside(model: &mut Model, direction: Direction) {
+    let Some(turn) = shown(model).map(|changes| changes.turn_beside(direction)) else { return };
     show_turn(model, turn);
 }
 

@@ -3,10 +3,10 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{Handled, changes, finish, list, offers, queue, rules, session};
-use crate::picture::Way;
+use crate::picture::Direction;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
-use crate::workbench::chat::Wanted;
+use crate::workbench::chat::MissingEntries;
 use crate::workbench::layout;
 use crate::workbench::model::{Focus, Model};
 use convoke_api::entry::{Entry, EntryBody};
@@ -31,8 +31,8 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
     let at = chat.cursor().unwrap_or_else(|| chat.len().saturating_sub(1));
     let half = (chat.page_rows() / 2).max(1);
     match (key.code, key.modifiers.contains(KeyModifiers::CONTROL)) {
-        (KeyCode::Up | KeyCode::Char('k'), false) => chat.step(Way::Up),
-        (KeyCode::Down | KeyCode::Char('j'), false) => chat.step(Way::Down),
+        (KeyCode::Up | KeyCode::Char('k'), false) => chat.step(Direction::Up),
+        (KeyCode::Down | KeyCode::Char('j'), false) => chat.step(Direction::Down),
         (KeyCode::PageUp, _) => chat.scroll_up(chat.page_rows()),
         (KeyCode::PageDown, _) => chat.scroll_down(chat.page_rows()),
         (KeyCode::Char('u'), true) => chat.scroll_up(half),
@@ -103,20 +103,20 @@ pub(super) fn press_input(model: &mut Model, key: KeyEvent) -> Handled {
                 Meaning::Written => model.look_for_mention(),
                 Meaning::Accept => session::send(model),
                 Meaning::Leave => read(model),
-                Meaning::PageUp => scroll(model, Way::Up),
-                Meaning::PageDown => scroll(model, Way::Down),
+                Meaning::PageUp => scroll(model, Direction::Up),
+                Meaning::PageDown => scroll(model, Direction::Down),
             }
         }
     }
     Handled::Yes
 }
 
-fn scroll(model: &mut Model, way: Way) {
+fn scroll(model: &mut Model, direction: Direction) {
     let Some(chat) = &mut model.chat else { return };
     let rows = chat.page_rows();
-    match way {
-        Way::Up => chat.scroll_up(rows),
-        Way::Down => chat.scroll_down(rows),
+    match direction {
+        Direction::Up => chat.scroll_up(rows),
+        Direction::Down => chat.scroll_down(rows),
     }
 }
 
@@ -152,7 +152,7 @@ fn escape(model: &mut Model) -> Handled {
 /// Goes to the newest entry, which may have to be requested.
 pub(super) fn go_to_end(model: &mut Model) {
     if model.chat.as_ref().is_some_and(|chat| !chat.entries().is_at_end()) {
-        session::fetch(model, Wanted::Newest);
+        session::fetch(model, MissingEntries::Newest);
     }
     if let Some(chat) = &mut model.chat {
         chat.go_to_end();

@@ -11,7 +11,7 @@ use super::fresh::moved;
 use super::{changes, comparisons, session};
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
-use crate::workbench::finish::{Finish, Finishing, Gone, Override, Step};
+use crate::workbench::finish::{Finish, Finishing, Gone, OnObstacle, Step};
 use crate::workbench::message::Effect;
 use crate::workbench::model::{Link, Model, Overlay, Sent};
 use crate::workbench::refusal::{CallRefusal, RefusalReason};
@@ -84,9 +84,9 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
         (Step::Message, _) => press_message(model, key),
         (Step::Choose, _) if is_leaving => close(model),
         (Step::Choose, _) => press_choose(model, key),
-        (Step::Confirm, Some('y')) => act(model, Override::None),
-        (Step::Conflicts(_), Some('g')) => act(model, Override::Resolve),
-        (Step::NotCaptured(_), Some('d')) => act(model, Override::Force),
+        (Step::Confirm, Some('y')) => act(model, OnObstacle::Stop),
+        (Step::Conflicts(_), Some('g')) => act(model, OnObstacle::PromptAgent),
+        (Step::NotCaptured(_), Some('d')) => act(model, OnObstacle::DeleteUncaptured),
         (Step::Gone(_), _) if is_accepting => restore(model),
         (Step::Refused(_), _) if is_leaving || is_accepting => go(model, Step::Choose),
         (Step::Confirm | Step::NotCaptured(_), _) if is_leaving => go(model, Step::Choose),
@@ -121,7 +121,7 @@ fn press_message(model: &mut Model, key: KeyEvent) {
         Meaning::Written | Meaning::PageUp | Meaning::PageDown => {}
         Meaning::Leave => finish.step = Step::Choose,
         Meaning::Accept => match finish.of {
-            Finishing::Session(_) => act(model, Override::None),
+            Finishing::Session(_) => act(model, OnObstacle::Stop),
             // The others are discarded.
             Finishing::Candidate { .. } => finish.step = Step::Confirm,
         },
@@ -129,7 +129,7 @@ fn press_message(model: &mut Model, key: KeyEvent) {
 }
 
 /// Makes the call for the chosen way.
-fn act(model: &mut Model, how: Override) {
+fn act(model: &mut Model, how: OnObstacle) {
     let Some(acted) = shown_mut(model).map(|finish| finish.call(how)) else { return };
     if call(model, acted) == Sent::Yes {
         go(model, Step::UnderWay);

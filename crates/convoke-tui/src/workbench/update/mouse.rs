@@ -5,7 +5,7 @@ use ratatui::layout::Position;
 use super::{card, changes, chat, comparisons, home, key, list, rules, teams};
 use crate::card::Card;
 use crate::permission::keys as permission;
-use crate::picture::{Target, Way};
+use crate::picture::{Direction, Target};
 use crate::sheet::keys;
 use crate::workbench::layout;
 use crate::workbench::model::{Focus, Model, Overlay, Tab};
@@ -53,21 +53,21 @@ pub(super) fn click(model: &mut Model, target: Target, column: usize) {
 }
 
 /// The wheel scrolls the area under the pointer.
-pub(super) fn wheel(model: &mut Model, way: Way, at: Position) {
+pub(super) fn wheel(model: &mut Model, direction: Direction, at: Position) {
     if let Some(Overlay::Help { scroll }) = model.overlay {
-        let to = match way {
-            Way::Up => scroll.saturating_sub(NOTCH),
-            Way::Down => (scroll + NOTCH).min(view::scroll_max(model)),
+        let to = match direction {
+            Direction::Up => scroll.saturating_sub(NOTCH),
+            Direction::Down => (scroll + NOTCH).min(view::scroll_max(model)),
         };
         model.overlay = Some(Overlay::Help { scroll: to });
         return;
     }
     if let Some(Overlay::Changes(_)) = model.overlay {
-        return changes::wheel(model, way, NOTCH);
+        return changes::wheel(model, direction, NOTCH);
     }
     let areas = layout::areas(model);
     if areas.list.is_some_and(|list| list.contains(at)) {
-        wheel_list(model, way);
+        wheel_list(model, direction);
         return;
     }
     let room = layout::sheet_room(model);
@@ -75,22 +75,22 @@ pub(super) fn wheel(model: &mut Model, way: Way, at: Position) {
         && let Some(request) = model.request_mut()
     {
         return match &mut request.card {
-            Card::Questions(set) => keys::wheel(set, way, room),
-            Card::Permission(card) => permission::wheel(card, way, room),
+            Card::Questions(set) => keys::wheel(set, direction, room),
+            Card::Permission(card) => permission::wheel(card, direction, room),
         };
     }
     if let Some(chat) = &mut model.chat {
-        match way {
-            Way::Up => chat.scroll_up(NOTCH),
-            Way::Down => chat.scroll_down(NOTCH),
+        match direction {
+            Direction::Up => chat.scroll_up(NOTCH),
+            Direction::Down => chat.scroll_down(NOTCH),
         }
     }
 }
 
-fn wheel_list(model: &mut Model, way: Way) {
-    let to = |at: usize, _| match way {
-        Way::Up => at.saturating_sub(1),
-        Way::Down => at + 1,
+fn wheel_list(model: &mut Model, direction: Direction) {
+    let to = |at: usize, _| match direction {
+        Direction::Up => at.saturating_sub(1),
+        Direction::Down => at + 1,
     };
     match model.tab {
         Tab::Home => home::step(model, to),

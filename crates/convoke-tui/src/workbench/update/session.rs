@@ -9,14 +9,14 @@ use convoke_core::message::Seq;
 use convoke_core::session::{QueueChoice, Status};
 
 use crate::editor::Editor;
-use crate::workbench::chat::{Chat, PAGE, Phase, Wanted};
+use crate::workbench::chat::{Chat, MissingEntries, PAGE, Phase};
 use crate::workbench::list::Row;
 use crate::workbench::message::InFlight;
 use crate::workbench::model::{Focus, Link, Model, Overlay, Sent, Tab};
 
 /// Brings a session before the human.
 pub(super) fn open(model: &mut Model, id: SessionId) {
-    if switch_to(model, id) == Known::No && model.link == Link::Up {
+    if switch_to(model, id) == WasOpen::No && model.link == Link::Up {
         follow(model);
     }
     model.focus = if model.request().is_some() { Focus::Card } else { Focus::Input };
@@ -24,10 +24,10 @@ pub(super) fn open(model: &mut Model, id: SessionId) {
 
 /// Brings a message of a session before the human.
 pub(super) fn open_at(model: &mut Model, id: SessionId, seq: Seq) {
-    let known = switch_to(model, id);
+    let was_open = switch_to(model, id);
     let Some(chat) = &mut model.chat else { return };
     model.focus = Focus::Chat;
-    if known == Known::Yes && chat.go_to(seq) {
+    if was_open == WasOpen::Yes && chat.go_to(seq) {
         return;
     }
     // It is not in the window: the session is opened anew, around it.
@@ -45,20 +45,20 @@ pub(super) fn open_at(model: &mut Model, id: SessionId, seq: Seq) {
 
 /// Whether a session was open already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Known {
+enum WasOpen {
     Yes,
     No,
 }
 
-fn switch_to(model: &mut Model, id: SessionId) -> Known {
+fn switch_to(model: &mut Model, id: SessionId) -> WasOpen {
     model.tab = Tab::Sessions;
     model.list.cursor = Some(Row::Session(id));
     if model.chat.as_ref().is_some_and(|chat| chat.id == id) {
-        return Known::Yes;
+        return WasOpen::Yes;
     }
     close(model);
     model.chat = Some(Chat::new(id, model.palette));
-    Known::No
+    WasOpen::No
 }
 
 /// Marks the end of the open session as seen if it is visible.
@@ -111,14 +111,14 @@ pub(super) fn follow(model: &mut Model) {
 }
 
 /// Requests entries that are not in the window.
-pub(super) fn fetch(model: &mut Model, wanted: Wanted) {
+pub(super) fn fetch(model: &mut Model, wanted: MissingEntries) {
     let Some(chat) = &mut model.chat else { return };
     chat.ask_for(wanted);
     let id = chat.id;
     let (request, frame) = match wanted {
-        Wanted::Before(before) => (InFlight::Page(id), page(id, before)),
-        Wanted::Upto(last) => (InFlight::Page(id), page(id, last.next())),
-        Wanted::Newest => (InFlight::Open(id), opening(id, None)),
+        MissingEntries::Before(before) => (InFlight::Page(id), page(id, before)),
+        MissingEntries::Upto(last) => (InFlight::Page(id), page(id, last.next())),
+        MissingEntries::Newest => (InFlight::Open(id), opening(id, None)),
     };
     model.send(request, frame);
 }

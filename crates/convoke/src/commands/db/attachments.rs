@@ -8,12 +8,12 @@ use convoke_store::transfer::{ServerBlobs, hashes_in_use};
 use crate::output::aside;
 
 /// Where attachments are.
-enum Place {
+enum AttachmentStore {
     Folder(Blobs),
     Server(Box<ServerBlobs>),
 }
 
-impl Place {
+impl AttachmentStore {
     fn of(location: &Location) -> Self {
         match location {
             Location::File(path) => {
@@ -44,7 +44,7 @@ impl Place {
 
 /// Copies the attachments that the copied messages refer to, one at a time; returns how many there are.
 pub(super) fn copy(from: &Location, to: &Location) -> anyhow::Result<u64> {
-    let (source, target) = (Place::of(from), Place::of(to));
+    let (source, target) = (AttachmentStore::of(from), AttachmentStore::of(to));
     let mut copied = 0;
     for hash in hashes_in_use(from)?.iter().filter(|hash| Attachment::is_hash(hash)) {
         match source.read(hash)? {

@@ -14,8 +14,8 @@ use crate::output::{Format, Output, aside, plain};
 
 /// The polling interval for the daemon's progress. The first polls are closer together, so that a
 /// short import is not delayed.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-const FIRST_LOOK: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+const FIRST_POLL: Duration = Duration::from_millis(10);
 /// Characters of the progress bar.
 const BAR: usize = 24;
 
@@ -92,11 +92,11 @@ pub(super) async fn run(
 /// Waits for the end of an import, with a progress bar where there is a terminal.
 async fn wait(client: &Client, begun: HistoryImport) -> anyhow::Result<HistoryImport> {
     let is_watched = io::stderr().is_terminal();
-    let (mut import, mut pause) = (begun, FIRST_LOOK);
+    let (mut import, mut pause) = (begun, FIRST_POLL);
     while import.running {
         tokio::time::sleep(pause).await;
         // An import that finds nothing new ends within some of these, and is not waited for in longer ones.
-        pause = (pause * 6 / 5).min(LOOK_EVERY);
+        pause = (pause * 6 / 5).min(POLL_INTERVAL);
         import = client.history_import().await?;
         if is_watched {
             // Progress that cannot be printed is not needed.

@@ -14,7 +14,7 @@ const SHORT: usize = 8;
 
 /// The meaning of an argument.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum ProjectArgument {
     /// A project.
     Project(Box<Repo>),
     /// A folder that is no project.
@@ -77,12 +77,16 @@ impl DaemonNode {
 }
 
 /// The project that is meant: by its name, by an unambiguous start of its id, or by its path.
-pub(crate) fn find(text: &str, repos: &[Repo], here: &DaemonNode) -> Result<Wanted, ProjectError> {
+pub(crate) fn find(
+    text: &str,
+    repos: &[Repo],
+    here: &DaemonNode,
+) -> Result<ProjectArgument, ProjectError> {
     let resolved = std::fs::canonicalize(text).ok().filter(|path| path.is_dir());
     match choose(text, resolved.as_deref(), repos, here)? {
-        Some(repo) => Ok(Wanted::Project(Box::new(repo.clone()))),
+        Some(repo) => Ok(ProjectArgument::Project(Box::new(repo.clone()))),
         None => match resolved {
-            Some(path) => Ok(Wanted::Folder(path.display().to_string())),
+            Some(path) => Ok(ProjectArgument::Folder(path.display().to_string())),
             None => Err(ProjectError::Unknown { text: text.to_owned() }),
         },
     }

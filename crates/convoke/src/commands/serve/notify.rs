@@ -13,10 +13,10 @@ use crate::commands::World;
 use crate::home::Home;
 
 /// The timeout of the command; then it is killed.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How often the configuration is checked for a command.
-const LOOK: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Runs the command until it is dropped.
 pub(super) struct Notifying(AbortHandle);
@@ -36,13 +36,13 @@ impl Notifying {
         let subscribe = serving.list_subscriptions();
         let task = tokio::spawn(async move {
             let mut failed = None;
-            let mut looks = tokio::time::interval(LOOK);
+            let mut ticks = tokio::time::interval(POLL_INTERVAL);
             // Without a command, sessions of other nodes are not read for notifications.
             let mut _held = None;
             loop {
                 let notification = tokio::select! {
                     notification = notifications.recv() => notification,
-                    _ = looks.tick() => {
+                    _ = ticks.tick() => {
                         let command = command(Arc::clone(&world), home.clone()).await;
                         _held = (!command.is_empty()).then(&subscribe);
                         continue;
@@ -94,12 +94,10 @@ async fn run(
         }
         child.wait().await
     };
-    match tokio::time::timeout(PATIENCE, work).await {
+    match tokio::time::timeout(TIMEOUT, work).await {
         Ok(Ok(status)) if status.success() => Ok(()),
         Ok(Ok(status)) => Err(format!("{program} ended with {status}")),
         Ok(Err(error)) => Err(format!("cannot wait for {program}: {error}")),
-        Err(_) => {
-            Err(format!("{program} took longer than {} s and was killed", PATIENCE.as_secs()))
-        }
+        Err(_) => Err(format!("{program} took longer than {} s and was killed", TIMEOUT.as_secs())),
     }
 }

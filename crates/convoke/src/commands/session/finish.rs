@@ -26,7 +26,7 @@ pub(super) struct FinishArgs {
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     #[command(flatten)]
-    way: Way,
+    way: FinishFlags,
     /// Message of commits, or title and body of the pull request [default: the session's title]
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
@@ -41,7 +41,7 @@ pub(super) struct FinishArgs {
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 #[expect(clippy::struct_excessive_bools, reason = "exactly one of them is given")]
-struct Way {
+struct FinishFlags {
     /// Merge its branch into the branch that it was made from
     #[arg(long)]
     merge: bool,
@@ -62,7 +62,7 @@ struct Way {
     discard: bool,
 }
 
-impl Way {
+impl FinishFlags {
     fn chosen(&self) -> FinishWay {
         let ways = [
             (self.merge, FinishWay::Merge),

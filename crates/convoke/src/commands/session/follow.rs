@@ -23,29 +23,29 @@ pub(super) struct Following<'a> {
     since: EventsSince,
     events: Option<Events>,
     pause: Duration,
-    patience: Patience,
+    reconnect: Reconnect,
 }
 
 /// How long a daemon that went away is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Patience {
+enum Reconnect {
     /// Until it is started again.
-    Endless,
+    Unlimited,
     /// At most for the duration of a restart.
-    Short,
+    Limited,
 }
 
 impl<'a> Following<'a> {
     /// Follows a session as long as the daemon is reachable.
     pub(super) fn new(client: Client, home: &'a Home, id: &str, since: EventsSince) -> Self {
         let id = id.to_owned();
-        let (pause, patience) = (PAUSE_MIN, Patience::Short);
-        Self { client, home, id, since, events: None, pause, patience }
+        let (pause, reconnect) = (PAUSE_MIN, Reconnect::Limited);
+        Self { client, home, id, since, events: None, pause, reconnect }
     }
 
     /// The same, however long the daemon is away.
     pub(super) fn endless(client: Client, home: &'a Home, id: &str, since: EventsSince) -> Self {
-        Self { patience: Patience::Endless, ..Self::new(client, home, id, since) }
+        Self { reconnect: Reconnect::Unlimited, ..Self::new(client, home, id, since) }
     }
 
     /// The next update; a daemon that goes away is waited for.
@@ -86,11 +86,11 @@ impl<'a> Following<'a> {
         tokio::time::sleep(self.pause).await;
         self.pause = (self.pause * 2).min(PAUSE_MAX);
         let coming = daemon::wait_until_running(self.home);
-        self.client = match self.patience {
-            Patience::Endless => coming.await?,
-            Patience::Short => match tokio::time::timeout(RESTART, coming).await {
+        self.client = match self.reconnect {
+            Reconnect::Unlimited => coming.await?,
+            Reconnect::Limited => match tokio::time::timeout(RESTART, coming).await {
                 Ok(client) => client?,
-                Err(_) => return Err(DaemonError::Gone { patience: RESTART }.into()),
+                Err(_) => return Err(DaemonError::Gone { after: RESTART }.into()),
             },
         };
         Ok(())

@@ -11,7 +11,7 @@ use convoke_core::time::relative;
 use crate::args::one_of;
 use crate::clock;
 use crate::commands::node::{self, NodeNames};
-use crate::commands::project::{DaemonNode, ProjectError, Wanted, find, short};
+use crate::commands::project::{DaemonNode, ProjectArgument, ProjectError, find, short};
 use crate::output::{Format, Indenter, Output, Reader, aside_on_terminal, plain, table};
 
 /// List sessions, newest first
@@ -45,8 +45,10 @@ pub(super) async fn run(client: &Client, args: &ListArgs, output: &Output) -> an
     };
     let repo_id = match &args.project {
         Some(text) => match find(text, &repos, &DaemonNode::of(client, &repos).await?)? {
-            Wanted::Project(repo) => Some(repo.id.to_string()),
-            Wanted::Folder(_) => return Err(ProjectError::Unknown { text: text.clone() }.into()),
+            ProjectArgument::Project(repo) => Some(repo.id.to_string()),
+            ProjectArgument::Folder(_) => {
+                return Err(ProjectError::Unknown { text: text.clone() }.into());
+            }
         },
         None => None,
     };

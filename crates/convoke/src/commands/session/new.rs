@@ -7,7 +7,7 @@ use convoke_api::Client;
 use convoke_api::bodies::{CreatedSession, NewRepo, NewSession, NewWorktree, Repo, Repos};
 
 use super::attachments::{mentioned, read, store};
-use crate::commands::project::{DaemonNode, Wanted, around, find, short};
+use crate::commands::project::{DaemonNode, ProjectArgument, around, find, short};
 use crate::output::{Output, aside, plain};
 
 /// Create a session and start its agent
@@ -90,8 +90,8 @@ pub(crate) async fn project(client: &Client, wanted: Option<&str>) -> anyhow::Re
     let on_node = DaemonNode::of(client, &repos).await?;
     let path = match wanted {
         Some(text) => match find(text, &repos, &on_node)? {
-            Wanted::Project(repo) => return Ok(*repo),
-            Wanted::Folder(path) => path,
+            ProjectArgument::Project(repo) => return Ok(*repo),
+            ProjectArgument::Folder(path) => path,
         },
         None => {
             let here = std::env::current_dir().context("cannot determine the current folder")?;

@@ -14,7 +14,7 @@ use crate::convoke::Convoke;
 use crate::serve_scene::Daemon;
 
 /// How long a turn may take. The slowest agents need two seconds for each step, and more where the machine is busy.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// How often an agent may take longer to start than the daemon waits: the machine may have more to do.
 const STARTS_MAX: usize = 3;
 /// The smallest picture that models accept.
@@ -127,7 +127,7 @@ impl<'a> Scene<'a> {
     ) -> Result<Turn, String> {
         let begun = Instant::now();
         let mut asked = Vec::new();
-        while begun.elapsed() < PATIENCE {
+        while begun.elapsed() < TIMEOUT {
             let inbox = self.daemon.get("/api/inbox").json();
             for item in inbox["items"].as_array().into_iter().flatten() {
                 asked.extend(self.answer(item, answers));
@@ -146,7 +146,7 @@ impl<'a> Scene<'a> {
             }
             std::thread::park_timeout(Duration::from_millis(100));
         }
-        Err(format!("the turn had not ended after {} s", PATIENCE.as_secs()))
+        Err(format!("the turn had not ended after {} s", TIMEOUT.as_secs()))
     }
 
     /// Answers what a human is asked, and says what that was; nothing if it is settled meanwhile.
@@ -249,8 +249,8 @@ impl Scene<'_> {
     fn until_asked(&self, text: &str) -> Result<(), String> {
         let begun = Instant::now();
         while self.model.last_request_with(text).is_none() {
-            if begun.elapsed() > PATIENCE {
-                return Err(format!("the model was not asked within {} s", PATIENCE.as_secs()));
+            if begun.elapsed() > TIMEOUT {
+                return Err(format!("the model was not asked within {} s", TIMEOUT.as_secs()));
             }
             std::thread::park_timeout(Duration::from_millis(50));
         }
@@ -262,7 +262,7 @@ impl Scene<'_> {
         let begun = Instant::now();
         let (mut pieces, mut known) = (0, 0);
         let mut has_ended = false;
-        while begun.elapsed() < PATIENCE && pieces < wanted && !has_ended {
+        while begun.elapsed() < TIMEOUT && pieces < wanted && !has_ended {
             let messages = self.daemon.messages(session);
             let words = messages.iter().filter(|it| it["role"] == "agent");
             let now = words.filter_map(|it| it["content"]["text"].as_str()).map(str::len).sum();

@@ -16,7 +16,7 @@ use super::cells::{Answers, Scene};
 use super::{TURN, installed};
 
 /// How long an agent may take for what is waited for here.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The model, the runtime that it runs on, and the turn among all tests with agents.
 struct Mind {
@@ -133,11 +133,11 @@ fn l1_opencode_without_a_log_in_says_so_and_can_be_cancelled() {
     fs::remove_file(home.join(".config/opencode/opencode.json")).unwrap();
     let session = scene.begin().unwrap();
     let advice = "opencode is not logged in: run `opencode auth login`";
-    wait::within(PATIENCE, advice, || is_told(&scene, &session, advice));
+    wait::within(TIMEOUT, advice, || is_told(&scene, &session, advice));
     let prompt = scene.send(&session, &json!({"text": "hello there"})).unwrap();
     let log = home.join(".local/share/opencode/log/opencode.log");
     let failures = || fs::read_to_string(&log).unwrap_or_default().matches("stream error").count();
-    wait::within(PATIENCE, "it has tried again", || failures() > 2);
+    wait::within(TIMEOUT, "it has tried again", || failures() > 2);
     let messages = scene.daemon.messages(&session);
     let message = messages.iter().find(|it| it["id"] == *prompt).unwrap();
     assert_ne!(message["turn"]["status"], "ended", "it gives up by itself now: {message}");

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::cells::{Cell, Scene};
 
 /// How long the program may take for one prompt, and the daemon for an import.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 impl Scene<'_> {
     /// The conversation has ended.
@@ -56,7 +56,7 @@ impl Scene<'_> {
             {
                 return Ok(Some(session["id"].as_str().unwrap_or_default().to_owned()));
             }
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > TIMEOUT {
                 return Err(format!("nothing was imported: {run}"));
             }
             std::thread::park_timeout(Duration::from_millis(100));
@@ -95,7 +95,7 @@ impl Scene<'_> {
         let status = loop {
             match child.try_wait().map_err(|error| error.to_string())? {
                 Some(status) => break status,
-                None if begun.elapsed() > PATIENCE => {
+                None if begun.elapsed() > TIMEOUT => {
                     child.kill().ok();
                     child.wait().ok();
                     return Err(format!("its program did not end: {}", said_in(home)));

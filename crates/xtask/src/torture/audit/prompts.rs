@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::super::clients::text_of;
-use super::super::ledger::{Ack, LedgerRecords, Place, Prompt, QueueChange};
+use super::super::ledger::{Ack, LedgerRecords, Prompt, PromptPosition, QueueChange};
 use super::Stored;
 
 /// A prompt that is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Found {
-    place: Place,
+    place: PromptPosition,
     text: String,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn queue(state: &Value) -> Vec<Value> {
 pub(super) fn compare(records: &LedgerRecords, stored: &Stored, findings: &mut Vec<String>) {
     let mut found: BTreeMap<String, Vec<Found>> = BTreeMap::new();
     for (session, value, text) in said(stored) {
-        let place = Place {
+        let place = PromptPosition {
             session: session.to_owned(),
             message_id: text_of(value, "id"),
             seq: value.get("seq").and_then(Value::as_u64),
@@ -95,8 +95,8 @@ fn judge(text: &str, prompt: &Prompt, found: &[Found]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn place(seq: Option<u64>) -> Place {
-        Place { session: "s".to_owned(), message_id: "m".to_owned(), seq }
+    fn place(seq: Option<u64>) -> PromptPosition {
+        PromptPosition { session: "s".to_owned(), message_id: "m".to_owned(), seq }
     }
 
     fn found(seq: Option<u64>, text: &str) -> Found {

@@ -11,7 +11,7 @@ use crate::row;
 use crate::write::work::WorkRow;
 
 /// The stored state of a session before its updates.
-pub(super) struct Standing {
+pub(super) struct StoredRow {
     pub(super) n: i64,
     pub(super) last_seq: Seq,
     pub(super) rev: Rev,
@@ -31,12 +31,12 @@ const STANDING: &str = "SELECT n, last_seq, status, reason, archived, title, las
         ended_rev, seen_rev, running_since, failure, step, last_line, cost
     FROM agent_sessions WHERE id = ?1";
 
-pub(super) fn standing(
+pub(super) fn stored_row(
     db: Db<'_>,
     session: SessionId,
     summary: &Summary,
     work: &WorkRow,
-) -> SqlResult<Option<Standing>> {
+) -> SqlResult<Option<StoredRow>> {
     let sql = match db {
         Db::Sqlite(_) => Cow::Borrowed(STANDING),
         // Locks the row against other writers, but not against transactions that only lock it for
@@ -54,12 +54,12 @@ pub(super) fn standing(
                 false => SummaryChange::Whole,
             };
             let (last_seq, rev) = (row::seq(row, 1)?, Rev::new(row.get(7)?));
-            Ok(Standing { n: row.get(0)?, last_seq, rev, change })
+            Ok(StoredRow { n: row.get(0)?, last_seq, rev, change })
         })
         .optional()
 }
 
-impl Standing {
+impl StoredRow {
     /// Stores what has changed of the summary.
     pub(super) fn store(&self, db: Db<'_>, summary: &Summary, work: &WorkRow) -> SqlResult<()> {
         match self.change {
