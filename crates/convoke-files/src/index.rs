@@ -2,14 +2,20 @@
 //!
 //! Files that git ignores are left out, and so are links: they may lead out of the project.
 
+mod globs;
+mod ignore_files;
+mod patterns;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod walk;
+
 use std::path::{Component, Path, PathBuf};
 
-use ignore::WalkBuilder;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-/// Entries of one project in the index; among more, people find none by a few letters.
-const ENTRIES_MAX: usize = 500_000;
+use self::walk::Limits;
 
 /// Paths that one thread compares. Fewer take less time than starting another thread.
 const SHARE: usize = 20_000;
@@ -26,24 +32,7 @@ pub struct FileIndex {
 impl FileIndex {
     /// Walks through a folder. Blocks.
     pub fn build(root: &Path) -> Self {
-        let mut paths = Vec::new();
-        let mut walk = WalkBuilder::new(root);
-        // Workflows and settings in hidden folders are worth mentioning; the innards of git are not.
-        walk.hidden(false).follow_links(false).require_git(false).parents(true);
-        walk.filter_entry(|entry| entry.file_name() != ".git");
-        for entry in walk.build().flatten() {
-            let Ok(path) = entry.path().strip_prefix(root) else { continue };
-            // A path that is not UTF-8 cannot be typed.
-            let Some(path) = path.to_str().filter(|path| !path.is_empty()) else { continue };
-            match entry.file_type() {
-                Some(kind) if kind.is_file() => paths.push(path.to_owned()),
-                Some(kind) if kind.is_dir() => paths.push(format!("{path}/")),
-                Some(_) | None => continue,
-            }
-            if paths.len() == ENTRIES_MAX {
-                break;
-            }
-        }
+        let mut paths = walk::paths(root, &Limits::DEFAULT);
         paths.sort_unstable_by(|a, b| (depth(a), a).cmp(&(depth(b), b)));
         Self { paths }
     }
@@ -120,97 +109,4 @@ pub fn inside(root: &Path, relative: &str) -> Option<PathBuf> {
     let root = root.canonicalize().ok()?;
     let real = root.join(path).canonicalize().ok()?;
     real.starts_with(&root).then_some(real)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    fn project() -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
-        for name in [
-            "src/main.rs",
-            "src/model/user.rs",
-            "docs/user-guide.md",
-            "target/debug/x",
-            ".git/config",
-            ".github/ci.yml",
-        ] {
-            fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
-            fs::write(root.join(name), "").unwrap();
-        }
-        fs::write(root.join(".gitignore"), "target/\n*.log\n").unwrap();
-        fs::write(root.join("debug.log"), "").unwrap();
-        symlink("/etc", root.join("etc")).unwrap();
-        symlink("/etc/passwd", root.join("passwd")).unwrap();
-        symlink("src/main.rs", root.join("main")).unwrap();
-        folder
-    }
-
-    #[test]
-    fn l2_what_git_ignores_and_links_are_not_offered() {
-        let folder = project();
-        let index = FileIndex::build(folder.path());
-        assert_eq!(
-            index.search("", 100),
-            [
-                ".github/",
-                ".gitignore",
-                "docs/",
-                "src/",
-                ".github/ci.yml",
-                "docs/user-guide.md",
-                "src/main.rs",
-                "src/model/",
-                "src/model/user.rs",
-            ]
-        );
-    }
-
-    #[test]
-    fn l2_a_few_letters_find_the_file() {
-        let folder = project();
-        let index = FileIndex::build(folder.path());
-        assert_eq!(index.search("smr", 1), ["src/main.rs"]);
-        assert_eq!(index.search("user", 2), ["docs/user-guide.md", "src/model/user.rs"]);
-        assert_eq!(index.search("model/", 1), ["src/model/"]);
-        assert_eq!(index.search("nothing-like-it", 5), Vec::<String>::new());
-    }
-
-    #[test]
-    fn l2_threads_that_share_a_large_project_find_what_one_finds() {
-        let name = |number: usize| format!("source/part{}/module{number}.rs", number % 7);
-        let index = FileIndex { paths: (0..SHARE * 3 + 7).map(name).collect() };
-        for typed in ["m", "module59999", "part3/mod400", "nothing-like-it"] {
-            let pattern = Pattern::parse(typed, CaseMatching::Smart, Normalization::Smart);
-            assert_eq!(index.score(&pattern), score_all(&pattern, &index.paths, 0), "{typed}");
-        }
-        assert_eq!(index.search("module60006", 1), [name(60_006)]);
-    }
-
-    #[test]
-    fn l2_no_path_leads_out_of_the_project() {
-        let folder = project();
-        let root = folder.path();
-        let real = root.canonicalize().unwrap();
-        assert_eq!(inside(root, "src/main.rs"), Some(real.join("src/main.rs")));
-        assert_eq!(inside(root, "docs/"), Some(real.join("docs")));
-        assert_eq!(inside(root, "main"), Some(real.join("src/main.rs")), "the link stays inside");
-        for out in [
-            "",
-            "/etc/passwd",
-            "../x",
-            "src/../../x",
-            "passwd",
-            "etc/passwd",
-            "gone",
-            "src/main.rs\0",
-        ] {
-            assert_eq!(inside(root, out), None, "{out}");
-        }
-    }
 }

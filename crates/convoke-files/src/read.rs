@@ -1,10 +1,15 @@
 //! Reading files that other programs may be writing without care.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::num::NonZero;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
-use std::{fs, io, thread};
 
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 
 use crate::{Error, Result};
@@ -52,7 +57,7 @@ pub(crate) fn in_parallel<T: Sync, R: Send>(
 pub(crate) const BYTES_MAX: usize = 16 << 20;
 
 fn json_once<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    let bytes = match bytes(path) {
+    let bytes = match at_most(path, BYTES_MAX) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(Error::Read { path: path.to_owned(), source }),
@@ -61,17 +66,36 @@ fn json_once<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     parsed.map(Some).map_err(|source| Error::Damaged { path: path.to_owned(), source })
 }
 
-/// All of a plain file: reading a pipe or a device might never end.
-fn bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let found = fs::symlink_metadata(path)?;
-    if !found.is_file() || found.len() > BYTES_MAX as u64 {
-        return Err(io::Error::other("it is not a regular file, or too large"));
+/// All of a plain file that has at most so many bytes.
+pub(crate) fn at_most(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
+    let too_large = || io::Error::other("it is too large");
+    let file = plain_file(path)?;
+    let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+    if length > bytes_max {
+        return Err(too_large());
     }
-    fs::read(path)
+    let mut bytes = Vec::with_capacity(length);
+    // It may grow while it is read.
+    file.take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > bytes_max { Err(too_large()) } else { Ok(bytes) }
+}
+
+/// Opens a plain file for reading. A link could lead anywhere, and a pipe would never end.
+pub(crate) fn plain_file(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let strange = || io::Error::other("it is not a regular file");
+    let opened = File::options().read(true).custom_flags(flags).open(path);
+    let file = opened.map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::LOOP) => strange(),
+        Some(_) | None => error,
+    })?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(strange()) }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// Reads a file that holds each of these in turn; returns the result and the pauses that were made.

@@ -2,16 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-
-use rustix::fs::OFlags;
-use rustix::io::Errno;
 
 use super::format::{Parsed, Record, Turn, parse};
 use super::recall::BadLine;
 use super::writer::LINE_BYTES_MAX;
 use super::{Error, Result};
+use crate::read::plain_file;
 
 /// The size of one read; larger ones are not faster.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -157,18 +154,6 @@ impl Iterator for Records {
             }
         }
     }
-}
-
-/// Opens a plain file for reading. A link could lead anywhere, and a pipe would never end.
-pub(super) fn plain_file(path: &Path) -> io::Result<File> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let strange = || io::Error::other("it is not a regular file");
-    let opened = File::options().read(true).custom_flags(flags).open(path);
-    let file = opened.map_err(|error| match Errno::from_io_error(&error) {
-        Some(Errno::LOOP) => strange(),
-        Some(_) | None => error,
-    })?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(strange()) }
 }
 
 pub(super) fn too_long(line: u64) -> io::Error {

@@ -9,7 +9,7 @@ use convoke_core::time::Timestamp;
 use memchr::memchr;
 
 use super::format::{Metadata, Parsed, Record, Status, parse};
-use super::lines::{plain_file, too_long, unreadable};
+use super::lines::{too_long, unreadable};
 use super::writer::LINE_BYTES_MAX;
 use super::{ENDING, Error, Id, LOCK_ENDING, Result, Transcripts};
 use crate::{lock, read};
@@ -152,7 +152,7 @@ struct Preview {
 impl Preview {
     /// Reads a file in chunks.
     fn over(&mut self, path: &Path, buffer: &mut Vec<u8>) -> io::Result<()> {
-        let mut file = plain_file(path)?;
+        let mut file = read::plain_file(path)?;
         buffer.resize(buffer.len().max(CHUNK_BYTES), 0);
         let mut held = 0;
         loop {

@@ -9,11 +9,12 @@ use std::time::SystemTime;
 use convoke_core::time::Timestamp;
 
 use super::format::{Metadata, Parsed, Record, Status, UNKNOWN_AGENT, line};
-use super::lines::{Lines, plain_file};
+use super::lines::Lines;
 use super::recall::Survey;
 use super::writer::unwritable;
 use super::{BAD_ENDING, Id, Result, Transcripts, not_found};
 use crate::atomic;
+use crate::read::plain_file;
 
 /// Bytes that are copied at once.
 const PIECE_BYTES: u64 = 64 * 1024;
