@@ -5,6 +5,7 @@
 
 mod entries;
 mod login;
+mod protected;
 pub mod registry;
 pub mod version;
 
@@ -44,7 +45,8 @@ pub struct Agent {
     pub writable: Vec<PathBuf>,
     /// Files and folders with secrets that it may read, absolute or below `~`.
     pub readable: Vec<PathBuf>,
-    /// Parts of its own folders that stay read-only: the agent executes them when the user starts it without Convoke.
+    /// Parts of its own folders that stay read-only: the user's other programs execute them, above all the agent itself
+    /// when the user starts it without Convoke.
     pub protected: Vec<PathBuf>,
     /// Whether the agent uses its own sandbox, which does not work inside of every layer.
     pub nested_sandbox: NestedSandbox,

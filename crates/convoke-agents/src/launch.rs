@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +16,8 @@ use crate::sandbox::{
     self, Caches, Layer, Layers, Missing, Network, Policy, Seccomp, Settings, StartFiles, Use,
 };
 use crate::temp::TempFolder;
+use rustix::fs::{Mode, OFlags, mkdirat, open, openat, symlinkat};
+use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
 /// The timeout for an agent to be ready: slow ones need seconds.
@@ -178,23 +181,51 @@ fn caches(around: &Surroundings, workspace: &Path) -> Option<(PathBuf, Vec<(Stri
     let cache = cache.unwrap_or_else(|| home.join(".cache"));
     let digest = Sha256::digest(workspace.as_os_str().as_encoded_bytes());
     let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    let folder = cache.join("convoke").join(name);
+    let folder = cache.join("convoke").join(&name);
     let variables = CACHES.iter().map(|(name, inside)| ((*name).to_owned(), folder.join(inside)));
     let variables = variables.collect();
-    link_cargo_settings(&home.join(".cargo"), &folder.join("cargo"));
+    link_cargo_settings(&home.join(".cargo"), &cache, &name);
     Some((folder, variables))
 }
 
-/// Links cargo's settings into the cache, since cargo reads them from the same folder.
-fn link_cargo_settings(own: &Path, cache: &Path) {
-    for name in ["config.toml", "config"] {
-        let (from, to) = (own.join(name), cache.join(name));
-        if from.is_file() && std::fs::symlink_metadata(&to).is_err() {
-            // Without the link, crates come from the default registry.
-            std::fs::create_dir_all(cache).ok();
-            std::os::unix::fs::symlink(&from, &to).ok();
-        }
+/// Links cargo's settings into a project's cache, since cargo reads them from the same folder.
+///
+/// Agents can write there: below the user's cache folder, no link is followed.
+fn link_cargo_settings(own: &Path, cache: &Path, project: &str) {
+    let settings = ["config.toml", "config"].map(|name| (name, own.join(name)));
+    let existing: Vec<_> = settings.iter().filter(|(_, path)| path.is_file()).collect();
+    if existing.is_empty() {
+        return;
     }
+    let linked = open_cargo_cache(cache, project).and_then(|folder| {
+        for (name, path) in existing {
+            match symlinkat(path, &folder, *name) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    });
+    if let Err(error) = linked {
+        // Without the link, crates come from the default registry.
+        tracing::warn!(cache = %cache.display(), "cannot link cargo's settings into the cache of a project: {error}");
+    }
+}
+
+/// Opens the folder for cargo in the cache of a project, and creates it if it is missing.
+fn open_cargo_cache(cache: &Path, project: &str) -> std::io::Result<OwnedFd> {
+    std::fs::create_dir_all(cache)?;
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    // The user may have put the cache folder itself elsewhere.
+    let mut folder = open(cache, flags, Mode::empty())?;
+    for name in ["convoke", project, "cargo"] {
+        match mkdirat(&folder, name, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        folder = openat(&folder, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
+    }
+    Ok(folder)
 }
 
 /// The confinement of an agent, and the layers that it lacks.
@@ -235,14 +266,15 @@ fn confinement(
     let cache = caches(around, parameters.project()).map(|(folder, _)| folder);
     let own = parameters.worktree.clone().unwrap_or_default();
     let cache = cache.into_iter().collect();
-    let writable = [expanded(&agent.writable), exceptions.writable, own.writable, cache].concat();
+    let writable = [expanded(&agent.writable), exceptions.writable, cache].concat();
     let readable = [expanded(&agent.readable), exceptions.readable, own.readable].concat();
     let secrets = [sandbox::secret_places(user), around.sandbox.hidden.clone()].concat();
     let policy = Policy {
         layers,
         secrets: sandbox::hidden_secrets(secrets, &[writable.clone(), readable.clone()].concat()),
+        writable_direct: own.writable,
         hidden: vec![around.home.clone()],
-        protected: [expanded(&agent.protected), own.protected].concat(),
+        protected: [expanded(&agent.protected), own.protected, program(agent, around)].concat(),
         start_files: StartFiles::Protected,
         shown: shown(agent, around),
         sockets: around.sandbox.sockets.clone(),
@@ -279,12 +311,17 @@ fn tools(servers: &[McpServer]) -> Option<SocketAddr> {
     authority.parse().ok()
 }
 
+/// The program of an agent, if it is installed. It is protected even in a folder that the agent may write, because it
+/// also runs without a sandbox: when the user starts it, and when Convoke asks for its version.
+fn program(agent: &Agent, around: &Surroundings) -> Vec<PathBuf> {
+    let path = around.environment.get(OsStr::new("PATH"));
+    find(&agent.command, path.map(OsString::as_os_str)).into_iter().collect()
+}
+
 /// The files in the user's command line of an agent.
 fn shown(agent: &Agent, around: &Surroundings) -> Vec<PathBuf> {
-    let path = around.environment.get(OsStr::new("PATH"));
-    let program = find(&agent.command, path.map(OsString::as_os_str));
     let args = agent.args.iter().map(PathBuf::from).filter(|path| path.is_absolute());
-    program.into_iter().chain(args).collect()
+    program(agent, around).into_iter().chain(args).collect()
 }
 
 /// The layers that confine an agent on this machine, and those that are missing.

@@ -196,7 +196,7 @@ impl Snapshots {
         work_tree: &Path,
         limits: &Limits,
     ) -> Outcome<Checkpoints> {
-        self.check_place(work_tree)?;
+        self.check_folder(work_tree)?;
         let repository = self.repository(project);
         let folder = self.host.home.join("snapshots");
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
@@ -206,8 +206,14 @@ impl Snapshots {
     }
 
     /// Refuses a work tree that contains the home, since a checkpoint would include the database
-    /// and the checkpoints themselves.
-    fn check_place(&self, work_tree: &Path) -> Outcome<()> {
+    /// and the checkpoints themselves, and one that was replaced by a link since it was added: an
+    /// agent in a folder around it may have done that.
+    fn check_folder(&self, work_tree: &Path) -> Outcome<()> {
+        let real = std::fs::canonicalize(work_tree);
+        if let Some(to) = real.ok().filter(|real| real != work_tree) {
+            let path = work_tree.to_owned();
+            return Err(convoke_git::Error::Misdirected { path, to }.into());
+        }
         let home = std::fs::canonicalize(&self.host.home);
         if home.is_ok_and(|home| home.starts_with(work_tree)) {
             return Err(ChangesError::ContainsHome { path: work_tree.to_owned() });

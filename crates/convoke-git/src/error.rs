@@ -104,6 +104,14 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// A path of a repository leads elsewhere, which git does not do by itself.
+    #[error("{} leads to {}, which is not its repository", path.display(), to.display())]
+    Misdirected {
+        /// The work tree, or the path in the repository.
+        path: PathBuf,
+        /// Where it leads.
+        to: PathBuf,
+    },
     /// Files that a restore would overwrite were changed since the last checkpoint.
     #[error("changed since the last checkpoint by someone else: {}", listed(paths))]
     ChangedSince {

@@ -32,5 +32,6 @@ pub use project::{Base, Dirt, Facts, Filters, Head, Operation, Project, Upstream
 pub use restore::{Blocked, Guard, Recovered, Restored, Scope};
 pub use worktree::{
     Access, Branch, CarriedBranch, Conflict, Copied, Discard, Finish, FinishRequest, Finished,
-    NewPullRequest, NewWorktree, Outcome, Removed, Worktree, WorktreeState, repository_of,
+    NewPullRequest, NewWorktree, Outcome, Outgoing, Removed, Worktree, WorktreeState,
+    repository_of,
 };

@@ -53,9 +53,7 @@ impl Project {
     ) -> Result<Self> {
         let canonical = fs::canonicalize(work_tree);
         let work_tree = canonical.map_err(|source| Error::io("open", work_tree, source))?;
-        let Some(folder) = GitFolder::find(&work_tree) else {
-            return Err(Error::NotARepository { path: work_tree });
-        };
+        let folder = GitFolder::verified(&work_tree)?;
         let settings = Vec::new();
         let git = git.clone();
         let mut project = Self { git, launcher, work_tree, folder, filters, settings };
@@ -95,14 +93,16 @@ impl Project {
         if output.code == Some(0) { ObjectId::read(&output.stdout).map(Some) } else { Ok(None) }
     }
 
-    /// A command in the work tree. Both folders are explicit, so that `core.worktree` and folders around it mean nothing.
+    /// A command in the work tree. All folders are explicit, so that `core.worktree`, folders around it and files that
+    /// redirect git mean nothing.
     pub(crate) fn command(&self, name: &'static str) -> Command<'_> {
         let mut command = Command::new(&self.git, name).launcher(&self.launcher);
         for setting in &self.settings {
             command = command.config(setting.clone());
         }
         command
-            .env("GIT_DIR", self.work_tree.join(".git"))
+            .env("GIT_DIR", &self.folder.own)
+            .env("GIT_COMMON_DIR", &self.folder.common)
             .env("GIT_WORK_TREE", &self.work_tree)
             .folder(&self.work_tree)
     }

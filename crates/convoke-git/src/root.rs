@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::fs::{
@@ -66,8 +66,13 @@ const FOLDER: OFlags =
     OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::PATH).union(OFlags::CLOEXEC);
 
 impl Root {
+    /// Opens an absolute path, part by part: none of its folders may be a link.
     pub(crate) fn open(path: &Path) -> Outcome<Self> {
-        Ok(Self { folder: open(path, FOLDER, Mode::empty())? })
+        let mut folder = open("/", FOLDER, Mode::empty())?;
+        for part in path.components().skip_while(|part| *part == Component::RootDir) {
+            folder = openat(&folder, part.as_os_str(), FOLDER, Mode::empty())?;
+        }
+        Ok(Self { folder })
     }
 
     /// Opens the folder that a path lies in, part by part.

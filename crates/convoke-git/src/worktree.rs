@@ -18,7 +18,7 @@ mod remove;
 
 pub use access::{Access, repository_of};
 pub use carry::CarriedBranch;
-pub use push::NewPullRequest;
+pub use push::{NewPullRequest, Outgoing};
 
 /// A new work tree.
 #[derive(Debug, Clone)]

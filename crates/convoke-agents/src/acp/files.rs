@@ -8,6 +8,7 @@
 //! All functions block, and must run on a blocking thread.
 
 mod outside;
+mod protected;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -32,7 +33,6 @@ const PROTECTED_BYTES_MAX: usize = 64 << 10;
 /// Why a protected file cannot be changed even with permission.
 const PROTECTED: &str = "is protected, because programs outside of the sandbox run what it says, and this change \
     is too large or not text, so that it cannot be shown to the user; ask the user to make it";
-const CHANGED_MEANWHILE: &str = "was changed by something else while the user was asked; try again";
 
 /// The files of a workspace. Cheap to clone.
 #[derive(Clone)]
@@ -188,40 +188,9 @@ impl Files {
         self.inner.write(path, &steps, text)?;
         Ok(Written::Done)
     }
-
-    /// Makes a change of a protected file that the user has allowed, if the file is still as the user saw it.
-    pub(super) fn write_protected(&self, change: &ProtectedChange) -> Result<(), FileError> {
-        let path = &change.path;
-        let steps = self.inner.resolve(path)?;
-        if steps.iter().collect::<PathBuf>() != change.inside
-            || self.inner.protected_text(path, &steps)? != change.old
-        {
-            return Err(unfit(path, CHANGED_MEANWHILE));
-        }
-        tracing::warn!(target: "security", path = %path.display(), "a protected file is written, as the user allowed");
-        self.inner.write(path, &steps, &change.new)
-    }
 }
 
 impl Inner {
-    /// The text of a protected file, if it exists, and if it can be shown whole.
-    fn protected_text(&self, path: &Path, steps: &[OsString]) -> Result<Option<String>, FileError> {
-        let opened = self.open_folder(path, steps, Missing::Report).and_then(|(folder, name)| {
-            open_plain(&folder, &name, OpenOptions::new().read(true), path)
-        });
-        let file = match opened {
-            Err(FileError::Missing(_)) => return Ok(None),
-            opened => opened?,
-        };
-        let mut text = Vec::new();
-        let mut head = file.take(PROTECTED_BYTES_MAX as u64 + 1);
-        head.read_to_end(&mut text).map_err(|source| file_error(path, source))?;
-        match String::from_utf8(text) {
-            Ok(text) if text.len() <= PROTECTED_BYTES_MAX => Ok(Some(text)),
-            Ok(_) | Err(_) => Err(unfit(path, PROTECTED)),
-        }
-    }
-
     /// Replaces the file at the end of resolved steps.
     fn write(&self, path: &Path, steps: &[OsString], text: &str) -> Result<(), FileError> {
         // Opens the path components that were checked: a link that is swapped in meanwhile is not

@@ -3,6 +3,8 @@
 mod agents;
 mod junk;
 mod process;
+#[cfg(target_os = "linux")]
+mod protected;
 mod record;
 pub(super) mod scene;
 mod slow;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     Agent, Login, LoginState, Mentions, NestedSandbox, Protocol, Resume, Sandbox, Tools, Weight,
+    protected,
 };
 use crate::sandbox::Limits;
 
@@ -122,19 +123,6 @@ const NOT_NEEDED: Access =
     Access { hint: "", variables: &[], files: &[], otherwise: LoginState::NotNeeded };
 
 const CLAUDE_FOLDERS: &[&str] = &["~/.claude", "~/.claude.json"];
-const CLAUDE_PROTECTED: &[&str] = &[
-    "~/.claude/CLAUDE.md",
-    "~/.claude/agents",
-    "~/.claude/commands",
-    "~/.claude/hooks",
-    "~/.claude/keybindings.json",
-    "~/.claude/output-styles",
-    "~/.claude/plugins",
-    "~/.claude/settings.json",
-    "~/.claude/settings.local.json",
-    "~/.claude/skills",
-    "~/.claude/statusline-command.sh",
-];
 const CLAUDE_DOMAINS: &[&str] = &["*.anthropic.com", "claude.ai", "*.claude.com"];
 const CLAUDE_LOGIN: Access = Access {
     hint: "run `claude` and type `/login`, or set ANTHROPIC_API_KEY",
@@ -160,7 +148,7 @@ pub(super) const BUILT_IN: [Entry; 14] = [
             install: "npm install -g @anthropic-ai/claude-code",
         },
         writable: CLAUDE_FOLDERS,
-        protected: CLAUDE_PROTECTED,
+        protected: protected::CLAUDE,
         domains: CLAUDE_DOMAINS,
         login: CLAUDE_LOGIN,
         ..ACP
@@ -174,14 +162,7 @@ pub(super) const BUILT_IN: [Entry; 14] = [
             install: "npm install -g @agentclientprotocol/codex-acp",
         },
         writable: &["~/.codex"],
-        protected: &[
-            "~/.codex/AGENTS.md",
-            "~/.codex/config.toml",
-            "~/.codex/hooks.json",
-            "~/.codex/prompts",
-            "~/.codex/rules",
-            "~/.codex/skills",
-        ],
+        protected: protected::CODEX,
         nested_sandbox: NestedSandbox::Bubblewrap,
         unnested_env: &[("INITIAL_AGENT_MODE", "agent-full-access")],
         domains: &["*.openai.com", "chatgpt.com"],
@@ -204,12 +185,7 @@ pub(super) const BUILT_IN: [Entry; 14] = [
         },
         args: &["--acp"],
         writable: &["~/.gemini"],
-        protected: &[
-            "~/.gemini/GEMINI.md",
-            "~/.gemini/commands",
-            "~/.gemini/extensions",
-            "~/.gemini/settings.json",
-        ],
+        protected: protected::GEMINI,
         domains: &[
             "generativelanguage.googleapis.com",
             "cloudcode-pa.googleapis.com",
@@ -238,16 +214,7 @@ pub(super) const BUILT_IN: [Entry; 14] = [
             "~/.local/share/opencode",
             "~/.local/state/opencode",
         ],
-        protected: &[
-            "~/.config/opencode/agent",
-            "~/.config/opencode/command",
-            "~/.config/opencode/config.json",
-            "~/.config/opencode/opencode.json",
-            "~/.config/opencode/opencode.jsonc",
-            "~/.config/opencode/plugin",
-            "~/.config/opencode/plugins",
-            "~/.config/opencode/tool",
-        ],
+        protected: protected::OPENCODE,
         domains: &["opencode.ai", "*.opencode.ai", "models.dev"],
         weight: Weight::Heavy,
         login: Access {
@@ -277,7 +244,7 @@ pub(super) const BUILT_IN: [Entry; 14] = [
         command: Program::Installed { command: "goose", install: "npm install -g @aaif/goose-acp" },
         args: &["acp"],
         writable: &["~/.config/goose", "~/.local/share/goose", "~/.local/state/goose"],
-        protected: &["~/.config/goose/config.yaml", "~/.config/goose/recipes"],
+        protected: protected::GOOSE,
         login: Access {
             hint: "run `goose configure`",
             variables: &["GOOSE_PROVIDER"],
@@ -298,14 +265,7 @@ pub(super) const BUILT_IN: [Entry; 14] = [
         // Without it, the first turn of a session may begin before the tools of servers are there.
         env: &[("QWEN_CODE_LEGACY_MCP_BLOCKING", "1")],
         writable: &["~/.qwen"],
-        protected: &[
-            "~/.qwen/QWEN.md",
-            "~/.qwen/agents",
-            "~/.qwen/commands",
-            "~/.qwen/extensions",
-            "~/.qwen/settings.json",
-            "~/.qwen/skills",
-        ],
+        protected: protected::QWEN,
         domains: &["*.qwen.ai", "*.aliyuncs.com"],
         weight: Weight::Heavy,
         login: Access {
@@ -326,13 +286,7 @@ pub(super) const BUILT_IN: [Entry; 14] = [
         },
         args: &["--acp"],
         writable: &["~/.copilot", "~/.cache/copilot"],
-        protected: &[
-            "~/.copilot/agents",
-            "~/.copilot/copilot-instructions.md",
-            "~/.copilot/hooks",
-            "~/.copilot/mcp-config.json",
-            "~/.copilot/skills",
-        ],
+        protected: protected::COPILOT,
         domains: &["*.githubcopilot.com", "github.com", "api.github.com"],
         tools: Tools::Http,
         login: Access {
@@ -358,12 +312,7 @@ pub(super) const BUILT_IN: [Entry; 14] = [
         // Without it, sessions run in a daemon that it shares with the user, outside of the sandbox.
         env: &[("CLINE_SESSION_BACKEND_MODE", "local")],
         writable: &["~/.cline"],
-        protected: &[
-            "~/.cline/data/settings/cline_mcp_settings.json",
-            "~/.cline/hooks",
-            "~/.cline/rules",
-            "~/.cline/workflows",
-        ],
+        protected: protected::CLINE,
         domains: &["*.cline.bot"],
         tools: Tools::Cline,
         login: Access {
@@ -384,7 +333,7 @@ pub(super) const BUILT_IN: [Entry; 14] = [
         },
         args: &["acp"],
         writable: &["~/.kimi-code"],
-        protected: &["~/.kimi-code/config.toml", "~/.kimi-code/mcp.json", "~/.kimi-code/skills"],
+        protected: protected::KIMI,
         domains: &["*.moonshot.ai", "*.moonshot.cn", "*.kimi.com"],
         login: Access {
             hint: "run `kimi login`",
@@ -403,13 +352,7 @@ pub(super) const BUILT_IN: [Entry; 14] = [
             install: "uv tool install mistral-vibe",
         },
         writable: &["~/.vibe"],
-        protected: &[
-            "~/.vibe/agents",
-            "~/.vibe/config.toml",
-            "~/.vibe/prompts",
-            "~/.vibe/skills",
-            "~/.vibe/tools",
-        ],
+        protected: protected::VIBE,
         domains: &["*.mistral.ai"],
         login: Access {
             hint: "run `vibe --setup`, or set MISTRAL_API_KEY",
@@ -428,7 +371,7 @@ pub(super) const BUILT_IN: [Entry; 14] = [
             install: "npm install -g @agentclientprotocol/claude-agent-acp",
         },
         writable: CLAUDE_FOLDERS,
-        protected: CLAUDE_PROTECTED,
+        protected: protected::CLAUDE,
         domains: CLAUDE_DOMAINS,
         login: CLAUDE_LOGIN,
         ..ACP
@@ -443,13 +386,7 @@ pub(super) const BUILT_IN: [Entry; 14] = [
         },
         args: &["acp"],
         writable: &["~/.cursor", "~/.config/cursor"],
-        protected: &[
-            "~/.cursor/commands",
-            "~/.cursor/hooks.json",
-            "~/.cursor/mcp.json",
-            "~/.cursor/rules",
-            "~/.cursor/skills",
-        ],
+        protected: protected::CURSOR,
         domains: &["*.cursor.sh", "*.cursor.com"],
         login: Access {
             hint: "run `cursor-agent login`, or set CURSOR_API_KEY",
@@ -470,15 +407,7 @@ pub(super) const BUILT_IN: [Entry; 14] = [
             ("FACTORY_DROID_AUTO_UPDATE_ENABLED", "false"),
         ],
         writable: &["~/.factory"],
-        protected: &[
-            "~/.factory/AGENTS.md",
-            "~/.factory/commands",
-            "~/.factory/droids",
-            "~/.factory/hooks",
-            "~/.factory/mcp.json",
-            "~/.factory/settings.json",
-            "~/.factory/skills",
-        ],
+        protected: protected::DROID,
         domains: &["*.factory.ai"],
         login: Access {
             hint: "run `droid` and type `/login`, or set FACTORY_API_KEY",

@@ -29,6 +29,41 @@ fn l1_variables_keep_cline_from_its_hub_and_let_codex_work_where_its_sandbox_can
     assert!(!codex.env.contains_key("INITIAL_AGENT_MODE"));
 }
 
+/// Folders with programs that the agent, an editor or a scheduler of the user runs without a sandbox.
+#[test]
+fn k10_programs_hooks_and_plugins_in_the_folders_of_agents_are_protected() {
+    let agents = built_in(Path::new("/usr/bin/convoke"));
+    let programs = [
+        ("claude-code", "~/.claude/local"),
+        ("claude-code", "~/.claude/plugins"),
+        ("claude-agent-acp", "~/.claude/local"),
+        ("codex", "~/.codex/packages"),
+        ("codex", "~/.codex/plugins"),
+        ("gemini", "~/.gemini/tmp/bin"),
+        ("opencode", "~/.cache/opencode/bin"),
+        ("opencode", "~/.cache/opencode/packages"),
+        ("opencode", "~/.config/opencode/tools"),
+        ("goose", "~/.local/share/goose/schedule.json"),
+        ("qwen", "~/.qwen/updates"),
+        ("copilot", "~/.cache/copilot/pkg"),
+        ("copilot", "~/.copilot/pkg"),
+        ("cline", "~/.cline/plugins"),
+        ("kimi", "~/.kimi-code/bin"),
+        ("vibe", "~/.vibe/hooks.toml"),
+        ("cursor-agent", "~/.cursor/extensions"),
+        ("droid", "~/.factory/bin"),
+    ];
+    for (name, path) in programs {
+        let agent = agents.iter().find(|agent| agent.name.as_str() == name).unwrap();
+        assert!(agent.protected.contains(&PathBuf::from(path)), "{name}: {path}");
+    }
+    for agent in &agents {
+        let is_inside = |path: &PathBuf| agent.writable.iter().any(|it| path.starts_with(it));
+        let useless: Vec<_> = agent.protected.iter().filter(|path| !is_inside(path)).collect();
+        assert_eq!(useless, Vec::<&PathBuf>::new(), "{}", agent.name);
+    }
+}
+
 #[test]
 fn a_new_agent_gets_its_badge_from_its_name() {
     let badges = ["my-agent", "qwen", "x", "a.b.c", "-"].map(badge_of);

@@ -1,7 +1,7 @@
 //! The version of an agent's program.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -31,11 +31,13 @@ pub fn pinned(agent: &Agent) -> Option<String> {
 }
 
 /// The first line that a program prints for `--version`; `None` if it fails or times out.
+///
+/// The program is not sandboxed, so it gets no keys: only the variables that it needs to run.
 pub async fn ask(program: &Path, environment: &BTreeMap<OsString, OsString>) -> Option<String> {
     let asked = Command::new(program)
         .arg("--version")
         .env_clear()
-        .envs(environment)
+        .envs(environment.iter().filter(|(name, _)| is_passed_on(name)))
         .current_dir("/")
         .stdin(Stdio::null())
         .stderr(Stdio::null())
@@ -47,9 +49,40 @@ pub async fn ask(program: &Path, environment: &BTreeMap<OsString, OsString>) -> 
     (output.status.success() && !line.is_empty()).then(|| line.chars().take(CHARS_MAX).collect())
 }
 
+/// Whether a variable says where programs and the user's files are, or in which language to print.
+fn is_passed_on(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    ["PATH", "HOME", "TMPDIR", "LANG"].iter().any(|it| it.as_bytes() == name)
+        || name.starts_with(b"LC_")
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+
+    #[tokio::test]
+    async fn k10_a_program_that_is_asked_for_its_version_gets_no_keys() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("agent");
+        fs::write(
+            &program,
+            "#!/bin/sh\necho \"$1:$HOME:$LC_ALL:$ANTHROPIC_API_KEY:$NODE_OPTIONS\"\n",
+        )
+        .unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let variables = [
+            ("PATH", "/usr/bin:/bin"),
+            ("HOME", "/home/me"),
+            ("LC_ALL", "C"),
+            ("ANTHROPIC_API_KEY", "secret"),
+            ("NODE_OPTIONS", "--require=x"),
+        ];
+        let environment = variables.map(|(name, value)| (name.into(), value.into())).into();
+        assert_eq!(ask(&program, &environment).await.as_deref(), Some("--version:/home/me:C::"));
+    }
 
     #[test]
     fn l1_a_package_that_a_runner_fetches_has_its_version_in_the_arguments() {

@@ -182,6 +182,54 @@ fn l1_package_managers_of_a_confined_agent_write_a_cache_of_its_project() {
     assert!(!launch.environment.contains_key(OsStr::new("CARGO_HOME")));
 }
 
+/// The daemon links cargo's settings into a folder that agents of the project can write.
+#[test]
+fn k1_a_link_in_the_cache_of_a_project_does_not_lead_the_daemon_elsewhere() {
+    use std::os::unix::fs::symlink;
+
+    let mut around = surroundings();
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path();
+    for name in [".cargo", ".ssh"] {
+        std::fs::create_dir(home.join(name)).unwrap();
+    }
+    std::fs::write(home.join(".cargo/config.toml"), "[net]").unwrap();
+    around.environment.insert("HOME".into(), home.into());
+    around.sandbox.caches = Caches::Project;
+    let (cache, _) = caches(&around, &parameters().workspace).unwrap();
+    assert_eq!(
+        cache.join("cargo/config.toml").read_link().unwrap(),
+        home.join(".cargo/config.toml")
+    );
+    // What stands there is not replaced.
+    std::fs::remove_file(cache.join("cargo/config.toml")).unwrap();
+    std::fs::write(cache.join("cargo/config.toml"), "own").unwrap();
+    caches(&around, &parameters().workspace).unwrap();
+    assert_eq!(std::fs::read_to_string(cache.join("cargo/config.toml")).unwrap(), "own");
+    for swapped in [cache.join("cargo"), cache.clone(), home.join(".cache/convoke")] {
+        std::fs::remove_dir_all(&swapped).unwrap();
+        symlink(home.join(".ssh"), &swapped).unwrap();
+        caches(&around, &parameters().workspace).unwrap();
+        let inside = std::fs::read_dir(home.join(".ssh")).unwrap().count();
+        assert_eq!(inside, 0, "{}", swapped.display());
+        std::fs::remove_file(&swapped).unwrap();
+        caches(&around, &parameters().workspace).unwrap();
+    }
+    // The user's own cache folder may be a link.
+    std::fs::rename(home.join(".cache"), home.join("elsewhere")).unwrap();
+    symlink("elsewhere", home.join(".cache")).unwrap();
+    std::fs::remove_dir_all(&cache).unwrap();
+    caches(&around, &parameters().workspace).unwrap();
+    assert!(cache.join("cargo/config.toml").is_symlink());
+}
+
+#[test]
+fn k10_the_program_of_an_agent_is_protected_in_a_folder_that_it_may_write() {
+    let (policy, _) = policy(&shell(), &surroundings());
+    let protects = |path: &str| policy.protected.contains(&PathBuf::from(path));
+    assert!(protects("/bin/sh") && protects("/home/me/.claude/local"));
+}
+
 #[test]
 fn an_agent_that_is_not_installed_is_named() {
     let agent = built_in(Path::new("/usr/bin/convoke")).swap_remove(1);

@@ -22,7 +22,14 @@ impl Grants {
         let Confinement::Supervised { policy, .. } = &launch.confinement else {
             return Self(Vec::new());
         };
-        Self(policy.writable.iter().map(|path| (path.clone(), identity(path))).collect())
+        Self(
+            policy
+                .writable
+                .iter()
+                .chain(&policy.writable_direct)
+                .map(|path| (path.clone(), identity(path)))
+                .collect(),
+        )
     }
 
     /// Whether a file was replaced, made or removed since.

@@ -72,6 +72,9 @@ impl Layout {
         for path in asked_for {
             add_writable(path, &mut writable, shortfalls)?;
         }
+        for path in &policy.writable_direct {
+            add_direct(path, &mut writable)?;
+        }
         let hidden = policy.hidden.iter().map(|path| reading::resolve(path));
         let mut hidden = hidden.collect::<Result<Vec<_>>>()?;
         for hidden in &hidden {
@@ -167,6 +170,17 @@ fn add_writable(
         Err(error) => return Err(fail(error)),
     };
     if !is_inside(&opened.path) {
+        writable.push(opened);
+    }
+    Ok(())
+}
+
+/// Opens a writable path without following links, unless it is inside of another one.
+fn add_direct(path: &Path, writable: &mut Vec<Opened>) -> Result<()> {
+    let fail = |source| Error::Confine { path: path.to_owned(), source };
+    let descriptor = open_without_links(path, OFlags::empty()).map_err(fail)?;
+    let opened = Opened { path: path_of(descriptor.as_fd()).map_err(fail)?, descriptor };
+    if !writable.iter().any(|folder| opened.path.starts_with(&folder.path)) {
         writable.push(opened);
     }
     Ok(())

@@ -6,13 +6,13 @@
 //! documents this.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, OFlags, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, openat, unlinkat};
 use rustix::io::Errno;
 
-use super::resolve::open_without_links;
+use super::resolve::{open_without_links, read_without_links};
 
 /// Names in a workspace: git's hooks and configuration, editors' tasks, other agents' settings, start files of shells.
 const NAMES: [&str; 40] = [
@@ -61,6 +61,10 @@ const NAMES: [&str; 40] = [
 /// The name that must not appear in a main repository: git reads configuration and hooks from where
 /// it points.
 const COMMON_DIR: &str = "commondir";
+/// What git writes into this file of a work tree.
+const TO_REPOSITORY: &[u8] = b"../..";
+/// Longer files lead elsewhere.
+const COMMON_DIR_BYTES_MAX: u64 = 64;
 /// Repositories inside of a workspace that are protected, too; bubblewrap supports some thousand
 /// mounts.
 const REPOSITORIES_MAX: usize = 100;
@@ -107,19 +111,39 @@ pub(crate) fn is_protected(inside: &Path) -> bool {
         || NAMES.iter().any(|name| inside.starts_with(name))
 }
 
-/// Whether a repository has the file that redirects git.
-pub(super) fn has_common_dir(repository: &Path) -> bool {
-    fs::symlink_metadata(repository.join(COMMON_DIR)).is_ok()
+/// The files that redirect git to another configuration: one in a main repository, and those of
+/// its work trees that lead to another repository.
+pub(super) fn redirections(repository: &Path) -> Vec<PathBuf> {
+    if !fs::symlink_metadata(repository).is_ok_and(|found| found.is_dir()) {
+        return Vec::new();
+    }
+    let own = repository.join(COMMON_DIR);
+    let own = fs::symlink_metadata(&own).is_ok().then_some(own);
+    let work_trees = fs::read_dir(repository.join("worktrees")).into_iter().flatten().flatten();
+    let leads_away = |file: &PathBuf| match read_without_links(file, COMMON_DIR_BYTES_MAX) {
+        // Empty while git makes the work tree; git refuses it then.
+        Ok(Some(text)) => !text.is_empty() && text.trim_ascii_end() != TO_REPOSITORY,
+        Ok(None) => true,
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    };
+    let work_trees = work_trees.map(|entry| entry.path().join(COMMON_DIR)).filter(leads_away);
+    own.into_iter().chain(work_trees).collect()
 }
 
-/// Removes that file from a repository that is a folder without links on its path.
-pub(super) fn remove_common_dir(repository: &Path) -> io::Result<bool> {
-    let Ok(opened) = open_without_links(repository, OFlags::DIRECTORY) else { return Ok(false) };
+/// Removes such a file, or writes what git wrote there for a work tree.
+pub(super) fn repair(repository: &Path, file: &Path) -> io::Result<()> {
+    let Some(folder) = file.parent() else { return Ok(()) };
+    let opened = open_without_links(folder, OFlags::DIRECTORY)?;
     match unlinkat(&opened, COMMON_DIR, AtFlags::empty()) {
-        Ok(()) => Ok(true),
-        Err(Errno::NOENT) => Ok(false),
-        Err(error) => Err(error.into()),
+        Err(Errno::NOENT) => return Ok(()),
+        removed => removed?,
     }
+    if folder != repository {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = openat(&opened, COMMON_DIR, flags, Mode::from_raw_mode(0o644))?;
+        fs::File::from(file).write_all(&[TO_REPOSITORY, b"\n"].concat())?;
+    }
+    Ok(())
 }
 
 /// Whether a path is held. A `.git` folder is not: its objects and references are what an agent
@@ -151,7 +175,7 @@ fn inner(repository: &Path) -> Vec<PathBuf> {
 }
 
 /// Repositories below a workspace, other than its own.
-fn repositories(workspace: &Path) -> Vec<PathBuf> {
+pub(super) fn repositories(workspace: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut looked_at = 0;
     let mut folders = vec![(workspace.to_owned(), 0)];

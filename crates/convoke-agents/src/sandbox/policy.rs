@@ -22,6 +22,8 @@ pub struct Policy {
     pub layers: Layers,
     /// Files and folders that may be written besides the workspace.
     pub writable: Vec<PathBuf>,
+    /// The same, opened without following links: another agent may have replaced them by links.
+    pub writable_direct: Vec<PathBuf>,
     /// Folders that must not be readable, such as Convoke's home: the process is not started otherwise.
     pub hidden: Vec<PathBuf>,
     /// Files and folders with the user's secrets, hidden where they exist.
@@ -60,6 +62,7 @@ impl Policy {
         Self {
             layers: Layers::NONE,
             writable: Vec::new(),
+            writable_direct: Vec::new(),
             hidden: Vec::new(),
             secrets: Vec::new(),
             readable: Vec::new(),

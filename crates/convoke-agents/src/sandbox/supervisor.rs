@@ -232,8 +232,7 @@ async fn attend(
             _ = samples.tick() => {
                 let all = tree::descendants(getpid());
                 tree::reap_orphans(&all, child.id());
-                watch.remove_planted();
-                if let Some(reason) = watch.exceeded(&all) {
+                if let Some(reason) = watch.planted().or_else(|| watch.exceeded(&all)) {
                     say(&reason);
                     return Ok(Ended { code: None, signal: Some(9) });
                 }

@@ -120,6 +120,7 @@ impl ChangesError {
                 | Git::NoIdentity
                 | Git::BranchExists { .. }
                 | Git::NotARepository { .. }
+                | Git::Misdirected { .. }
                 | Git::Unwritable { .. } => Kind::Conflict,
                 Git::InvalidName { .. } => Kind::Invalid,
                 Git::NotFound { .. } => Kind::NotFound,

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use convoke_agents::catalogue;
-use convoke_git::NewPullRequest;
+use convoke_git::{Launcher, NewPullRequest, Outgoing};
 
 use super::finish::{FinishOrder, message};
 use super::make::work_trees;
@@ -12,7 +12,18 @@ use super::repository::Repository;
 use super::{SessionWorktree, WorktreeError, Worktrees};
 use crate::changes::ChangesError;
 use crate::error::Result;
+use crate::sessions::Sessions;
 
+/// Variables that lead git to another repository; a daemon that a hook started has them.
+const REPOSITORY: [&str; 7] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_WORK_TREE",
+];
 /// The remote that branches are pushed to.
 const REMOTE: &str = "origin";
 
@@ -36,23 +47,36 @@ impl Worktrees {
         let inside = inside.map_err(ChangesError::from)?;
         let sessions = Arc::clone(&self.sessions);
         let (text, branch) = (message(place, order), place.own.branch.clone());
+        let outgoing = sessions.host.home.join("run").join(format!("outgoing-{}", place.id()));
         let made = self.sessions.snapshots.run(move |git, limits| {
             let own = inside.open(git, &path, limits)?;
-            if !own.has_remote(REMOTE, limits)? {
+            if !own.has_remote(REMOTE) {
                 return Ok(Err(WorktreeError::NoRemote));
             }
             own.commit_all(&text, limits)?;
+            let missing = || convoke_git::Error::NotFound { what: format!("the branch {branch}") };
+            let commit = own.resolve(&format!("refs/heads/{branch}"), limits)?;
+            let commit = commit.ok_or_else(missing)?;
             // Keys and log-ins of the user are needed, which no sandbox shows.
-            let user = Repository::of_user(&sessions);
-            let own = user.open(git, &path, limits)?;
-            if let Err(error) = own.push(REMOTE, &branch, limits) {
+            let outgoing = Outgoing::create(&own, &outgoing, of_user(&sessions), limits)?;
+            if let Err(error) = outgoing.push(REMOTE, &commit, &branch, limits) {
                 return Ok(Err(WorktreeError::PullRequest(error)));
             }
             let (title, body) = text.split_once('\n').unwrap_or((&text, ""));
             let new = NewPullRequest { branch: &branch, base: &base, title, body: body.trim() };
-            let address = own.create_pull_request(&gh, new, user.environment(), limits);
+            let address = outgoing.create_pull_request(&gh, new, limits);
             Ok(address.map_err(WorktreeError::PullRequest))
         });
         Ok(made.await??)
     }
+}
+
+/// The user's own environment, in which git finds keys and log-ins.
+fn of_user(sessions: &Sessions) -> Launcher {
+    let is_other = |name: &OsStr| {
+        name.to_string_lossy().starts_with("CONVOKE_") || REPOSITORY.iter().any(|it| name == *it)
+    };
+    let env = sessions.host.environment.iter().filter(|(name, _)| !is_other(name));
+    let env = env.map(|(name, value)| (name.clone(), value.clone())).collect();
+    Launcher { prefix: Vec::new(), env }
 }

@@ -48,6 +48,9 @@ impl Repository {
                 words.extend(["--write".into(), OsString::from(path)]);
             }
             words.extend(["--hide".into(), OsString::from(&sessions.host.home)]);
+            for path in &settings.hidden {
+                words.extend(["--secret".into(), OsString::from(path)]);
+            }
             words.extend(["--layers".into(), OsString::from(layers.join(","))]);
             words.extend(["--network", network, "--"].map(OsString::from));
             words
@@ -62,15 +65,6 @@ impl Repository {
         Ok(Self { launcher: Launcher { prefix, env: env.collect() }, filters })
     }
 
-    /// The repository as the user's own git sees it: with keys and network, and without the
-    /// programs that its configuration names.
-    pub(super) fn of_user(sessions: &Sessions) -> Self {
-        let is_ours = |name: &OsStr| name.to_string_lossy().starts_with("CONVOKE_");
-        let env = sessions.host.environment.iter().filter(|(name, _)| !is_ours(name));
-        let env = env.map(|(name, value)| (name.clone(), value.clone())).collect();
-        Self { launcher: Launcher { prefix: Vec::new(), env }, filters: Filters::Off }
-    }
-
     /// Opens one of its work trees.
     pub(crate) fn open(
         &self,
@@ -79,11 +73,6 @@ impl Repository {
         limits: &Limits,
     ) -> convoke_git::Result<Project> {
         Project::open(git, work_tree, self.launcher.clone(), self.filters, limits)
-    }
-
-    /// The variables of its programs.
-    pub(super) fn environment(&self) -> &[(OsString, OsString)] {
-        &self.launcher.env
     }
 }
 

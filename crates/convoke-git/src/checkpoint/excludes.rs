@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::{Checkpoints, state};
-use crate::Result;
+use crate::{Error, Result};
 
 /// Longer lists of files to ignore are not read.
 const EXCLUDES_BYTES_MAX: u64 = 1 << 20;
@@ -27,20 +27,41 @@ pub(crate) struct GitFolder {
 
 impl GitFolder {
     /// Finds it without git: a folder `.git`, or a file that names one, as linked work trees and submodules have.
+    ///
+    /// A folder `.git` is the repository itself: a file `commondir` in it, which git never writes there, is ignored.
     pub(crate) fn find(work_tree: &Path) -> Option<Self> {
         let entry = work_tree.join(".git");
-        let own = match fs::symlink_metadata(&entry).ok()? {
-            found if found.is_file() => work_tree.join(pointer(&entry, b"gitdir: ")?),
-            _ => entry,
-        };
+        let is_file = fs::symlink_metadata(&entry).ok()?.is_file();
+        let own = if is_file { work_tree.join(pointer(&entry, b"gitdir: ")?) } else { entry };
         if !own.join("HEAD").symlink_metadata().is_ok_and(|head| !head.is_dir()) {
             return None;
         }
-        let common = match pointer(&own.join("commondir"), b"") {
-            Some(path) => own.join(path),
-            None => own.clone(),
+        let redirect = own.join("commondir");
+        let common = match fs::symlink_metadata(&redirect).is_ok() && is_file {
+            true => own.join(pointer(&redirect, b"")?),
+            false => own.clone(),
         };
         Some(Self { own, common })
+    }
+
+    /// Finds it, without links in its paths. Refuses one that an agent may have made up: a program
+    /// in its configuration may write this folder.
+    ///
+    /// The folder of a linked work tree must be one of those that its repository has, and any other
+    /// folder must be a repository, so that the configuration belongs to the folder.
+    pub(crate) fn verified(work_tree: &Path) -> Result<Self> {
+        let unknown = || Error::NotARepository { path: work_tree.to_owned() };
+        let found = Self::find(work_tree).ok_or_else(unknown)?;
+        let canonical =
+            |path: &Path| fs::canonicalize(path).map_err(|source| Error::io("open", path, source));
+        let (own, common) = (canonical(&found.own)?, canonical(&found.common)?);
+        let is_listed = own == common || own.parent() == Some(&common.join("worktrees"));
+        let is_folder =
+            |name: &str| common.join(name).symlink_metadata().is_ok_and(|found| found.is_dir());
+        if !is_listed || !is_folder("objects") || !is_folder("refs") {
+            return Err(Error::Misdirected { path: work_tree.to_owned(), to: common });
+        }
+        Ok(Self { own, common })
     }
 
     /// Whether it is a linked work tree: its folder lies among those of another repository.
@@ -66,8 +87,10 @@ impl Checkpoints {
 fn pointer(file: &Path, prefix: &[u8]) -> Option<PathBuf> {
     let text = read(file, POINTER_BYTES_MAX)?;
     let path = text.strip_prefix(prefix)?;
-    let end = path.iter().position(|byte| *byte == b'\n').unwrap_or(path.len());
-    Some(PathBuf::from(std::ffi::OsStr::from_bytes(path.get(..end)?)))
+    // As git does. A path with such characters inside would mean another folder to git than here.
+    let end = path.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r'))? + 1;
+    let path = path.get(..end).filter(|path| !path.iter().any(|byte| b"\0\n\r".contains(byte)))?;
+    Some(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
 }
 
 /// Reads a regular file up to a size; a pipe would block and a link may lead anywhere, so neither is read.

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use super::Project;
 use crate::checkpoint::{GitFolder, read_bounded};
 
 /// Longer configurations are not read.
@@ -16,18 +17,57 @@ pub fn remote_of(folder: &Path) -> Option<String> {
     let config = GitFolder::find(top)?.common.join("config");
     let text = String::from_utf8(read_bounded(&config, CONFIG_BYTES_MAX)?).ok()?;
     let remotes = remotes(&text);
-    let chosen = match remotes.iter().find(|(name, _)| name == "origin") {
+    let chosen = match remotes.iter().find(|remote| remote.name == "origin") {
         Some(origin) => origin,
         None => remotes.first().filter(|_| remotes.len() == 1)?,
     };
-    let remote = normalized(&chosen.1)?;
+    let remote = normalized(&chosen.url)?;
     let inner = folder.strip_prefix(top).ok()?.to_str()?;
     Some(if inner.is_empty() { remote } else { format!("{remote}//{inner}") })
 }
 
-/// The names and the first addresses of all remotes.
-fn remotes(config: &str) -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = Vec::new();
+/// A remote, as the configuration has it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Remote {
+    pub(crate) name: String,
+    pub(crate) url: String,
+    push_url: Option<String>,
+    /// The mark that `gh` makes of the repository that pull requests are for.
+    gh_resolved: Option<String>,
+}
+
+impl Remote {
+    /// Its settings, with their keys.
+    pub(crate) fn settings(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let optional = [("pushurl", &self.push_url), ("gh-resolved", &self.gh_resolved)];
+        let optional =
+            optional.into_iter().filter_map(|(key, value)| Some((key, value.as_deref()?)));
+        [("url", self.url.as_str())].into_iter().chain(optional)
+    }
+
+    /// Whether its name and its settings are plain words that no command takes for an option.
+    fn is_plain(&self) -> bool {
+        let is_plain = |text: &str| {
+            !text.starts_with('-') && !text.is_empty() && !text.contains(char::is_control)
+        };
+        is_plain(&self.name) && self.settings().all(|(_, value)| is_plain(value))
+    }
+}
+
+impl Project {
+    /// Its remotes. The configuration is read as data.
+    pub(crate) fn remotes(&self) -> Vec<Remote> {
+        let config = read_bounded(&self.folder.common.join("config"), CONFIG_BYTES_MAX);
+        let text = config.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let mut found = text.map(|text| remotes(&text)).unwrap_or_default();
+        found.retain(Remote::is_plain);
+        found
+    }
+}
+
+/// All remotes that have an address, with the first of each.
+fn remotes(config: &str) -> Vec<Remote> {
+    let mut found: Vec<Remote> = Vec::new();
     let mut remote: Option<String> = None;
     for line in config.lines().map(str::trim) {
         if let Some(section) = line.strip_prefix('[') {
@@ -38,11 +78,20 @@ fn remotes(config: &str) -> Vec<(String, String)> {
             continue;
         }
         let (Some(name), Some((key, value))) = (&remote, line.split_once('=')) else { continue };
-        let is_first = !found.iter().any(|(known, _)| known == name);
-        if key.trim().eq_ignore_ascii_case("url") && is_first {
-            found.push((name.clone(), unquoted(value.trim())));
+        let (key, value) = (key.trim().to_ascii_lowercase(), unquoted(value.trim()));
+        let at = found.iter().position(|it| it.name == *name).unwrap_or_else(|| {
+            found.push(Remote { name: name.clone(), ..Remote::default() });
+            found.len() - 1
+        });
+        let Some(known) = found.get_mut(at) else { continue };
+        match key.as_str() {
+            "url" if known.url.is_empty() => known.url = value,
+            "pushurl" if known.push_url.is_none() => known.push_url = Some(value),
+            "gh-resolved" => known.gh_resolved = Some(value),
+            _ => {}
         }
     }
+    found.retain(|remote| !remote.url.is_empty());
     found
 }
 

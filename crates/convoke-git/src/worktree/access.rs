@@ -16,7 +16,8 @@ const ENTRIES_MAX: usize = 500;
 /// Folders of a repository that an agent may write, and the protected paths in them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Access {
-    /// The objects, the folder of its own branch, and the work tree's own folder.
+    /// The objects, the folder of its own branch, and the work tree's own folder; without links in
+    /// their paths, which must hold when they are opened, too.
     pub writable: Vec<PathBuf>,
     /// Other branches, and files that redirect git.
     pub protected: Vec<PathBuf>,
@@ -26,9 +27,7 @@ pub struct Access {
 
 /// The repository of a work tree: the folder that all of its work trees share.
 pub fn repository_of(work_tree: &Path) -> Result<PathBuf> {
-    let found = GitFolder::find(work_tree).map(|folder| folder.common);
-    let found = found.ok_or_else(|| Error::NotARepository { path: work_tree.to_owned() })?;
-    fs::canonicalize(&found).map_err(|source| Error::io("open", &found, source))
+    GitFolder::verified(work_tree).map(|folder| folder.common)
 }
 
 impl Access {
@@ -36,13 +35,11 @@ impl Access {
     /// would create.
     pub fn of(path: &Path, branch: &str) -> Result<Self> {
         let unknown = || Error::NotARepository { path: path.to_owned() };
-        let folder = GitFolder::find(path).ok_or_else(unknown)?;
+        let folder = GitFolder::verified(path)?;
         if !folder.is_linked() {
             return Err(unknown());
         }
-        let canonical =
-            |path: &Path| fs::canonicalize(path).map_err(|source| Error::io("open", path, source));
-        let (own, common) = (canonical(&folder.own)?, canonical(&folder.common)?);
+        let GitFolder { own, common } = folder;
         let mut access = Self { readable: vec![common.clone()], ..Self::default() };
         access.writable.extend([common.join("objects"), own.clone()]);
         // Created here, so that it can be protected: git reads it if the repository's configuration
@@ -53,20 +50,41 @@ impl Access {
         }
         access.protected.extend(LEADING.map(|name| own.join(name)));
         for refs in ["refs/heads", "logs/refs/heads"] {
-            access.add_branch(&common.join(refs), branch)?;
+            access.add_branch(&common, refs, branch)?;
         }
         Ok(access)
     }
 
     /// The folder of a branch is writable: git replaces its file. The other branches in it are not.
-    fn add_branch(&mut self, heads: &Path, branch: &str) -> Result<()> {
-        let file = heads.join(branch);
-        let folder = file.parent().unwrap_or(heads).to_owned();
-        fs::create_dir_all(&folder).map_err(|source| Error::io("make", &folder, source))?;
+    fn add_branch(&mut self, common: &Path, refs: &str, branch: &str) -> Result<()> {
+        let inside = Path::new(refs).join(branch);
+        let (file, inside) = (common.join(&inside), inside.parent().unwrap_or(Path::new(refs)));
+        let folder = make_folder(common, inside)?;
         let entries = fs::read_dir(&folder).map_err(|source| Error::io("read", &folder, source))?;
         let others = entries.flatten().map(|entry| entry.path()).filter(|path| *path != file);
         self.protected.extend(others.take(ENTRIES_MAX));
         self.writable.push(folder);
         Ok(())
     }
+}
+
+/// Makes a folder inside of a repository, and refuses links: another agent may have put one there
+/// that leads to a folder of the user.
+fn make_folder(common: &Path, inside: &Path) -> Result<PathBuf> {
+    let mut folder = common.to_owned();
+    for part in inside.components() {
+        folder.push(part);
+        match fs::symlink_metadata(&folder) {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => {
+                let to = fs::read_link(&folder).unwrap_or_else(|_| folder.clone());
+                return Err(Error::Misdirected { path: folder, to });
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                fs::create_dir(&folder).map_err(|source| Error::io("make", &folder, source))?;
+            }
+            Err(source) => return Err(Error::io("open", &folder, source)),
+        }
+    }
+    Ok(folder)
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::{Branch, NewWorktree, Worktree, WorktreeState};
 use crate::checkpoint::lock;
@@ -54,12 +54,17 @@ impl Project {
         found.ok_or_else(|| Error::NotFound { what: format!("the work tree {}", path.display()) })
     }
 
-    /// Removes work trees below `root` whose creation was interrupted, and returns their paths.
+    /// Removes work trees directly below `root` whose creation was interrupted, and returns their
+    /// paths.
     pub fn recover_worktrees(&self, root: &Path, limits: &Limits) -> Result<Vec<PathBuf>> {
         let canonical = fs::canonicalize(root);
         let root = canonical.map_err(|source| Error::io("open", root, source))?;
         let half_made = self.worktrees(limits)?.into_iter().filter(|worktree| {
-            worktree.state == WorktreeState::HalfMade && worktree.path.starts_with(&root)
+            // The paths come from files that an agent may write: `..` must not lead out of the root.
+            let is_inside = worktree.path.parent() == Some(&root);
+            let is_named =
+                matches!(worktree.path.components().next_back(), Some(Component::Normal(_)));
+            worktree.state == WorktreeState::HalfMade && is_inside && is_named
         });
         let mut removed = Vec::new();
         for worktree in half_made {

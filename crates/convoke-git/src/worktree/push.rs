@@ -1,15 +1,24 @@
-//! Sending a branch to the repository that pull requests are made in, and asking for one with GitHub's `gh`.
+//! Sends a branch to the repository that pull requests are made in, and asks for one with GitHub's `gh`.
 
-use std::ffi::OsString;
+use std::fs;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::git::{Ended, run_program};
+use super::add::remove_folder;
+use crate::checkpoint::read_bounded;
+use crate::git::{Command, Ended, Git, Launcher, run_program};
 use crate::project::Project;
 use crate::{Error, Limits, ObjectId, Result};
 
 /// The limit of `gh`'s output; an address is short.
 const OUTPUT_MAX: usize = 64 << 10;
+
+/// Longer lists of the commits where a shallow clone ends are not read.
+const SHALLOW_BYTES_MAX: u64 = 1 << 20;
+
+/// Protocols that start no program that the address names. A repository on this machine would run
+/// its own hooks, and an agent may have made it.
+const PROTOCOLS: &str = "https:ssh:http:git";
 
 /// A pull request to be made.
 #[derive(Debug, Clone, Copy)]
@@ -24,28 +33,67 @@ pub struct NewPullRequest<'a> {
     pub body: &'a str,
 }
 
-impl Project {
-    /// Pushes a branch to a remote, without prompting for a password. The project's launcher must
-    /// give git access to the network and the user's keys.
-    pub fn push(&self, remote: &str, branch: &str, limits: &Limits) -> Result<()> {
-        self.check_branch_name(branch, limits)?;
-        if remote.starts_with('-') {
-            return Err(Error::InvalidName { name: remote.to_owned() });
+/// A temporary repository with the objects of a project and the addresses of its remotes, from
+/// which the user's own git and `gh` publish, with keys and network.
+///
+/// The project's configuration may name programs that git runs when it connects, and an agent may
+/// have written it; only the addresses are taken from it.
+#[derive(Debug)]
+pub struct Outgoing {
+    git: Git,
+    launcher: Launcher,
+    folder: PathBuf,
+}
+
+impl Outgoing {
+    /// Makes it in `folder`, in place of what is there. `launcher` has the user's environment.
+    pub fn create(
+        project: &Project,
+        folder: &Path,
+        launcher: Launcher,
+        limits: &Limits,
+    ) -> Result<Self> {
+        remove_folder(folder)?;
+        let own = Self { git: project.git().clone(), launcher, folder: folder.to_owned() };
+        fs::create_dir_all(folder).map_err(|source| Error::io("make", folder, source))?;
+        let format = project.command("rev-parse").arg("--show-object-format").run(limits)?;
+        let format = String::from_utf8_lossy(&format.stdout).trim().to_owned();
+        let init = own.command("init").args(["-q", "--template="]);
+        init.arg(format!("--object-format={format}")).run(limits)?;
+        let common = &project.folder().common;
+        let mut objects = common.join("objects").into_os_string().into_encoded_bytes();
+        objects.push(b'\n');
+        let alternates = folder.join(".git/objects/info/alternates");
+        fs::write(&alternates, objects)
+            .map_err(|source| Error::io("write", &alternates, source))?;
+        if let Some(commits) = read_bounded(&common.join("shallow"), SHALLOW_BYTES_MAX) {
+            let shallow = folder.join(".git/shallow");
+            fs::write(&shallow, commits).map_err(|source| Error::io("write", &shallow, source))?;
         }
-        let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
-        let command = self.command("push").args(["-q", "--no-verify"]);
-        command
-            .env("GIT_ALLOW_PROTOCOL", "https:ssh:git:http:file")
-            .env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
-            .args(["--", remote, &refspec])
-            .run(limits)
-            .map(drop)
+        for remote in project.remotes() {
+            for (key, value) in remote.settings() {
+                own.command("config")
+                    .args([&format!("remote.{}.{key}", remote.name), value])
+                    .run(limits)?;
+            }
+        }
+        Ok(own)
     }
 
-    /// Whether there is a remote of this name.
-    pub fn has_remote(&self, remote: &str, limits: &Limits) -> Result<bool> {
-        let command = self.command("config").args(["--get", &format!("remote.{remote}.url")]);
-        Ok(command.run_any(limits)?.code == Some(0))
+    /// Pushes a commit to a branch of a remote, without prompting for a password.
+    pub fn push(
+        &self,
+        remote: &str,
+        commit: &ObjectId,
+        branch: &str,
+        limits: &Limits,
+    ) -> Result<()> {
+        self.command("push")
+            .env("GIT_ALLOW_PROTOCOL", PROTOCOLS)
+            .env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
+            .args(["-q", "--no-verify", "--", remote, &format!("{commit}:refs/heads/{branch}")])
+            .run(limits)
+            .map(drop)
     }
 
     /// Creates a pull request with `gh`, and returns its address.
@@ -53,13 +101,12 @@ impl Project {
         &self,
         gh: &Path,
         new: NewPullRequest<'_>,
-        environment: &[(OsString, OsString)],
         limits: &Limits,
     ) -> Result<String> {
         let mut command = std::process::Command::new(gh);
         command.args(["pr", "create", "--head", new.branch, "--base", new.base]);
-        command.args(["--title", new.title, "--body", new.body]).current_dir(self.work_tree());
-        let variables = environment.iter().map(|(name, value)| (name, value));
+        command.args(["--title", new.title, "--body", new.body]).current_dir(&self.folder);
+        let variables = self.launcher.env.iter().map(|(name, value)| (name, value));
         command.env_clear().envs(variables).env("GH_PROMPT_DISABLED", "1");
         let mut stdout = Vec::new();
         let words = "gh pr create";
@@ -86,6 +133,25 @@ impl Project {
         let what = text.trim().to_owned();
         let unexpected = || Error::Unexpected { command: words.to_owned(), what };
         address.map(str::to_owned).ok_or_else(unexpected)
+    }
+
+    fn command(&self, name: &'static str) -> Command<'_> {
+        let command = Command::new(&self.git, name).launcher(&self.launcher);
+        command.env("GIT_DIR", self.folder.join(".git")).folder(&self.folder)
+    }
+}
+
+impl Drop for Outgoing {
+    fn drop(&mut self) {
+        // What stays is replaced the next time.
+        remove_folder(&self.folder).ok();
+    }
+}
+
+impl Project {
+    /// Whether there is a remote of this name.
+    pub fn has_remote(&self, name: &str) -> bool {
+        self.remotes().iter().any(|remote| remote.name == name)
     }
 
     /// The newest kept commit of a branch that was deleted or finished.

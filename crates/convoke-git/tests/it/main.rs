@@ -21,6 +21,8 @@ mod processes;
 #[cfg(test)]
 mod property;
 #[cfg(test)]
+mod redirected;
+#[cfg(test)]
 mod restores;
 #[cfg(test)]
 mod reverts;

@@ -28,6 +28,9 @@ pub(crate) struct SandboxExecArgs {
     /// Folder that may not be read
     #[arg(long, value_name = "PATH")]
     hide: Vec<PathBuf>,
+    /// File or folder that may not be read, if it exists
+    #[arg(long, value_name = "PATH", hide = true)]
+    secret: Vec<PathBuf>,
     /// Folder for temporary files, which is the program's /tmp
     #[arg(long, value_name = "PATH")]
     temp: Option<PathBuf>,
@@ -165,11 +168,18 @@ fn policy(args: &SandboxExecArgs, world: &World) -> anyhow::Result<Policy> {
             available.lacks(Layer::Bubblewrap).unwrap_or("--layers does not include it").to_owned();
         return Err(NetworkNotHeld { network: args.network, why }.into());
     }
+    let secrets = sandbox::secret_places(world.environment.get("HOME").map(Path::new));
     Ok(Policy {
         layers,
-        writable: args.write.iter().chain(&args.git).cloned().collect(),
+        writable: if args.git.is_none() { args.write.clone() } else { Vec::new() },
+        writable_direct: args
+            .git
+            .iter()
+            .flat_map(|git| args.write.iter().chain([git]))
+            .cloned()
+            .collect(),
         hidden: args.hide.clone(),
-        secrets: sandbox::secret_places(world.environment.get("HOME").map(Path::new)),
+        secrets: [secrets, args.secret.clone()].concat(),
         readable: Vec::new(),
         protected: args.git.iter().flat_map(|folder| sandbox::held_of_git(folder)).collect(),
         start_files: match args.git {

@@ -57,6 +57,8 @@ mod frame;
 #[cfg(test)]
 mod full_disk;
 #[cfg(test)]
+mod git_escapes;
+#[cfg(test)]
 mod guarding;
 #[cfg(test)]
 mod histories;
@@ -90,7 +92,6 @@ mod mcp;
 mod mcp_daemon;
 #[cfg(test)]
 mod mcp_proxy;
-// The kernel tells how peers are confined, and lets one process limit another.
 #[cfg(test)]
 mod mentions;
 #[cfg(test)]
@@ -109,6 +110,7 @@ mod nodes_clocks;
 mod nodes_shared;
 #[cfg(test)]
 mod nodes_teams;
+// The kernel tells how peers are confined, and lets one process limit another.
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod opened;

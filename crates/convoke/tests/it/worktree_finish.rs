@@ -215,13 +215,23 @@ fn c7_conflicts_are_listed_given_to_the_agent_and_never_left_half_done() {
 /// A program that speaks the command line of `gh`, and writes its arguments to a file.
 const GH: &str = r#"#!/bin/sh
 printf '%s\n' "$@" > "$HOME/gh-said"
+git status > /dev/null
 [ -e "$HOME/gh-fails" ] && { echo 'not logged in' >&2; exit 4; }
 echo 'Creating pull request' >&2
 echo 'https://github.com/ann/app/pull/7'
 "#;
 
+/// A program that speaks the command line of `ssh`, to a host with one repository.
+const SSH: &str = r#"#!/bin/sh
+for last; do :; done
+case "$last" in
+  "git-receive-pack '/ann/app.git'") exec git receive-pack "$HOME/origin.git" ;;
+  *) echo "no such command: $last" >&2; exit 1 ;;
+esac
+"#;
+
 #[test]
-fn c7_a_pull_request_is_made_with_gh_and_without_it_the_error_says_so() {
+fn c7_k10_a_pull_request_is_made_with_gh_and_no_program_of_the_repository_runs() {
     let machine = machine();
     let home = machine.path().canonicalize().unwrap();
     let tools = home.join("tools");
@@ -235,12 +245,24 @@ fn c7_a_pull_request_is_made_with_gh_and_without_it_the_error_says_so() {
     let refused = pr("x");
     assert_eq!(refused.status, 409, "{refused:?}");
     assert!(refused.body.contains("cli.github.com"), "{refused:?}");
-    fs::write(tools.join("gh"), GH).unwrap();
-    fs::set_permissions(tools.join("gh"), fs::Permissions::from_mode(0o755)).unwrap();
+    for (name, program) in [("gh", GH), ("ssh", SSH)] {
+        fs::write(tools.join(name), program).unwrap();
+        fs::set_permissions(tools.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
     let refused = pr("x");
     assert!(refused.body.contains("git remote add origin"), "{refused:?}");
     git(&home, &["init", "-q", "--bare", "origin.git"]);
+    // A repository on this machine would run its own hooks.
     git(&app, &["remote", "add", "origin", home.join("origin.git").to_str().unwrap()]);
+    let refused = pr("x");
+    assert_eq!(refused.status, 409, "{refused:?}");
+    assert!(refused.body.contains("'file' not allowed"), "{refused:?}");
+    git(&app, &["remote", "set-url", "origin", "ssh://git@github.test/ann/app.git"]);
+    // An agent that made the repository has made its configuration, too.
+    let planted = format!("touch {}/planted; git-receive-pack", home.display());
+    for key in ["remote.origin.receivepack", "core.fsmonitor", "core.sshCommand"] {
+        git(&app, &["config", key, &planted]);
+    }
     fs::write(home.join("gh-fails"), "").unwrap();
     let refused = pr("x");
     assert_eq!(refused.status, 409, "{refused:?}");
@@ -258,6 +280,9 @@ fn c7_a_pull_request_is_made_with_gh_and_without_it_the_error_says_so() {
     );
     assert_eq!(told, expected);
     assert_eq!(git(&home.join("origin.git"), &["log", "-1", "--format=%s", branch]), "x");
+    assert!(!home.join("planted").exists());
+    let left = fs::read_dir(daemon.machine.home().join("run")).unwrap().flatten();
+    assert!(left.into_iter().all(|it| !it.file_name().to_string_lossy().starts_with("outgoing")));
     // The work tree stays, for what reviewers say.
     assert!(folder.exists());
     // Its new process is given the transcript with the prompt, and runs all of it.

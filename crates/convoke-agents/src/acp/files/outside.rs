@@ -43,7 +43,9 @@ impl Outside {
         let has_own_view = policy.layers.bubblewrap.is_some();
         Self {
             hidden,
-            open: resolved(&[policy.readable.clone(), policy.writable.clone()].concat()),
+            open: resolved(
+                &[&policy.readable[..], &policy.writable, &policy.writable_direct].concat(),
+            ),
             temp: policy.temp.clone(),
             has_own_view,
         }

@@ -246,3 +246,47 @@ fn k10_a_protected_file_is_written_only_as_the_user_saw_it() {
     fs::write(place.path.join(".git/config"), [0xff]).unwrap();
     assert!(place.write(".git/config", "x").unwrap_err().message.contains("not text"));
 }
+
+/// The agent's read-only mount is one of the inode, which a rename over it would detach.
+#[test]
+fn k10_a_protected_file_is_written_in_place() {
+    use std::os::unix::fs::MetadataExt;
+
+    let place = place();
+    fs::create_dir(place.path.join(".git")).unwrap();
+    let config = place.path.join(".git/config");
+    fs::write(&config, "a long old text").unwrap();
+    fs::set_permissions(&config, fs::Permissions::from_mode(0o640)).unwrap();
+    let before = fs::metadata(&config).unwrap();
+    for text in ["short", "a text that is longer than all of the others", ""] {
+        place.files.write_protected(&place.protected(".git/config", text)).unwrap();
+        assert_eq!(fs::read_to_string(&config).unwrap(), text);
+    }
+    let after = fs::metadata(&config).unwrap();
+    assert_eq!((after.ino(), after.mode()), (before.ino(), before.mode()));
+    // The request would not show that another file is changed with it.
+    fs::hard_link(&config, place.path.join("other")).unwrap();
+    let error = place.write(".git/config", "x").unwrap_err();
+    assert!(error.message.contains("hard link"), "{}", error.message);
+}
+
+#[test]
+fn k10_a_protected_file_that_appears_while_the_user_is_asked_is_not_written() {
+    let place = place();
+    for name in [".envrc", ".vscode"] {
+        let created = place.protected(name, "one");
+        symlink("target", place.path.join(name)).unwrap();
+        let error = place.files.write_protected(&created).unwrap_err().to_string();
+        assert!(error.contains("was changed by something else"), "{error}");
+    }
+    assert!(!place.path.join("target").exists());
+    let created = place.protected(".profile", "one");
+    fs::write(place.path.join(".profile"), "mine").unwrap();
+    place.files.write_protected(&created).unwrap_err();
+    assert_eq!(fs::read_to_string(place.path.join(".profile")).unwrap(), "mine");
+    let changed = place.protected(".profile", "two");
+    fs::remove_file(place.path.join(".profile")).unwrap();
+    let error = place.files.write_protected(&changed).unwrap_err().to_string();
+    assert!(error.contains("was changed by something else"), "{error}");
+    assert!(!place.path.join(".profile").exists());
+}

@@ -17,29 +17,51 @@ const FILES_MAX: usize = 50_000;
 pub(super) struct Watch {
     limits: Limits,
     temp: Option<PathBuf>,
-    /// A main repository, in which a `commondir` file would redirect git to another configuration.
-    repository: Option<PathBuf>,
+    /// The main repositories of the workspace, with the files in them that redirected git to
+    /// another configuration before.
+    repositories: Vec<(PathBuf, Vec<PathBuf>)>,
     samples: u32,
 }
 
 impl Watch {
     pub(super) fn new(plan: &Plan) -> Self {
-        let repository = plan.workspace.join(".git");
-        let is_there = || planted::has_common_dir(&repository);
-        let repository = (plan.view() == View::Own && !is_there()).then_some(repository);
+        let mut repositories = Vec::new();
+        if plan.view() == View::Own {
+            repositories.push(plan.workspace.join(".git"));
+            repositories.extend(planted::repositories(&plan.workspace));
+        }
+        let with_known = |repository: PathBuf| {
+            let known = planted::redirections(&repository);
+            (repository, known)
+        };
+        let repositories = repositories.into_iter().map(with_known).collect();
         let (limits, temp) = (plan.policy.limits, plan.policy.temp.clone());
-        Self { limits, temp, repository, samples: 0 }
+        Self { limits, temp, repositories, samples: 0 }
     }
 
-    /// Removes a file that was created since the start and would let git run programs of the
-    /// agent's choice.
+    /// A file that was written since the start and would let git run programs of the agent's
+    /// choice, in a sentence for people.
+    pub(super) fn planted(&self) -> Option<String> {
+        let (_, file) = self.redirections().next()?;
+        let file = file.display();
+        Some(format!("killed for writing {file}: git would take its configuration from elsewhere"))
+    }
+
+    /// Removes such files. The program must have ended, or it could write them again.
     pub(super) fn remove_planted(&self) {
-        let Some(repository) = &self.repository else { return };
-        match planted::remove_common_dir(repository) {
-            Ok(false) => {}
-            Ok(true) => say("removed .git/commondir: git would take its configuration from there"),
-            Err(error) => say(&format!("cannot remove .git/commondir: {error}")),
+        for (repository, file) in self.redirections() {
+            match planted::repair(repository, &file) {
+                Ok(()) => say(&format!("repaired {}", file.display())),
+                Err(error) => say(&format!("cannot repair {}: {error}", file.display())),
+            }
         }
+    }
+
+    fn redirections(&self) -> impl Iterator<Item = (&Path, PathBuf)> {
+        self.repositories.iter().flat_map(|(repository, known)| {
+            let found = planted::redirections(repository).into_iter();
+            found.filter(|file| !known.contains(file)).map(|file| (repository.as_path(), file))
+        })
     }
 
     /// The exceeded limit, in a sentence for people.

@@ -1,0 +1,134 @@
+//! An agent that writes files of its repository, or swaps folders for links, does not make the daemon write elsewhere.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use convoke_testkit::tools::search_path;
+use serde_json::json;
+
+use crate::sandbox_scene::{Machine, users};
+use crate::worktree_scene::{app, begin, daemon, daemon_on, git, machine, run, session};
+
+#[test]
+fn k10_a_failed_work_tree_removes_nothing_that_the_repository_names() {
+    let daemon = daemon();
+    let app = app(&daemon);
+    let (_, path) = session(&daemon);
+    let documents = daemon.machine.path().canonicalize().unwrap().join("Documents");
+    fs::create_dir(&documents).unwrap();
+    fs::write(documents.join("letter"), "mine").unwrap();
+    // As an agent in the project may do: a work tree that is being made, with a path that leads out.
+    let entry = app.join(".git/worktrees/planted");
+    fs::create_dir_all(&entry).unwrap();
+    let up = "../".repeat(path.components().count() + 1);
+    let lead = format!("{}/{up}{}/.git\n", path.display(), documents.display());
+    fs::write(entry.join("gitdir"), lead.replace("//", "/")).unwrap();
+    fs::write(entry.join("commondir"), "../..\n").unwrap();
+    fs::write(entry.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(entry.join("locked"), "initializing").unwrap();
+    // And no branch can be made below this name.
+    let main = git(&app, &["rev-parse", "main"]);
+    fs::remove_dir_all(app.join(".git/refs/heads/convoke")).unwrap();
+    fs::write(app.join(".git/refs/heads/convoke"), main).unwrap();
+    let begun = begin(&daemon, &json!({}));
+    assert_ne!(begun.status, 201, "{begun:?}");
+    assert!(documents.join("letter").exists());
+}
+
+#[test]
+fn k10_a_link_among_the_branches_gives_an_agent_no_folder_of_the_user() {
+    let daemon = daemon();
+    let app = app(&daemon);
+    let (session, _) = session(&daemon);
+    run(&daemon, &session, "git commit -q --allow-empty -m one");
+    let secrets = daemon.machine.path().canonicalize().unwrap().join(".ssh");
+    fs::create_dir(&secrets).unwrap();
+    fs::write(secrets.join("id"), "private").unwrap();
+    let branch = git(&app, &["for-each-ref", "--format=%(refname)", "refs/heads/convoke"]);
+    git(&app, &["pack-refs", "--all"]);
+    let folder = app.join(".git").join(branch.strip_suffix("/work").unwrap());
+    fs::remove_dir_all(&folder).ok();
+    fs::create_dir_all(folder.parent().unwrap()).unwrap();
+    symlink(&secrets, &folder).unwrap();
+    // Its next process starts after the session was completed.
+    assert_eq!(daemon.post(&format!("/api/sessions/{session}/complete"), &json!({})).status, 200);
+    daemon.post(&format!("/api/sessions/{session}/resume"), &json!({}));
+    let said =
+        run(&daemon, &session, &format!("cat {0}/id; echo evil > {0}/rc", secrets.display()));
+    assert!(!said.contains("private"), "{said}");
+    assert!(!secrets.join("rc").exists());
+    let messages = serde_json::to_string(&daemon.messages(&session)).unwrap();
+    assert!(messages.contains("which is not its repository"), "{messages}");
+}
+
+#[test]
+fn k10_a_filter_of_the_repository_reads_no_hidden_file() {
+    let machine = machine();
+    let home = machine.path().canonicalize().unwrap();
+    let password = home.join("dbpass");
+    fs::write(&password, "correct horse\n").unwrap();
+    let config = format!("[sandbox]\nhidden = [{password:?}]\n");
+    let daemon = daemon_on(machine, &config, &search_path());
+    let app = app(&daemon);
+    let leak = format!("cat > /dev/null; cat {}; echo filtered", password.display());
+    git(&app, &["config", "filter.leak.smudge", &leak]);
+    fs::write(app.join(".gitattributes"), "notes.txt filter=leak\n").unwrap();
+    git(&app, &["add", ".gitattributes"]);
+    git(&app, &["commit", "-qm", "attributes"]);
+    let (_, path) = session(&daemon);
+    assert_eq!(fs::read_to_string(path.join("notes.txt")).unwrap(), "filtered\n");
+}
+
+#[test]
+fn k10_a_project_that_was_swapped_for_a_link_is_neither_captured_nor_restored() {
+    let machine = machine();
+    let inner = machine.path().join("root/app/inner");
+    fs::create_dir_all(&inner).unwrap();
+    let daemon = daemon_on(machine, "", &search_path());
+    let inner = app(&daemon).join("inner");
+    let added = daemon.post("/api/repos", &json!({"path": inner}));
+    assert_eq!(added.status, 201, "{added:?}");
+    let body = json!({"repoId": added.json()["id"], "agent": "shell"});
+    let session = daemon.post("/api/sessions", &body).json()["id"].as_str().unwrap().to_owned();
+    run(&daemon, &session, "echo one > file");
+    let before = daemon.get(&format!("/api/sessions/{session}/changes")).json();
+    let victim = daemon.machine.path().canonicalize().unwrap().join(".config");
+    fs::create_dir(&victim).unwrap();
+    fs::write(victim.join("mine"), "mine").unwrap();
+    fs::rename(&inner, app(&daemon).join("kept")).unwrap();
+    symlink(&victim, &inner).unwrap();
+    let order = json!({"turn": before["turns"][0], "what": "files", "force": true});
+    let refused = daemon.post(&format!("/api/sessions/{session}/restore"), &order);
+    assert_eq!(refused.status, 409, "{refused:?}");
+    assert!(refused.body.contains("inner leads to"), "{refused:?}");
+    let names = fs::read_dir(&victim).unwrap().flatten().map(|it| it.file_name());
+    assert_eq!(names.collect::<Vec<_>>(), ["mine"]);
+}
+
+#[test]
+fn k10_an_agent_that_leads_git_to_another_configuration_is_killed() {
+    let plants = [
+        ("echo ../evil > .git/commondir", ".git/commondir"),
+        (
+            "mkdir -p .git/worktrees/x; echo /evil > .git/worktrees/x/commondir",
+            ".git/worktrees/x/commondir",
+        ),
+    ];
+    for user in users() {
+        for (plant, file) in plants {
+            let machine = Machine::new(user);
+            assert!(machine.free("git init -q .").status.success());
+            let output =
+                machine.sh("bwrap,landlock,seccomp", &format!("while :; do {plant}; done"));
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(!output.status.success() && said.contains("killed for writing"), "{output:?}");
+            let left = fs::read_to_string(machine.path("workspace").join(file)).unwrap_or_default();
+            assert!(left.is_empty() || left == "../..\n", "{file}: {left}");
+        }
+        // Work trees that git makes are none of that.
+        let machine = Machine::new(user);
+        let made = "git init -q . && git -c user.name=A -c user.email=a@b commit -q --allow-empty -m one &&
+            git worktree add -q side && sleep 1.5 && git worktree list | wc -l";
+        assert_eq!(machine.done("bwrap,landlock,seccomp", made).trim(), "2");
+    }
+}
