@@ -16,7 +16,7 @@ use crate::view::{self, Naming};
 /// Notifications that are buffered for a slow receiver; further ones are dropped and logged.
 const QUEUE_MAX: usize = 64;
 
-/// An event that the user is notified of when no page is open.
+/// An event that the user is notified of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Notification {

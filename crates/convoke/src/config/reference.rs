@@ -19,6 +19,7 @@ const INTRODUCTION: &str = "\
 
 Convoke keeps everything in its home: `--home`, else `$CONVOKE_HOME`, else `~/.convoke`.
 The settings are in `config.toml` there; every one of them is optional.
+A running daemon reads `notify.command`, `editor.open` and `editor.command` again by itself; after any other change run `convoke stop`, and the next command starts it again.
 Flags override environment variables, variables override the file, and the file overrides the defaults.
 `convoke config show` prints every value with its source.
 

@@ -68,7 +68,9 @@ fn head(form: Form, session: &Session, name: &str) -> serde_json::Result<String>
         })),
         Form::Json => Ok(String::new()),
         Form::Markdown => {
-            let (title, name) = (plain(&session.title), plain(name));
+            // A prompt of several lines is a title of one.
+            let title = plain(&session.title).split_whitespace().collect::<Vec<_>>().join(" ");
+            let name = plain(name);
             let (id, begun) = (session.id, session.created_at);
             Ok(format!("# {title}\n\nSession {id} with {name}, begun {begun}.\n"))
         }
