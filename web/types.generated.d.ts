@@ -476,7 +476,7 @@ declare namespace Api {
       /** The new values by their dotted keys; `null` removes a setting from the file. */
       changes: object;
     }
-    /** Is still there. */
+    /** Keeps the connection alive. */
     | { type: "ping" };
 
   /** A comparison as it is now. */
@@ -2293,7 +2293,7 @@ declare namespace Api {
     sessionInitTimeout?: number;
   };
 
-  /** How much a pair said in one stretch of time. */
+  /** The messages and tokens of a pair in one interval. */
   type TeamActivity = {
     /** Who asked; `null` is a caller from outside. */
     fromTeam: string | null;
@@ -2301,7 +2301,7 @@ declare namespace Api {
     toTeam: string;
     /** In which thread. */
     thread: string | null;
-    /** When the stretch began. */
+    /** When the interval began. */
     start: string;
     /** Questions in it. */
     prompts: number;
@@ -2319,7 +2319,7 @@ declare namespace Api {
     stats: TeamStats;
     /** All conversations, the last used first. */
     sessions: TeamSession[];
-    /** What was said, the newest stretch first. */
+    /** The messages and tokens of each interval, the newest first. */
     activity: TeamActivity[];
     /** What it has cost. */
     usage: TeamUsage[];
@@ -2449,7 +2449,7 @@ declare namespace Api {
       /** The place of the turn's prompt. */
       turn: number;
     } & (
-      /** The agent said all it had to say. */
+      /** The agent ended the turn. */
       | { stopReason: "end_turn" }
       /** A human stopped it. */
       | { stopReason: "cancelled" }

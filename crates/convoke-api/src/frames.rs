@@ -16,11 +16,11 @@ pub use server::{AgentState, ChunkHtml, ServerFrame, StopReason};
 pub use shapes::{AgentItem, SessionItem};
 pub use subject::FrameSubject;
 
-/// A frame with the id by which a client knows the answer to what it said.
+/// A frame with the request id that correlates a response with its request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Envelope<F> {
-    /// The client's own word for what it said; the answer carries it too.
+    /// The id that the client chose; the response repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
     /// The frame.
@@ -48,7 +48,7 @@ impl<F: Serialize> Envelope<F> {
 }
 
 impl Envelope<ServerFrame> {
-    /// Reads what a server said.
+    /// Parses a server frame.
     pub fn read(text: &str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
     }

@@ -75,7 +75,7 @@ impl Turn {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "stopReason", rename_all = "snake_case")]
 pub enum Stop {
-    /// The agent said all it had to say.
+    /// The agent ended the turn.
     EndTurn,
     /// A human stopped it.
     Cancelled,

@@ -31,7 +31,7 @@ pub(crate) fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
 /// More tokens than any session has; larger counts are damage, and would overflow when they are added up.
 const COUNT_MAX: u64 = 1 << 40;
 
-/// A number of things.
+/// A non-negative count, at most `COUNT_MAX`; 0 if it is absent.
 pub(crate) fn count(value: &Value, key: &str) -> u64 {
     let value = field(value, key);
     let number = value.as_u64().or_else(|| value.as_f64().map(|number| number.max(0.0) as u64));

@@ -19,7 +19,7 @@ const WORDS_MAX: usize = 4;
 /// Why a conversation may be open elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Liveness {
-    /// Nothing speaks for it.
+    /// There is no sign that another program has it open.
     Closed,
     /// A process of its agent runs in its folder, or in an unknown folder.
     Process {

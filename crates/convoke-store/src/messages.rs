@@ -275,7 +275,7 @@ fn page_after(db: Db<'_>, id: SessionId, n: i64, seq: Seq, max: u32) -> Result<M
 }
 
 /// Whether the messages after a place are read in microseconds: they are short and complete. An agent decides how long
-/// its messages are, and must not keep the threads busy that serve everybody.
+/// its messages are, and must not keep the threads busy that handle all requests.
 fn is_small(db: Db<'_>, n: i64, after: Seq, limit: u32) -> SqlResult<bool> {
     let sql = "SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT), CAST(coalesce(max(open), 0) AS BIGINT) FROM (
                    SELECT octet_length(content) AS bytes, open FROM messages

@@ -11,7 +11,7 @@ pub struct Daemon {
     pub pid: u32,
     /// Where it listens, such as `http://127.0.0.1:7717`.
     pub url: String,
-    /// What opens its doors.
+    /// The bearer token that its API requires.
     pub token: String,
     /// Its version.
     pub version: String,

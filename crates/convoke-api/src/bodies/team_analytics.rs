@@ -17,13 +17,13 @@ pub struct TeamAnalytics {
     pub stats: TeamStats,
     /// All conversations, the last used first.
     pub sessions: Vec<TeamSession>,
-    /// What was said, the newest stretch first.
+    /// The messages and tokens of each interval, the newest first.
     pub activity: Vec<TeamActivity>,
     /// What it has cost.
     pub usage: Vec<TeamUsage>,
 }
 
-/// How much a pair said in one stretch of time.
+/// The messages and tokens of a pair in one interval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamActivity {
@@ -33,7 +33,7 @@ pub struct TeamActivity {
     pub to_team: TeamName,
     /// In which thread.
     pub thread: Option<String>,
-    /// When the stretch began.
+    /// When the interval began.
     pub start: Timestamp,
     /// Questions in it.
     pub prompts: u64,

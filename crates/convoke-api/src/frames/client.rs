@@ -357,12 +357,12 @@ pub enum ClientFrame {
         /// The new values by their dotted keys; `null` removes a setting from the file.
         changes: BTreeMap<String, Value>,
     },
-    /// Is still there.
+    /// Keeps the connection alive.
     #[serde(rename = "ping")]
     Ping {},
 }
 
-/// Reads answers whose numbers are words, as all names in JSON are; inside of a tagged object serde forgets that.
+/// Parses answers keyed by number: JSON keys are strings, and serde does not convert them inside of a tagged enum.
 fn numbered<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GivenAnswers, D::Error> {
     let answers = Value::deserialize(deserializer)?;
     serde_json::from_value(answers).map_err(de::Error::custom)
@@ -378,7 +378,7 @@ pub enum EndHow {
     Cancel,
 }
 
-/// Why what a client said makes no sense.
+/// Why a client frame is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// It is not even JSON.
@@ -453,7 +453,7 @@ impl ClientFrame {
         "ping",
     ];
 
-    /// Reads what a client said; its `requestId` is kept, whatever else is wrong.
+    /// Parses a client frame; keeps `requestId` even if the rest is invalid.
     pub fn read(text: &str) -> Envelope<Result<Self, Malformed>> {
         let value = match serde_json::from_str(text) {
             Ok(value) => value,

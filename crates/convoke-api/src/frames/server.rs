@@ -405,7 +405,7 @@ pub enum ServerFrame {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentState {
-    /// It was started and has not shaken hands.
+    /// It was started and has not completed the handshake.
     Starting,
     /// It takes prompts.
     Ready,
@@ -417,7 +417,7 @@ pub enum AgentState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// The agent said all it had to say.
+    /// The agent ended the turn.
     EndTurn,
     /// A human stopped it.
     Cancelled,

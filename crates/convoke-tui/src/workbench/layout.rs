@@ -31,7 +31,7 @@ pub(crate) const INPUT_INDENT: u16 = 3;
 /// Cells before the entries of a session: the bar of the one that the human is at.
 pub(crate) const GUTTER: u16 = 2;
 
-/// Where things are.
+/// The areas of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Areas {
     /// The row of views.

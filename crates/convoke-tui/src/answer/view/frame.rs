@@ -20,7 +20,7 @@ const HEAD: u16 = 3;
 /// Lines longer than this are hard to read.
 const TEXT_MAX: usize = 96;
 
-/// Where things are.
+/// The areas of the screen.
 pub(super) struct Areas {
     pub(super) side: Option<Rect>,
     pub(super) main: Rect,
