@@ -304,9 +304,9 @@ const fn git_hint(error: &GitError) -> Option<&'static str> {
         GitError::NotARepository { .. } => {
             Some("a work tree needs a project that is the root of a git repository: `git init`")
         }
-        GitError::Misdirected { .. } => {
-            Some("an agent may have changed it: look at it with `ls -l`, and put the original back")
-        }
+        GitError::Misdirected { .. } => Some(
+            "an agent may have changed it: look at it with `ls -l`, and put the original back; a repository elsewhere needs `git config core.worktree FOLDER`",
+        ),
         GitError::BranchExists { .. } => {
             Some("choose another name, or a branch that is checked out nowhere")
         }

@@ -198,7 +198,14 @@ impl Inner {
         let (folder, name) = self.open_folder(path, steps, Missing::Create)?;
         // A file without write permission is not replaced either.
         let mode = match open_plain(&folder, &name, OpenOptions::new().write(true), path) {
-            Ok(old) => Some(old.metadata().map_err(|source| file_error(path, source))?.mode()),
+            Ok(old) => {
+                let found = old.metadata().map_err(|source| file_error(path, source))?;
+                // What an agent may not read it may not replace either.
+                if self.hidden.contains(&(found.dev(), found.ino())) {
+                    return Err(outside(path));
+                }
+                Some(found.mode())
+            }
             Err(FileError::Missing(_)) => None,
             Err(other) => return Err(other),
         };

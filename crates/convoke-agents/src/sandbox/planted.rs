@@ -58,6 +58,9 @@ const NAMES: [&str; 40] = [
     "opencode.json",
 ];
 
+/// Names in a git folder that decide which programs git runs.
+const IN_GIT: [&str; 5] = ["commondir", "config", "config.worktree", "hooks", "info/attributes"];
+
 /// The name that must not appear in a main repository: git reads configuration and hooks from where
 /// it points.
 const COMMON_DIR: &str = "commondir";
@@ -81,9 +84,11 @@ pub(super) fn in_workspace(workspace: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = NAMES.iter().map(|name| workspace.join(name)).collect();
     // In a linked worktree and in a submodule, `.git` is a file that names the repository.
     found.push(workspace.join(".git"));
-    for repository in repositories(workspace).into_iter().chain(inner(&workspace.join(".git"))) {
-        let names = ["commondir", "config", "config.worktree", "hooks", "info/attributes"];
-        found.extend(names.iter().map(|name| repository.join(name)));
+    let Nested { repositories, files } = nested(workspace);
+    // So has the work tree of a submodule.
+    found.extend(files);
+    for repository in repositories.into_iter().chain(inner(&workspace.join(".git"))) {
+        found.extend(IN_GIT.iter().map(|name| repository.join(name)));
     }
     found.retain(|path| is_held(path));
     found.sort();
@@ -101,9 +106,14 @@ pub fn of_git(repository: &Path) -> Vec<PathBuf> {
 /// Whether a name in a workspace is protected, so that Convoke does not write it for an agent
 /// either.
 pub(crate) fn is_protected(inside: &Path) -> bool {
+    // Submodules and work trees have the same names in their own folders, at any depth.
     let in_git = |path: &Path| {
-        let names = ["commondir", "config", "config.worktree", "hooks", "info/attributes"];
-        names.iter().any(|name| path.starts_with(name))
+        let is_inner = path.starts_with("modules") || path.starts_with("worktrees");
+        let depths = if is_inner { path.components().count() } else { 1 };
+        (0..depths).any(|depth| {
+            let rest: PathBuf = path.components().skip(depth).collect();
+            IN_GIT.iter().any(|name| rest.starts_with(name))
+        })
     };
     let below_git = inside.components().position(|part| part.as_os_str() == ".git");
     let rest = below_git.map(|at| inside.components().skip(at + 1).collect::<PathBuf>());
@@ -174,9 +184,27 @@ fn inner(repository: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// What a workspace contains of other repositories.
+struct Nested {
+    repositories: Vec<PathBuf>,
+    /// Files `.git`, which name the repository of a submodule or of a linked work tree.
+    files: Vec<PathBuf>,
+}
+
+/// The repositories whose redirections are watched: that of the workspace, those below it, and
+/// those of its submodules.
+pub(super) fn watched(workspace: &Path) -> Vec<PathBuf> {
+    let own = workspace.join(".git");
+    let mut found = vec![own.clone()];
+    found.extend(nested(workspace).repositories);
+    let modules = inner(&own).into_iter().filter(|path| path.starts_with(own.join("modules")));
+    found.extend(modules);
+    found
+}
+
 /// Repositories below a workspace, other than its own.
-pub(super) fn repositories(workspace: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+fn nested(workspace: &Path) -> Nested {
+    let mut found = Nested { repositories: Vec::new(), files: Vec::new() };
     let mut looked_at = 0;
     let mut folders = vec![(workspace.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
@@ -186,12 +214,15 @@ pub(super) fn repositories(workspace: &Path) -> Vec<PathBuf> {
         for entry in entries.flatten() {
             let name = entry.file_name();
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if name == ".git" && !is_folder && depth > 0 && found.files.len() < REPOSITORIES_MAX {
+                found.files.push(entry.path());
+            }
             if !is_folder || PASSED_OVER.iter().any(|passed| name == *passed) {
                 continue;
             }
             if name == ".git" {
-                if depth > 0 && found.len() < REPOSITORIES_MAX {
-                    found.push(entry.path());
+                if depth > 0 && found.repositories.len() < REPOSITORIES_MAX {
+                    found.repositories.push(entry.path());
                 }
             } else if depth < DEPTH_MAX && looked_at + folders.len() < FOLDERS_MAX {
                 folders.push((entry.path(), depth + 1));
@@ -230,12 +261,30 @@ mod tests {
 
     #[test]
     fn k10_a_protected_name_is_recognised_by_its_path() {
-        let protected = [".git/hooks/pre-commit", ".git/config", "a/.git/config", ".git", ".envrc"];
-        let free = [".git/index", ".git/refs/heads/main", ".gitignore", "src/main.rs", "a.envrc"];
+        let protected = [
+            ".git/hooks/pre-commit",
+            ".git/config",
+            "a/.git/config",
+            ".git",
+            ".envrc",
+            ".git/modules/sub/config",
+            ".git/modules/a/modules/b/hooks/x",
+            ".git/worktrees/x/commondir",
+            "sub/.git",
+        ];
+        let free = [
+            ".git/index",
+            ".git/refs/heads/main",
+            ".git/refs/heads/config",
+            ".git/modules/sub/index",
+            ".gitignore",
+            "src/main.rs",
+            "a.envrc",
+        ];
         let judged = |names: &[&str]| -> Vec<bool> {
             names.iter().map(|name| is_protected(Path::new(name))).collect()
         };
-        assert_eq!(judged(&protected), [true; 5]);
-        assert_eq!(judged(&free), [false; 5]);
+        assert_eq!(judged(&protected), [true; 9]);
+        assert_eq!(judged(&free), [false; 7]);
     }
 }

@@ -31,13 +31,21 @@ pub enum AdoptionError {
         /// Whose home it contains.
         whose: &'static str,
     },
+    /// The folder holds the user's secrets or settings, or was replaced by a link to it.
+    #[error("the session's folder {} may hold your secrets or settings, and is no project", path.display())]
+    Private {
+        /// The folder.
+        path: PathBuf,
+    },
 }
 
 impl AdoptionError {
     /// The kind of this error.
     pub(crate) const fn kind(&self) -> Kind {
         match self {
-            Self::NeedsOwner { .. } | Self::ContainsHome { .. } => Kind::Forbidden,
+            Self::NeedsOwner { .. } | Self::ContainsHome { .. } | Self::Private { .. } => {
+                Kind::Forbidden
+            }
         }
     }
 
@@ -47,7 +55,7 @@ impl AdoptionError {
             Self::NeedsOwner { path } => {
                 format!("ask an owner to add it: convoke project add {}", path.display())
             }
-            Self::ContainsHome { path, .. } => format!(
+            Self::ContainsHome { path, .. } | Self::Private { path } => format!(
                 "if agents may work in all of it, add it first: convoke project add {}",
                 path.display()
             ),
@@ -71,9 +79,13 @@ pub(super) async fn adopt_project(
     if !is_owner(shared, by).await? {
         return Err(AdoptionError::NeedsOwner { path: project.path }.into());
     }
+    let stored = project.path.clone();
     let path = inside_root(project.path, &shared.settings.workspace_root).await?;
     if let Some(whose) = contained_home(shared, &path) {
         return Err(AdoptionError::ContainsHome { path, whose }.into());
+    }
+    if path != stored || is_private(shared, &path) {
+        return Err(AdoptionError::Private { path }.into());
     }
     let new = NewProject { id: project.id, name: project.name, path, added_at: shared.now() };
     match shared.store.add_project(new).await {
@@ -89,6 +101,22 @@ async fn is_owner(shared: &Sessions, by: Option<UserName>) -> Result<bool> {
     let Some(name) = by else { return Ok(true) };
     let user = shared.store.user(name).await?;
     Ok(user.is_some_and(|user| user.role >= Role::Owner))
+}
+
+/// Whether a resolved folder holds secrets or settings of the user: it is in a secret place, or in a folder of the home
+/// that begins with a dot.
+fn is_private(shared: &Sessions, folder: &Path) -> bool {
+    let home = shared.host.environment.get(OsStr::new("HOME")).map(Path::new);
+    let secrets = convoke_agents::sandbox::secret_places(home);
+    let mut hidden = secrets.iter().chain(&shared.settings.sandbox.hidden);
+    let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
+    let in_home = home.as_ref().and_then(|home| folder.strip_prefix(home).ok());
+    let first = in_home.and_then(|path| path.components().next());
+    first.is_some_and(|name| name.as_os_str().as_encoded_bytes().starts_with(b"."))
+        || hidden.any(|secret| {
+            let secret = secret.canonicalize().unwrap_or_else(|_| secret.clone());
+            folder.starts_with(&secret)
+        })
 }
 
 /// Whose home a resolved folder is or contains.

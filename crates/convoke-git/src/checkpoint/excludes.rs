@@ -47,8 +47,8 @@ impl GitFolder {
     /// Finds it, without links in its paths. Refuses one that an agent may have made up: a program
     /// in its configuration may write this folder.
     ///
-    /// The folder of a linked work tree must be one of those that its repository has, and any other
-    /// folder must be a repository, so that the configuration belongs to the folder.
+    /// A folder outside of the work tree must refer back to it: that of a linked work tree in its
+    /// file `gitdir`, and another repository in its setting `core.worktree`.
     pub(crate) fn verified(work_tree: &Path) -> Result<Self> {
         let unknown = || Error::NotARepository { path: work_tree.to_owned() };
         let found = Self::find(work_tree).ok_or_else(unknown)?;
@@ -58,7 +58,18 @@ impl GitFolder {
         let is_listed = own == common || own.parent() == Some(&common.join("worktrees"));
         let is_folder =
             |name: &str| common.join(name).symlink_metadata().is_ok_and(|found| found.is_dir());
-        if !is_listed || !is_folder("objects") || !is_folder("refs") {
+        let inside = canonical(work_tree)?;
+        let refers_back = || {
+            let back = if own == common {
+                worktree_setting(&own)
+            } else {
+                pointer(&own.join("gitdir"), b"")
+            };
+            let back = back.and_then(|path| fs::canonicalize(own.join(path)).ok());
+            back.is_some_and(|back| back == inside || back == inside.join(".git"))
+        };
+        let is_own = own.starts_with(&inside) || refers_back();
+        if !is_listed || !is_own || !is_folder("objects") || !is_folder("refs") {
             return Err(Error::Misdirected { path: work_tree.to_owned(), to: common });
         }
         Ok(Self { own, common })
@@ -81,6 +92,24 @@ impl Checkpoints {
         }
         state::replace(&ours, &wanted)
     }
+}
+
+/// The work tree that the configuration of a repository names.
+fn worktree_setting(repository: &Path) -> Option<PathBuf> {
+    let text = read(&repository.join("config"), EXCLUDES_BYTES_MAX)?;
+    let text = String::from_utf8(text).ok()?;
+    let mut is_core = false;
+    let mut found = None;
+    for line in text.lines().map(str::trim) {
+        if line.starts_with('[') {
+            is_core = line.eq_ignore_ascii_case("[core]");
+        } else if let Some((key, value)) = line.split_once('=').filter(|_| is_core)
+            && key.trim().eq_ignore_ascii_case("worktree")
+        {
+            found = Some(PathBuf::from(value.trim().trim_matches('"')));
+        }
+    }
+    found
 }
 
 /// A path in a file, behind a prefix.

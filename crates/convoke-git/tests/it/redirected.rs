@@ -103,10 +103,20 @@ fn k10_the_repository_of_a_project_is_the_one_that_git_uses() {
     }
     fs::write(linked.join(".git"), "gitdir: ../Documents\n").unwrap();
     assert!(repository_of(&linked).is_err());
-    // A separate folder that is a repository is one.
+    // A repository elsewhere must refer to its work tree; a link proves nothing.
     let separate = scene.root().join("separate");
     let args = ["init", "-q", "--separate-git-dir", "separate", "apart"];
     scene.git_in(&scene.root(), &args);
-    assert_eq!(repository_of(&scene.root().join("apart")).unwrap(), separate);
+    let apart = scene.root().join("apart");
+    assert!(is_misdirected(&repository_of(&apart)));
+    scene.git_in(&apart, &["config", "core.worktree", apart.to_str().unwrap()]);
+    assert_eq!(repository_of(&apart).unwrap(), separate);
+    let planted = scene.root().join("planted");
+    fs::create_dir(&planted).unwrap();
+    symlink(&repository, planted.join(".git")).unwrap();
+    assert!(is_misdirected(&repository_of(&planted)));
+    fs::remove_file(planted.join(".git")).unwrap();
+    fs::write(planted.join(".git"), format!("gitdir: {}\n", repository.display())).unwrap();
+    assert!(is_misdirected(&repository_of(&planted)));
     assert!(repository_of(Path::new("/nowhere")).is_err());
 }

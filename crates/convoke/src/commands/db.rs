@@ -101,6 +101,13 @@ struct CopyArgs {
 #[error("the password must not be in the URL: others can read the arguments of a command")]
 pub(crate) struct ExposedPassword;
 
+/// The source of a copy is not there.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no database {}; `convoke db status` shows the path of yours", path.display())]
+struct NoDatabase {
+    path: PathBuf,
+}
+
 #[derive(Serialize)]
 struct CopiedDatabase {
     from: String,
@@ -194,6 +201,11 @@ fn copy(
         Ok(Server::parse(text, &passwords)?.into())
     };
     let (from, to) = (located(&args.from)?, located(&args.to)?);
+    if let Location::File(path) = &from
+        && !path.exists()
+    {
+        return Err(NoDatabase { path: path.clone() }.into());
+    }
     let owner = super::serve::owner(home, world)?;
     let mut bar = Bar::new("copying", output, global);
     let copied = transfer::transfer(&from, &to, &owner, clock::now(), |step| {

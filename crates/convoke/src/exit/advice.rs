@@ -265,7 +265,7 @@ fn files_advice(error: &convoke_files::Error) -> (Code, Option<String>) {
         }
         Error::Questions(_) => (
             Code::AskedWrongly,
-            "see `convoke ask --help` for the formatat and `convoke config show` for the limits"
+            "see `convoke ask --help` for the format and `convoke config show` for the limits"
                 .to_owned(),
         ),
         Error::TooLong { .. } => (
@@ -299,10 +299,7 @@ fn home_advice(error: &home::Error) -> (Code, String) {
             (Code::AskedWrongly, way_out.to_owned())
         }
         home::Error::NotAFolder { path } => {
-            let path = path.display();
-            let way_out = format!(
-                "move it away (mv '{path}' '{path}.old'), or choose another home with --home"
-            );
+            let way_out = format!("choose another home than {} with --home", path.display());
             (Code::CouldNot, way_out)
         }
         home::Error::Create { .. } => {

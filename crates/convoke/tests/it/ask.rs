@@ -223,7 +223,7 @@ fn q3_what_cannot_be_asked_is_refused_with_the_way_out() {
     exit 2
     --- stderr
     error: At least one question is required to create a session
-    hint: see `convoke ask --help` for the formatat and `convoke config show` for the limits
+    hint: see `convoke ask --help` for the format and `convoke config show` for the limits
     ");
     insta::assert_snapshot!(ask(r#"{"questions": [{"title": "x"}]}"#), @"
     exit 2
@@ -236,7 +236,7 @@ fn q3_what_cannot_be_asked_is_refused_with_the_way_out() {
     exit 2
     --- stderr
     error: Question 0 has 1 options, between 2 and 5 are allowed
-    hint: see `convoke ask --help` for the formatat and `convoke config show` for the limits
+    hint: see `convoke ask --help` for the format and `convoke config show` for the limits
     ");
     insta::assert_snapshot!(machine.run("ask missing.json"), @"
     exit 2
@@ -258,7 +258,7 @@ fn q17_limits_of_the_configuration_are_enforced() {
     exit 2
     --- stderr
     error: Too many questions: 2, at most 1 are allowed
-    hint: see `convoke ask --help` for the formatat and `convoke config show` for the limits
+    hint: see `convoke ask --help` for the format and `convoke config show` for the limits
     ");
     asked(&machine);
     insta::assert_snapshot!(machine.run("ask --non-blocking questions.json"), @"

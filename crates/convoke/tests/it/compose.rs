@@ -43,7 +43,7 @@ fn the_nodes_of_compose_yaml_have_settings_that_convoke_knows() {
             format!("node-{}", number + 1),
             "postgres://convoke@database/convoke".to_owned(),
             "/run/secrets/database_password".to_owned(),
-            "0.0.0.0:7717".to_owned(),
+            format!("0.0.0.0:{}", 7717 + number),
         ] {
             assert!(shown.contains(&part), "“{part}” is missing in {shown}");
         }

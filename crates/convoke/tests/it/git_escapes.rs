@@ -125,6 +125,18 @@ fn k10_an_agent_that_leads_git_to_another_configuration_is_killed() {
             let left = fs::read_to_string(machine.path("workspace").join(file)).unwrap_or_default();
             assert!(left.is_empty() || left == "../..\n", "{file}: {left}");
         }
+        // Nor a submodule, which has a repository and a file that names it.
+        let machine = Machine::new(user);
+        let module = "git init -q . && git init -q .git/modules/sub --bare && mkdir sub &&
+            echo 'gitdir: ../.git/modules/sub' > sub/.git";
+        assert!(machine.free(module).status.success());
+        let output = machine.sh("bwrap,landlock,seccomp", "echo 'gitdir: ../evil' > sub/.git");
+        assert!(!output.status.success(), "{output:?}");
+        let script = "while :; do echo /evil > .git/modules/sub/commondir; done";
+        let output = machine.sh("bwrap,landlock,seccomp", script);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("killed for writing"), "{output:?}");
+        assert!(!machine.path("workspace/.git/modules/sub/commondir").exists());
         // Work trees that git makes are none of that.
         let machine = Machine::new(user);
         let made = "git init -q . && git -c user.name=A -c user.email=a@b commit -q --allow-empty -m one &&

@@ -41,7 +41,7 @@ fn a_home_that_is_a_file_is_refused() {
     exit 1
     --- stderr
     error: the home is not a folder: [tmp]/.convoke/taken
-    hint: move it away (mv '[tmp]/.convoke/taken' '[tmp]/.convoke/taken.old'), or choose another home with --home
+    hint: choose another home than [tmp]/.convoke/taken with --home
     ");
     let line = format!("db status --home {}", machine.home().join("taken/below").display());
     insta::assert_snapshot!(machine.run(&line), @"

@@ -27,8 +27,7 @@ impl Watch {
     pub(super) fn new(plan: &Plan) -> Self {
         let mut repositories = Vec::new();
         if plan.view() == View::Own {
-            repositories.push(plan.workspace.join(".git"));
-            repositories.extend(planted::repositories(&plan.workspace));
+            repositories = planted::watched(&plan.workspace);
         }
         let with_known = |repository: PathBuf| {
             let known = planted::redirections(&repository);
