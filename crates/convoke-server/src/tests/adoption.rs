@@ -91,3 +91,26 @@ async fn n7_a_folder_that_contains_a_home_is_not_adopted() {
         assert_eq!(resumed.status, 200, "{}", resumed.body);
     }
 }
+
+#[tokio::test]
+async fn n7_k10_a_folder_with_secrets_or_settings_of_the_user_is_not_adopted() {
+    for folder in [".ssh", ".config/autostart", "link"] {
+        let root = |settings: &mut convoke_engine::Settings| {
+            settings.workspace_root = settings.workspace_root.parent().unwrap().to_owned();
+        };
+        let scene = Scene::with(&Script::new(), root).await;
+        let folder = scene.path("").canonicalize().unwrap().join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let session = scene.imported(folder.clone()).await;
+        if folder.ends_with("link") {
+            // Made a link after the import, by an agent in the folder around it.
+            let elsewhere = folder.with_file_name("elsewhere");
+            std::fs::rename(&folder, &elsewhere).unwrap();
+            std::os::unix::fs::symlink(elsewhere, &folder).unwrap();
+        }
+        let path = format!("/api/sessions/{session}/prompt");
+        let refused = scene.post(&path, json!({"text": "go on"})).await;
+        assert_eq!(refused.status, 403, "{}: {}", folder.display(), refused.body);
+        assert_eq!(scene.projects().await, 0);
+    }
+}

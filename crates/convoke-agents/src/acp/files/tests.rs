@@ -1,7 +1,7 @@
 //! Files of a workspace, and all the ways out of it that are none.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt, symlink};
 
 use tempfile::TempDir;
 
@@ -289,4 +289,16 @@ fn k10_a_protected_file_that_appears_while_the_user_is_asked_is_not_written() {
     let error = place.files.write_protected(&changed).unwrap_err().to_string();
     assert!(error.contains("was changed by something else"), "{error}");
     assert!(!place.path.join(".profile").exists());
+}
+
+#[test]
+fn k10_a_hidden_file_in_the_workspace_is_neither_read_nor_replaced() {
+    let mut place = place();
+    let hidden = place.path.join(".env");
+    fs::write(&hidden, "secret").unwrap();
+    let found = fs::metadata(&hidden).unwrap();
+    Arc::get_mut(&mut place.files.inner).unwrap().hidden.push((found.dev(), found.ino()));
+    place.files.read(Path::new(".env"), Lines::ALL).unwrap_err();
+    place.files.write(Path::new(".env"), "evil").unwrap_err();
+    assert_eq!(fs::read_to_string(&hidden).unwrap(), "secret");
 }
