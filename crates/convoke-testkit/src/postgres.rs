@@ -25,6 +25,8 @@ pub const VARIABLE: &str = "CONVOKE_TEST_POSTGRES";
 
 /// How long a server may take to start, even on a busy machine.
 const START_MAX: Duration = Duration::from_secs(60);
+/// The interval between two attempts to start it.
+const START_EVERY: Duration = Duration::from_secs(2);
 
 /// A server that runs until it is dropped, or its process exits.
 #[derive(Debug)]
@@ -134,18 +136,23 @@ impl Server {
 
     /// Starts it again after it was killed.
     pub fn start_again(&mut self) -> io::Result<()> {
-        if let Some(pipe) = self.keeper.as_mut().and_then(|keeper| keeper.stdin.as_mut()) {
-            pipe.write_all(b"start\n")?;
-        }
         let started = Instant::now();
-        while let Err(error) = answers(&self.url) {
+        let mut tries = 0;
+        loop {
+            // It refuses to start as long as a process of the killed one lives; one that runs already refuses a second.
+            if started.elapsed() >= START_EVERY * tries {
+                tries += 1;
+                if let Some(pipe) = self.keeper.as_mut().and_then(|keeper| keeper.stdin.as_mut()) {
+                    pipe.write_all(b"start\n")?;
+                }
+            }
+            let Err(error) = answers(&self.url) else { return Ok(()) };
             if started.elapsed() > START_MAX {
                 let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
                 return Err(io::Error::other(format!("{error}: {log}")));
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        Ok(())
     }
 
     /// A new, empty database.
