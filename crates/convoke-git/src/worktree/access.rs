@@ -2,16 +2,20 @@
 //! branch.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::io::{self, Write as _};
+use std::path::{Component, Path, PathBuf};
 
-use crate::checkpoint::GitFolder;
+use crate::checkpoint::{GitFolder, read_bounded};
 use crate::{Error, Result};
 
 /// Files of a work tree's own folder that lead git elsewhere, or configure it.
 const LEADING: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
 
-/// Entries of a folder of branches that are protected; a repository with more protects these.
+/// Entries of a folder of branches that can be protected.
 const ENTRIES_MAX: usize = 500;
+
+/// Longer lists of packed branches are not read.
+const PACKED_BYTES_MAX: u64 = 64 << 20;
 
 /// Folders of a repository that an agent may write, and the protected paths in them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,12 +64,47 @@ impl Access {
         let inside = Path::new(refs).join(branch);
         let (file, inside) = (common.join(&inside), inside.parent().unwrap_or(Path::new(refs)));
         let folder = make_folder(common, inside)?;
+        if refs == "refs/heads" {
+            unpack_branches(common, inside)?;
+        }
         let entries = fs::read_dir(&folder).map_err(|source| Error::io("read", &folder, source))?;
         let others = entries.flatten().map(|entry| entry.path()).filter(|path| *path != file);
-        self.protected.extend(others.take(ENTRIES_MAX));
+        let others: Vec<PathBuf> = others.take(ENTRIES_MAX + 1).collect();
+        if others.len() > ENTRIES_MAX {
+            let why = "it has too many branches to protect; choose a name with a slash";
+            return Err(Error::Unwritable { path: folder, why });
+        }
+        self.protected.extend(others);
         self.writable.push(folder);
         Ok(())
     }
+}
+
+/// Writes a file for each branch of a folder that only `packed-refs` has: a file can be protected,
+/// and what git writes beside it means another commit.
+fn unpack_branches(common: &Path, folder: &Path) -> Result<()> {
+    let Some(packed) = read_bounded(&common.join("packed-refs"), PACKED_BYTES_MAX) else {
+        return Ok(());
+    };
+    for line in String::from_utf8_lossy(&packed).lines() {
+        let Some((commit, name)) = line.split_once(' ') else { continue };
+        let inside = Path::new(name);
+        let is_plain = inside.components().all(|part| matches!(part, Component::Normal(_)));
+        if line.starts_with(['#', '^']) || !inside.starts_with(folder) || !is_plain {
+            continue;
+        }
+        let file = make_folder(common, inside.parent().unwrap_or(folder))?;
+        let file = file.join(inside.file_name().unwrap_or_default());
+        match fs::File::create_new(&file) {
+            Ok(mut new) => new
+                .write_all(format!("{commit}\n").as_bytes())
+                .map_err(|source| Error::io("write", &file, source))?,
+            // It has moved since it was packed.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(source) => return Err(Error::io("write", &file, source)),
+        }
+    }
+    Ok(())
 }
 
 /// Makes a folder inside of a repository, and refuses links: another agent may have put one there
@@ -80,7 +119,7 @@ fn make_folder(common: &Path, inside: &Path) -> Result<PathBuf> {
                 let to = fs::read_link(&folder).unwrap_or_else(|_| folder.clone());
                 return Err(Error::Misdirected { path: folder, to });
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 fs::create_dir(&folder).map_err(|source| Error::io("make", &folder, source))?;
             }
             Err(source) => return Err(Error::io("open", &folder, source)),

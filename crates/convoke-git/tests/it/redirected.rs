@@ -120,3 +120,21 @@ fn k10_the_repository_of_a_project_is_the_one_that_git_uses() {
     assert!(is_misdirected(&repository_of(&planted)));
     assert!(repository_of(Path::new("/nowhere")).is_err());
 }
+
+#[test]
+fn k10_packed_branches_beside_that_of_a_work_tree_are_protected() {
+    let scene = Scene::with_git();
+    let path = add(&scene, "fix").path;
+    scene.git(&["branch", "release"]);
+    scene.git(&["branch", "team/one"]);
+    scene.git(&["pack-refs", "--all"]);
+    let heads = scene.path(".git/refs/heads");
+    assert!(!heads.join("release").exists());
+    let before = scene.git(&["for-each-ref"]);
+    let access = Access::of(&path, "fix").unwrap();
+    for other in ["main", "release", "team"] {
+        assert!(access.protected.contains(&heads.join(other)), "{other}: {access:?}");
+    }
+    assert!(!access.protected.contains(&heads.join("fix")));
+    assert_eq!(scene.git(&["for-each-ref"]), before);
+}
