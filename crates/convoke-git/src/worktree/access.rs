@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use crate::checkpoint::{GitFolder, read_bounded};
-use crate::{Error, Result};
+use crate::{Error, ObjectId, Result};
 
 /// Files of a work tree's own folder that lead git elsewhere, or configure it.
 const LEADING: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
@@ -14,7 +14,10 @@ const LEADING: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
 /// Entries of a folder of branches that can be protected.
 const ENTRIES_MAX: usize = 500;
 
-/// Longer lists of packed branches are not read.
+/// Packed branches of a folder that are unpacked.
+const PACKED_MAX: usize = 5_000;
+const TOO_MANY: &str = "it has too many branches to protect; choose a name with a slash";
+/// Longer lists of packed branches are refused.
 const PACKED_BYTES_MAX: u64 = 64 << 20;
 
 /// Folders of a repository that an agent may write, and the protected paths in them.
@@ -71,8 +74,7 @@ impl Access {
         let others = entries.flatten().map(|entry| entry.path()).filter(|path| *path != file);
         let others: Vec<PathBuf> = others.take(ENTRIES_MAX + 1).collect();
         if others.len() > ENTRIES_MAX {
-            let why = "it has too many branches to protect; choose a name with a slash";
-            return Err(Error::Unwritable { path: folder, why });
+            return Err(Error::Unwritable { path: folder, why: TOO_MANY });
         }
         self.protected.extend(others);
         self.writable.push(folder);
@@ -83,18 +85,29 @@ impl Access {
 /// Writes a file for each branch of a folder that only `packed-refs` has: a file can be protected,
 /// and what git writes beside it means another commit.
 fn unpack_branches(common: &Path, folder: &Path) -> Result<()> {
-    let Some(packed) = read_bounded(&common.join("packed-refs"), PACKED_BYTES_MAX) else {
+    let path = common.join("packed-refs");
+    if fs::symlink_metadata(&path).is_err() {
         return Ok(());
-    };
-    for line in String::from_utf8_lossy(&packed).lines() {
-        let Some((commit, name)) = line.split_once(' ') else { continue };
-        let inside = Path::new(name);
-        let is_plain = inside.components().all(|part| matches!(part, Component::Normal(_)));
-        if line.starts_with(['#', '^']) || !inside.starts_with(folder) || !is_plain {
-            continue;
-        }
-        let file = make_folder(common, inside.parent().unwrap_or(folder))?;
-        let file = file.join(inside.file_name().unwrap_or_default());
+    }
+    let unreadable =
+        || Error::Unwritable { path: path.clone(), why: "its branches cannot be protected" };
+    let packed = read_bounded(&path, PACKED_BYTES_MAX).ok_or_else(unreadable)?;
+    let packed = String::from_utf8_lossy(&packed);
+    let inside = packed.lines().filter_map(|line| {
+        let (commit, name) = line.split_once(' ')?;
+        let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+        let name = Path::new(name).strip_prefix(folder).ok()?;
+        let commit = ObjectId::parse(commit).ok().filter(|_| name.components().all(is_plain))?;
+        Some((folder.join(name), commit))
+    });
+    // Another agent may have written the list.
+    let inside: Vec<_> = inside.take(PACKED_MAX + 1).collect();
+    if inside.len() > PACKED_MAX {
+        return Err(Error::Unwritable { path: common.join(folder), why: TOO_MANY });
+    }
+    for (name, commit) in inside {
+        let file = make_folder(common, name.parent().unwrap_or(folder))?;
+        let file = file.join(name.file_name().unwrap_or_default());
         match fs::File::create_new(&file) {
             Ok(mut new) => new
                 .write_all(format!("{commit}\n").as_bytes())

@@ -137,4 +137,13 @@ fn k10_packed_branches_beside_that_of_a_work_tree_are_protected() {
     }
     assert!(!access.protected.contains(&heads.join("fix")));
     assert_eq!(scene.git(&["for-each-ref"]), before);
+    // A list that another agent wrote.
+    let packed = scene.path(".git/packed-refs");
+    fs::write(&packed, "ref: refs/heads/broken\n").unwrap();
+    Access::of(&path, "fix").unwrap();
+    assert!(!heads.join("broken").exists());
+    let commit = "1".repeat(40);
+    let many: String = (0..6_000).map(|n| format!("{commit} refs/heads/b{n}\n")).collect();
+    fs::write(&packed, many).unwrap();
+    assert!(Access::of(&path, "fix").is_err() && !heads.join("b1").exists());
 }
