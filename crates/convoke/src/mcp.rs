@@ -27,6 +27,7 @@ const LAST_WORDS: Duration = Duration::from_millis(600);
 /// Serves until the client disconnects or the process gets a termination signal.
 pub(crate) async fn serve(backend: FilesBackend) -> anyhow::Result<()> {
     let gone = CancellationToken::new();
+    let creations = backend.creations();
     let server = Tools::new(backend, env!("CARGO_PKG_VERSION").to_owned(), gone.clone());
     let (stdin, stdout) = rmcp::transport::stdio_pipes();
     let (out, written) = mpsc::channel(lines::LINES_MAX);
@@ -54,6 +55,8 @@ pub(crate) async fn serve(backend: FilesBackend) -> anyhow::Result<()> {
             return Err(error).context("the MCP client did not initialize the connection");
         }
     }
+    creations.close();
+    creations.wait().await;
     // A client that does not read must not keep the program.
     match tokio::time::timeout(LAST_WORDS, writing).await {
         Ok(written) => written.context("the MCP server's output task failed")?,

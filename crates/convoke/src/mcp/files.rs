@@ -15,6 +15,8 @@ use convoke_core::request::State;
 use convoke_files::questions::{Outcome, PendingQuestions, RequestFile, Until};
 use convoke_server::mcp::{Backend, Call, CallError, Found, Offer, Waiting};
 use rmcp::ErrorData;
+use tokio::sync::oneshot;
+use tokio_util::task::TaskTracker;
 
 use crate::asking::{Asker, Asking};
 use crate::commands::World;
@@ -28,13 +30,42 @@ pub(crate) struct FilesBackend {
     home: Home,
     world: World,
     working_directory: Option<PathBuf>,
+    creations: TaskTracker,
 }
 
 impl FilesBackend {
     /// Asks the human in this folder, and teams through the daemon of this home.
     pub(crate) fn new(asking: Asking, home: Home, world: &World) -> Self {
         let working_directory = std::env::current_dir().ok();
-        Self { asking, home, world: world.copied(), working_directory }
+        Self {
+            asking,
+            home,
+            world: world.copied(),
+            working_directory,
+            creations: TaskTracker::new(),
+        }
+    }
+
+    /// The sets of questions that are being created. The process must not end before them: a set
+    /// whose call was cancelled meanwhile is abandoned at the end of its creation.
+    pub(crate) fn creations(&self) -> TaskTracker {
+        self.creations.clone()
+    }
+
+    /// Creates a set of questions.
+    async fn create(
+        &self,
+        asker: Asker,
+        questions: Vec<Question>,
+    ) -> Result<PendingQuestions, CallError> {
+        let asking = self.asking.clone();
+        let (sender, created) = oneshot::channel();
+        self.creations.spawn_blocking(move || {
+            // A call that was cancelled does not receive the set, which is then dropped here.
+            drop(sender.send(asking.ask(questions, asker)));
+        });
+        let created = created.await.map_err(|error| CallError::Message(error.to_string()))?;
+        created.map_err(said)
     }
 }
 
@@ -63,8 +94,7 @@ impl Backend for FilesBackend {
         questions: Vec<Question>,
         waiting: Waiting,
     ) -> Result<Found, CallError> {
-        let (asking, asker, asked) = (self.asking.clone(), asker.clone(), questions.clone());
-        let mut asked: PendingQuestions = blocking(move || asking.ask(asked, asker)).await?;
+        let mut asked = self.create(asker.clone(), questions.clone()).await?;
         let id = asked.id();
         let state = match waiting {
             // Programs that answer need not know of calls.
@@ -173,4 +203,43 @@ fn said(error: convoke_files::Error) -> CallError {
 fn explained(error: impl Into<anyhow::Error>) -> CallError {
     let (text, hint) = crate::exit::explain(&error.into());
     CallError::Message(hint.map_or(text.clone(), |hint| format!("{text}\n\n{hint}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use convoke_core::question::Choice;
+    use convoke_files::questions::{Questions, Settings, Status};
+    use futures_util::FutureExt as _;
+
+    use super::*;
+    use crate::environment::Environment;
+
+    #[tokio::test]
+    async fn q4_questions_whose_call_ends_while_they_are_written_are_abandoned() {
+        let folder = tempfile::tempdir().unwrap();
+        let limits = Limits { questions_max: 4, options_max: 4 };
+        let questions =
+            Questions::new(folder.path().join("questions"), Settings { sessions_max: 10, limits });
+        let asking =
+            Asking { questions: questions.clone(), limits, timeout: None, retention: None };
+        let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();
+        let world = World::around(Environment::default()).unwrap();
+        let backend = FilesBackend::new(asking, home, &world);
+
+        let choice = |label: &str| Choice { label: label.to_owned(), description: None };
+        let question = Question {
+            prompt: "Ship it?".to_owned(),
+            title: "Ship".to_owned(),
+            options: vec![choice("Yes"), choice("No")],
+            multi_select: false,
+        };
+        let asker = Asker::default();
+        let call = backend.ask(&asker, vec![question], Waiting::Yes);
+        assert!(call.now_or_never().is_none());
+        backend.creations().close();
+        backend.creations().wait().await;
+        let listed = questions.list().unwrap();
+        let statuses: Vec<Status> = listed.entries.iter().map(|entry| entry.status).collect();
+        assert_eq!(statuses, [Status::Abandoned]);
+    }
 }
