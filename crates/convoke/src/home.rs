@@ -14,6 +14,19 @@ use crate::environment::Environment;
 
 pub(crate) use modes::{Depth, Repair};
 
+/// Entries that only a home has.
+const MARKERS: [&str; 4] = ["convoke.db", "run/serve.lock", "questions", "spawn"];
+/// Entries that a home may have before its first use.
+const PREPARED: [&str; 8] = [
+    "agents",
+    "config.toml",
+    "logs",
+    "lost+found",
+    "registry.json",
+    "run",
+    "teams.json",
+    ".DS_Store",
+];
 /// The mode of a home: accessible to its owner only.
 const PRIVATE: u32 = 0o700;
 
@@ -60,6 +73,9 @@ pub(crate) enum Error {
     /// It is not a folder.
     #[error("the home is not a folder: {}", path.display())]
     NotAFolder { path: PathBuf },
+    /// It belongs to something else.
+    #[error("{} is not a home of Convoke: it has other files", path.display())]
+    Foreign { origin: Origin, path: PathBuf },
     /// It is not there and cannot be made.
     #[error("cannot create the home {}", path.display())]
     Create { path: PathBuf, source: io::Error },
@@ -111,6 +127,7 @@ impl Home {
     pub(crate) fn look(&self) -> Result<Exposure, Error> {
         match fs::metadata(&self.path) {
             Ok(found) if !found.is_dir() => Err(Error::NotAFolder { path: self.path.clone() }),
+            Ok(_) if self.is_foreign() => Err(self.foreign()),
             Ok(found) => Ok(Exposure::of(&found)),
             // Reading its files will report a more specific error.
             Err(_) => Ok(Exposure::Private),
@@ -122,6 +139,7 @@ impl Home {
         let path = self.path.clone();
         match fs::metadata(&path) {
             Ok(found) if !found.is_dir() => return Err(Error::NotAFolder { path }),
+            Ok(_) if self.is_foreign() => return Err(self.foreign()),
             Ok(_) => {}
             // The attempt to create it will report why.
             Err(_) => {
@@ -140,6 +158,24 @@ impl Home {
             Ok(found) => Ok(Exposure::of(&found)),
             Err(source) => Err(Error::Unwritable { path, source }),
         }
+    }
+
+    /// Whether a mistyped path leads to a folder of something else, whose permissions must not be
+    /// changed. A folder that cannot be listed may be a home whose permissions were removed.
+    fn is_foreign(&self) -> bool {
+        if self.origin == Origin::Default || MARKERS.iter().any(|it| self.path.join(it).exists()) {
+            return false;
+        }
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name()).any(|name| {
+            // Editors leave copies beside the settings.
+            let is_copy = name.to_string_lossy().contains("config.toml");
+            !is_copy && !PREPARED.iter().any(|prepared| name == *prepared)
+        })
+    }
+
+    fn foreign(&self) -> Error {
+        Error::Foreign { origin: self.origin, path: self.path.clone() }
     }
 
     /// The folder itself.
@@ -254,5 +290,22 @@ mod tests {
 
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(home.open().unwrap(), Exposure::Open { mode: 0o755 });
+    }
+
+    #[test]
+    fn a_folder_is_foreign_if_it_has_other_files_and_none_of_a_home() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let home = Home::locate(Some(path), &Environment::default()).unwrap();
+        assert!(!home.is_foreign());
+        for prepared in ["config.toml", "config.toml~", ".config.toml.swp", "teams.json"] {
+            fs::write(path.join(prepared), "").unwrap();
+        }
+        fs::create_dir(path.join("run")).unwrap();
+        assert!(!home.is_foreign());
+        fs::write(path.join(".bashrc"), "").unwrap();
+        assert!(home.is_foreign());
+        fs::write(path.join("run/serve.lock"), "").unwrap();
+        assert!(!home.is_foreign());
     }
 }

@@ -298,6 +298,13 @@ fn home_advice(error: &home::Error) -> (Code, String) {
             };
             (Code::AskedWrongly, way_out.to_owned())
         }
+        home::Error::Foreign { origin, .. } => {
+            let chosen = match origin {
+                home::Origin::Default | home::Origin::Flag => "--home",
+                home::Origin::Variable => "CONVOKE_HOME",
+            };
+            (Code::AskedWrongly, format!("set {chosen} to a new or an empty folder"))
+        }
         home::Error::NotAFolder { path } => {
             let way_out = format!("choose another home than {} with --home", path.display());
             (Code::CouldNot, way_out)

@@ -74,7 +74,8 @@ impl Home {
         let mut repairs = Vec::new();
         // One that is not there needs no protection.
         let Ok(home) = fs::metadata(&self.path) else { return repairs };
-        if home.uid() != rustix::process::geteuid().as_raw() || !home.is_dir() {
+        let is_own = home.is_dir() && home.uid() == rustix::process::geteuid().as_raw();
+        if !is_own || self.is_foreign() {
             return repairs;
         }
         repair(&self.path, &home, Rule::Private, &mut repairs);
@@ -202,6 +203,8 @@ mod tests {
         let path = folder.path().join("home");
         let objects = path.join("snapshots/p.git/objects");
         fs::create_dir_all(&objects).unwrap();
+        fs::write(path.join("convoke.db"), "").unwrap();
+        fs::set_permissions(path.join("convoke.db"), Permissions::from_mode(0o600)).unwrap();
         let set = |path: &Path, mode| {
             fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
         };

@@ -229,6 +229,8 @@ fn k5_commands_that_read_work_in_a_read_only_home() {
         assert!(told.starts_with(code), "{line}: {told}");
         assert!(!told.contains("WARN"), "{line}: {told}");
     }
+    let told = small.scene.machine.run("serve");
+    assert!(told.starts_with("exit 1\n--- stderr\nerror: cannot write in the home "), "{told}");
 }
 
 /// Everything in a folder, with when it was changed.
