@@ -169,6 +169,7 @@ pub(crate) fn read(words: &[OsString], at: At) -> Result<Invocation, clap::Error
     {
         return Ok(Invocation::Version);
     }
+    let words = &*help::as_option(words);
     match Args::try_parse_from(words) {
         Ok(args) => Ok(Invocation::Command(Box::new(args))),
         Err(error) if error.kind() == ErrorKind::DisplayVersion => Ok(Invocation::Version),

@@ -3,6 +3,7 @@
 //!
 //! It is only built when help is requested, so that other commands do not wait for it.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 
@@ -45,6 +46,26 @@ pub(crate) fn command() -> Command {
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{header}Options:{header:#}\n{{options}}{{after-help}}"
     ))
+}
+
+/// Replaces the command `help` by the option: `convoke help session new` is
+/// `convoke session new --help`. The parser's own command has another format.
+pub(crate) fn as_option(words: &[OsString]) -> Cow<'_, [OsString]> {
+    let mut at = 1;
+    while let Some(word) = words.get(at).and_then(|word| word.to_str()) {
+        match word {
+            "--home" => at += 2,
+            option if option.starts_with('-') && option != "--" => at += 1,
+            "help" => {
+                let mut words = words.to_vec();
+                words.remove(at);
+                words.push("--help".into());
+                return Cow::Owned(words);
+            }
+            _ => break,
+        }
+    }
+    Cow::Borrowed(words)
 }
 
 /// The help of `error` in this format.

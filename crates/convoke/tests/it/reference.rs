@@ -45,6 +45,22 @@ fn short_and_long_help_are_the_same() {
 }
 
 #[test]
+fn the_word_help_shows_what_the_option_shows() {
+    let machine = Convoke::new();
+    for command in ["", "session", "session new"] {
+        let option = machine.run(&format!("{command} --help"));
+        assert_eq!(machine.run(&format!("help {command}")), option, "{command}");
+        assert_eq!(machine.run(&format!("--json help {command}")), option, "{command}");
+    }
+    assert_eq!(machine.run("help --help"), machine.run("--help"));
+    let told = machine.run("help nope");
+    assert!(
+        told.starts_with("exit 2\n--- stderr\nerror: unrecognized subcommand 'nope'"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_command_without_the_one_below_it_shows_its_help() {
     let told = Convoke::new().run("session");
     assert!(told.starts_with("exit 2\n--- stderr\nCreate, prompt, follow"), "{told}");
