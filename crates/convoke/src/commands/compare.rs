@@ -17,6 +17,8 @@ use crate::output::{Output, aside, plain};
 
 /// The polling interval for a running comparison.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// What an empty list says.
+const NONE: &str = "No comparisons. Start one with: convoke compare PROMPT --agents AGENT,AGENT\n";
 
 /// Give one prompt to several agents, and compare their work
 ///
@@ -34,7 +36,13 @@ pub(crate) struct CompareArgs {
     #[arg(required_unless_present_any = ["keep", "list"], conflicts_with_all = ["keep", "list"])]
     prompt: Option<String>,
     /// Agents, each with a model if it is to be another one than its own: AGENT or AGENT:MODEL
-    #[arg(long, value_name = "AGENTS", value_delimiter = ',', requires = "prompt")]
+    #[arg(
+        long,
+        value_name = "AGENTS",
+        value_delimiter = ',',
+        requires = "prompt",
+        required_unless_present_any = ["keep", "list"]
+    )]
     agents: Vec<String>,
     /// Line of shell that tests the work of each
     #[arg(long, value_name = "CMD", requires = "prompt")]
@@ -107,6 +115,9 @@ pub(crate) fn run(
             (None, None) => {
                 let listed = client.comparisons().await?;
                 output.show(&listed, |Comparisons { comparisons }, _| {
+                    if comparisons.is_empty() {
+                        return NONE.to_owned();
+                    }
                     comparisons.iter().map(for_people).collect::<Vec<_>>().join("\n")
                 })
             }

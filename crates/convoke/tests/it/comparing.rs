@@ -30,6 +30,26 @@ fn compared(daemon: &Daemon, prompt: &str) -> (String, [String; 2]) {
 }
 
 #[test]
+fn a_comparison_without_agents_is_refused_and_an_empty_list_tells_how_to_start_one() {
+    let daemon = daemon();
+    insta::assert_snapshot!(daemon.machine.run_args(&["compare", "fix it"]), @"
+    exit 2
+    --- stderr
+    error: the following required arguments were not provided:
+      --agents <AGENTS>
+
+    Usage: convoke compare --agents <AGENTS> <PROMPT>
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(daemon.machine.run("compare --list"), @"
+    exit 0
+    --- stdout
+    No comparisons. Start one with: convoke compare PROMPT --agents AGENT,AGENT
+    ");
+}
+
+#[test]
 fn c8_agents_are_compared_by_changes_time_and_test_and_one_is_kept() {
     let daemon = daemon();
     let app = app(&daemon);
