@@ -1099,7 +1099,7 @@ declare namespace Api {
   };
 
   /** Why checkpoints do not hold a file. */
-  type LeftOutReason = "too_large" | "unreadable" | "name" | "worktree";
+  type LeftOutReason = "too_large" | "unreadable" | "name" | "worktree" | "hidden";
 
   /** What happened to the session as a whole. These events, and no others, change what lists show of it. */
   type LifecycleEvent =
@@ -1142,6 +1142,8 @@ declare namespace Api {
       after: number;
       /** These turns, each a message of its own. */
       turns: ImportedTurn[];
+      /** The session that has these turns, too, if this one is a fork of it. */
+      forkedFrom?: string;
     }
     /** The session is a copy of a conversation that another program keeps, and is completed with it. */
     | {

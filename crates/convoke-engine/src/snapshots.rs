@@ -201,8 +201,20 @@ impl Snapshots {
         let folder = self.host.home.join("snapshots");
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
         made.map_err(|source| ChangesError::Folder { path: folder, source })?;
-        let options = Options { user_excludes: self.user_excludes(), ..Options::default() };
+        let options = Options {
+            user_excludes: self.user_excludes(),
+            hidden: self.hidden_paths(),
+            ..Options::default()
+        };
         Ok(Checkpoints::open(git, &repository, work_tree, options, limits)?)
+    }
+
+    /// Files and folders that agents must not read, without symbolic links in their paths.
+    pub(crate) fn hidden_paths(&self) -> Vec<PathBuf> {
+        let home = self.host.environment.get(OsStr::new("HOME")).map(Path::new);
+        let secrets = convoke_agents::sandbox::secret_places(home);
+        let hidden = secrets.into_iter().chain(self.settings.sandbox.hidden.iter().cloned());
+        hidden.map(|path| path.canonicalize().unwrap_or(path)).collect()
     }
 
     /// Refuses a work tree that contains the home, since a checkpoint would include the database

@@ -81,6 +81,8 @@ pub struct Options {
     pub untracked_bytes_max: u64,
     /// Files over this size are left out in any case.
     pub file_bytes_max: u64,
+    /// Files and folders that agents must not read, without symbolic links in their paths.
+    pub hidden: Vec<PathBuf>,
 }
 
 impl Default for Options {
@@ -89,6 +91,7 @@ impl Default for Options {
             user_excludes: None,
             untracked_bytes_max: UNTRACKED_BYTES_MAX,
             file_bytes_max: FILE_BYTES_MAX,
+            hidden: Vec::new(),
         }
     }
 }

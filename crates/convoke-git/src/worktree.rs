@@ -79,7 +79,8 @@ pub enum WorktreeState {
 pub struct Copied {
     /// These, in order.
     pub files: Vec<PathBuf>,
-    /// Those that match and were not copied: too many, too large, unreadable, or there already.
+    /// Those that match and were not copied: too many, too large, unreadable,
+    /// hidden from agents, or there already.
     pub left_out: Vec<PathBuf>,
 }
 

@@ -26,7 +26,7 @@ export function notesOf({ status, from, binary, oldMode, newMode }) {
 }
 
 /** @type {Record<Api.LeftOutReason, string>} */
-const LEFT_OUT = { too_large: "too large", unreadable: "it cannot be read", name: "git reserves its name", worktree: "it is another work tree" };
+const LEFT_OUT = { too_large: "too large", unreadable: "it cannot be read", name: "git reserves its name", worktree: "it is another work tree", hidden: "it is hidden from agents" };
 
 /** Why a file is not in the checkpoints. @param {Api.LeftOutFile} file */
 export const leftOutWhy = ({ reason, bytes: size }) => (size === undefined ? LEFT_OUT[reason] : `${LEFT_OUT[reason]}: ${bytes(size)}`);

@@ -136,6 +136,8 @@ pub enum LeftOutReason {
     Name,
     /// It is another work tree.
     Worktree,
+    /// Agents must not read it.
+    Hidden,
 }
 
 /// The diff of one file: `GET /api/sessions/:id/changes/file`.

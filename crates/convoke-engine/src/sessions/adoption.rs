@@ -107,16 +107,11 @@ async fn is_owner(shared: &Sessions, by: Option<UserName>) -> Result<bool> {
 /// that begins with a dot.
 fn is_private(shared: &Sessions, folder: &Path) -> bool {
     let home = shared.host.environment.get(OsStr::new("HOME")).map(Path::new);
-    let secrets = convoke_agents::sandbox::secret_places(home);
-    let mut hidden = secrets.iter().chain(&shared.settings.sandbox.hidden);
     let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
     let in_home = home.as_ref().and_then(|home| folder.strip_prefix(home).ok());
     let first = in_home.and_then(|path| path.components().next());
     first.is_some_and(|name| name.as_os_str().as_encoded_bytes().starts_with(b"."))
-        || hidden.any(|secret| {
-            let secret = secret.canonicalize().unwrap_or_else(|_| secret.clone());
-            folder.starts_with(&secret)
-        })
+        || shared.snapshots.hidden_paths().iter().any(|hidden| folder.starts_with(hidden))
 }
 
 /// Whose home a resolved folder is or contains.

@@ -132,7 +132,7 @@ impl Restorer {
         if !main.worktrees(limits)?.iter().any(is_ready) {
             main.add_worktree(&NewWorktree { path: path.clone(), branch }, limits)?;
         }
-        main.copy_included(&path, limits)?;
+        main.copy_included(&path, &self.sessions.snapshots.hidden_paths(), limits)?;
         let checkpoints = self.sessions.snapshots.checkpoints(git, project.id, &path, limits)?;
         let names = checkpoints.list(&self.place.id().to_string())?;
         if let Some(to) = self.newest(&checkpoints, &names, limits)? {

@@ -220,7 +220,7 @@ impl Maker {
             false => Branch::New { name, from: start.to_string() },
         };
         main.add_worktree(&NewWorktree { path: path.clone(), branch }, limits)?;
-        let copied = main.copy_included(&path, limits)?;
+        let copied = main.copy_included(&path, &self.shared.snapshots.hidden_paths(), limits)?;
         self.bring_files(git, &path, limits)?;
         Ok(Ok(Made { own: worktree, copied }))
     }

@@ -27,6 +27,8 @@ pub enum LeftOutReason {
     Name,
     /// It is another work tree of a repository, with its own branch and its own sessions.
     Worktree,
+    /// Agents must not read it, and a checkpoint may be restored where they can.
+    Hidden,
 }
 
 /// How its line in the message of a commit begins.
@@ -40,6 +42,7 @@ impl LeftOut {
             LeftOutReason::Unreadable => "unreadable".to_owned(),
             LeftOutReason::Name => "name".to_owned(),
             LeftOutReason::Worktree => "worktree".to_owned(),
+            LeftOutReason::Hidden => "hidden".to_owned(),
         };
         format!("{LINE}{reason} {}\n", encode(&self.path))
     }
@@ -51,6 +54,7 @@ impl LeftOut {
             "unreadable" => LeftOutReason::Unreadable,
             "name" => LeftOutReason::Name,
             "worktree" => LeftOutReason::Worktree,
+            "hidden" => LeftOutReason::Hidden,
             bytes => LeftOutReason::TooLarge { bytes: bytes.parse().ok()? },
         };
         Some(Self { path: decode(path)?, reason })
@@ -93,6 +97,7 @@ mod tests {
             LeftOutReason::Unreadable,
             LeftOutReason::Name,
             LeftOutReason::Worktree,
+            LeftOutReason::Hidden,
         ];
         let bytes: Vec<u8> = (1..=255).collect();
         for reason in reasons {

@@ -95,6 +95,9 @@ impl Checkpoints {
         let found = fs::symlink_metadata(&full).ok();
         let reason = match found {
             Some(_) if has_reserved_name(&path) => LeftOutReason::Name,
+            Some(_) if self.options.hidden.iter().any(|hidden| full.starts_with(hidden)) => {
+                LeftOutReason::Hidden
+            }
             Some(found) if found.is_symlink() => return scan.add.push(path),
             Some(found) if found.is_file() => {
                 let bytes = found.len();
@@ -159,7 +162,10 @@ impl Checkpoints {
     fn is_captured_if_tracked(&self, left_out: &LeftOut) -> bool {
         match left_out.reason {
             LeftOutReason::TooLarge { bytes } => bytes <= self.options.file_bytes_max,
-            LeftOutReason::Unreadable | LeftOutReason::Name | LeftOutReason::Worktree => false,
+            LeftOutReason::Unreadable
+            | LeftOutReason::Name
+            | LeftOutReason::Worktree
+            | LeftOutReason::Hidden => false,
         }
     }
 

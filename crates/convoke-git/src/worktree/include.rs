@@ -3,7 +3,7 @@
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Copied;
 use crate::checkpoint::paths_of;
@@ -23,8 +23,10 @@ const BYTES_MAX: u64 = 2 << 30;
 impl Project {
     /// Copies the untracked files that `.worktreeinclude` names, ignored ones included, to another work tree.
     ///
-    /// Links are copied as links, nothing is followed, and nothing that exists is replaced.
-    pub fn copy_included(&self, to: &Path, limits: &Limits) -> Result<Copied> {
+    /// Links are copied as links, nothing is followed, and nothing that exists is replaced. Files
+    /// in `hidden`, whose paths have no symbolic links, are left out: agents must not read them,
+    /// and an agent may have written the patterns.
+    pub fn copy_included(&self, to: &Path, hidden: &[PathBuf], limits: &Limits) -> Result<Copied> {
         let mut copied = Copied::default();
         let patterns = self.work_tree().join(FILE);
         if !patterns.symlink_metadata().is_ok_and(|found| found.is_file()) {
@@ -34,6 +36,8 @@ impl Project {
         let output = command.arg(format!("--exclude-from={FILE}")).run(limits)?;
         let open = |path: &Path| Root::open(path).map_err(|obstacle| failed(path, obstacle));
         let (from, target) = (open(self.work_tree())?, open(to)?);
+        let work_tree = self.work_tree();
+        let work_tree = work_tree.canonicalize().map_err(|it| Error::io("open", work_tree, it))?;
         let mut bytes_left = BYTES_MAX;
         for path in paths_of(&output.stdout) {
             if limits.is_cancelled() || limits.left().is_zero() {
@@ -41,8 +45,11 @@ impl Project {
             }
             let is_folder = path.as_os_str().as_bytes().ends_with(b"/");
             let is_full = copied.files.len() >= FILES_MAX;
+            let full = work_tree.join(&path);
             let outcome = if is_folder || is_full {
                 Err(Obstacle::Path("it is too much"))
+            } else if hidden.iter().any(|hidden| full.starts_with(hidden)) {
+                Err(Obstacle::Path("it is hidden"))
             } else {
                 copy(&from, &target, &path, &mut bytes_left)
             };

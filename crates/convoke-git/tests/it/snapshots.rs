@@ -86,6 +86,24 @@ fn c1_files_that_the_project_tracks_are_captured_though_ignored_or_large() {
 }
 
 #[test]
+fn k10_files_that_are_hidden_from_agents_are_not_captured() {
+    let scene = Scene::new();
+    scene.write("open", "open");
+    scene.write(".env", "KEY=1");
+    scene.write("keys/deep/a", "KEY=2");
+    let project = scene.project.canonicalize().unwrap();
+    let hidden = vec![project.join(".env"), project.join("keys")];
+    let options = Options { hidden, ..Options::default() };
+    let checkpoints =
+        Checkpoints::open(&git(), &scene.ours, &scene.project, options, &limits()).unwrap();
+    let saved = checkpoints.snapshot(&limits()).unwrap();
+    let expected = [".env", "keys/deep/a"].map(|path| left_out(path, LeftOutReason::Hidden));
+    assert_eq!(saved.left_out, expected);
+    let found: Vec<PathBuf> = scene.files_in(&saved.tree).into_keys().collect();
+    assert_eq!(found, [PathBuf::from("open")]);
+}
+
+#[test]
 fn c1_large_untracked_files_are_named_and_left_out() {
     let scene = Scene::new();
     scene.write("small", vec![b'x'; 2 << 20]);

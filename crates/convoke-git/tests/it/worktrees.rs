@@ -87,9 +87,11 @@ fn c6_files_of_worktreeinclude_are_copied() {
     let made = add(&scene, "side");
     fs::write(made.path.join(".env.local"), "theirs").unwrap();
     scene.write(".env.local", "ours");
-    let copied = scene.open().copy_included(&made.path, &limits()).unwrap();
+    scene.write("config/local/deep/key", "hidden");
+    let hidden = [scene.path("config/local/deep/key").canonicalize().unwrap()];
+    let copied = scene.open().copy_included(&made.path, &hidden, &limits()).unwrap();
     assert_eq!(copied.files, paths(&[".env", "config/local/deep/a", "link"]));
-    assert_eq!(copied.left_out, paths(&[".env.local"]));
+    assert_eq!(copied.left_out, paths(&[".env.local", "config/local/deep/key"]));
     let mut expected = Files::from([(PathBuf::from("README"), file("one\ntwo\nthree\n"))]);
     expected.insert(".env".into(), file("KEY=1"));
     expected.insert(".env.local".into(), file("theirs"));
@@ -99,7 +101,7 @@ fn c6_files_of_worktreeinclude_are_copied() {
     assert_eq!(fs::metadata(made.path.join(".env")).unwrap().permissions().mode() & 0o777, 0o600);
     // Without the file there is nothing to copy.
     fs::remove_file(scene.path(".worktreeinclude")).unwrap();
-    let copied = scene.open().copy_included(&made.path, &limits()).unwrap();
+    let copied = scene.open().copy_included(&made.path, &[], &limits()).unwrap();
     assert_eq!(copied, convoke_git::Copied::default());
 }
 

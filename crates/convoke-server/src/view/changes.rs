@@ -79,6 +79,7 @@ fn left_out_file(left_out: &engine::LeftOut) -> LeftOutFile {
         engine::LeftOutReason::Unreadable => (LeftOutReason::Unreadable, None),
         engine::LeftOutReason::Name => (LeftOutReason::Name, None),
         engine::LeftOutReason::Worktree => (LeftOutReason::Worktree, None),
+        engine::LeftOutReason::Hidden => (LeftOutReason::Hidden, None),
     };
     LeftOutFile { path: shown(&left_out.path), reason, bytes }
 }

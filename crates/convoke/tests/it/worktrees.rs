@@ -14,11 +14,14 @@ fn c6_a_session_works_and_commits_in_its_own_work_tree() {
     let machine = machine();
     let folder = machine.path().canonicalize().unwrap().join("root/app");
     let set_up = "echo installing; cp notes.txt made-by-setup.txt";
-    let config = format!("[projects.{folder:?}]\nsetup = {set_up:?}\n");
+    let hidden = folder.join("production.env");
+    let config =
+        format!("[sandbox]\nhidden = [{hidden:?}]\n[projects.{folder:?}]\nsetup = {set_up:?}\n");
     let daemon = daemon_on(machine, &config, &search_path());
     let app = app(&daemon);
     fs::write(app.join(".env"), "KEY=1\n").unwrap();
-    fs::write(app.join(".worktreeinclude"), ".env\n").unwrap();
+    fs::write(app.join("production.env"), "KEY=2\n").unwrap();
+    fs::write(app.join(".worktreeinclude"), "*.env\n").unwrap();
     let (session, path) = session(&daemon);
     let shown = daemon.get(&format!("/api/sessions/{session}")).json();
     let branch = format!("convoke/{}/work", &session[..8]);
@@ -44,6 +47,9 @@ fn c6_a_session_works_and_commits_in_its_own_work_tree() {
     assert_eq!(fs::read_to_string(path.join("made-by-setup.txt")).unwrap(), "old\n");
     let made = notices(&daemon, &session, "worktree_made");
     assert_eq!(made[0]["copied"], 1, "{made:?}");
+    // It is hidden from agents, and an agent may have written the patterns.
+    assert_eq!(made[0]["leftOut"], json!(["production.env"]), "{made:?}");
+    assert!(!path.join("production.env").exists());
     let listed = daemon.get("/api/worktrees").json();
     assert_eq!(listed["worktrees"][0]["state"], "ready", "{listed}");
 }

@@ -135,6 +135,7 @@ fn notes(changes: &Changes, strip: &mut Strip, width: usize, palette: Palette) {
             LeftOutReason::Unreadable => "cannot be read",
             LeftOutReason::Name => "git reserves its name",
             LeftOutReason::Worktree => "another work tree",
+            LeftOutReason::Hidden => "hidden from agents",
         };
         note(format!("Not in the checkpoints: {} ({why})", clean::line(&file.path)));
     }
