@@ -85,7 +85,7 @@ async function paint(browser, daemon) {
   const empty = createServer((_, response) => response.setHeader("content-type", "text/html").end("<!doctype html><title>.</title><p>Hello")).listen(0, "127.0.0.1");
   await once(empty, "listening");
   const bare = await times(ROUNDS, () => fresh(browser, daemon, `http://127.0.0.1:${empty.address().port}/`, firstPaint));
-  row("page: first paint of the shell, nothing cached", await times(ROUNDS, () => fresh(browser, daemon, daemon.origin, firstPaint)), ["an empty page", bare], 200);
+  row("page: first paint, empty cache", await times(ROUNDS, () => fresh(browser, daemon, daemon.origin, firstPaint)), ["an empty page", bare], 200);
   empty.close();
 }
 
@@ -97,7 +97,7 @@ async function chunks(browser, daemon, repo) {
     await until(page, "all is on screen", () => page.evaluate((count) => Object.keys(window.stamps.screen).length === count, CHUNKS));
     return page.evaluate(() => window.stamps);
   });
-  row("page: from the agent's words to the screen", Object.values(found.screen), ["to the page's socket", Object.values(found.socket)], 50);
+  row("page: latency from agent output to screen", Object.values(found.screen), ["to the page's WebSocket", Object.values(found.socket)], 50);
 }
 
 /** A session with this many turns, of so many messages each. */
@@ -126,8 +126,8 @@ async function long(browser, daemon, repo) {
   const wordy = await talked(daemon, repo, isQuick ? 4 : 60, (turn) => `say ${answer(turn)}`, 2);
   const open = (id) => times(ROUNDS, () => fresh(browser, daemon, `${daemon.origin}/s/${id}`, (page) => page.evaluate(() => window.painted)));
   const bareOpen = await open(short);
-  row("page: opening a session of 100,000 messages", await open(whole), ["one of 100 messages", bareOpen], 500);
-  row("page: opening a session of long answers with code", await open(wordy), ["one of 100 messages", bareOpen], 500);
+  row("page: open a session of 100,000 messages", await open(whole), ["a session of 100 messages", bareOpen], 500);
+  row("page: open a session of long answers with code", await open(wordy), ["a session of 100 messages", bareOpen], 500);
   const scroll = (id, prepare) => fresh(browser, daemon, `${daemon.origin}/s/${id}`, async (page) => {
     await page.evaluate(() => window.painted);
     return page.evaluate(prepare);
@@ -141,7 +141,7 @@ async function long(browser, daemon, repo) {
     return window.scrolled(plain, 120);
   }));
   const longest = await times(ROUNDS, () => scroll(whole, () => window.scrolled(document.querySelector(".scroller"), 120)));
-  row("page: longest frame while scrolling up through it", longest, ["a plain list", bare], 50);
+  row("page: longest frame while scrolling up in a session of 100,000 messages", longest, ["a plain list", bare], 50);
   return bare;
 }
 
@@ -167,7 +167,7 @@ async function changes(browser, daemon, repo, bare) {
       return window.scrolled(scroller, 120);
     });
   }));
-  row("page: longest frame while scrolling up through a diff of 20,000 lines", longest, ["a plain list", bare], 50);
+  row("page: longest frame while scrolling up in a diff of 20,000 lines", longest, ["a plain list", bare], 50);
 }
 
 /** A conversation that goes on in another program, and is open on the page. */
@@ -198,7 +198,7 @@ async function followed(browser) {
       }
       return view.evaluate(() => window.stamps);
     });
-    row("page: a line that another program appended, until it is on the screen", Object.values(found.screen), ["to the page's socket", Object.values(found.socket)], 300);
+    row("page: latency from a line appended by another program to screen", Object.values(found.screen), ["to the page's WebSocket", Object.values(found.socket)], 300);
   } finally {
     await daemon.remove();
   }

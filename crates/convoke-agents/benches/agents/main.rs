@@ -15,11 +15,11 @@ use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
 use pooled::Pooled;
 
 const TURN: &str = "turn: prompt to end, through pool and driver";
-const UPDATES: &str = "updates: through one session";
-const MEMORY: &str = "updates: resident afterwards";
+const UPDATES: &str = "updates: throughput of one session";
+const MEMORY: &str = "updates: resident memory after 100,000 updates";
 const NEW: &str = "new: a session on a spare process";
-const CONFINED: &str = "start: an agent in all layers of the sandbox, until it is ready";
-const INSTRUCTIONS: &str = "instructions: one update, from its line to its report";
+const CONFINED: &str = "start: agent in all sandbox layers, until ready";
+const INSTRUCTIONS: &str = "instructions: one agent update, from JSON line to report";
 /// Followed by how many updates.
 const FLOOD_SUBTASK: &str = "flood ";
 

@@ -15,10 +15,10 @@ use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
 
 use machine::Machine;
 
-const CACHED: &str = "pair: looked up, cached";
-const UNCACHED: &str = "pair: looked up, not cached";
-const ASK: &str = "ask: a warm pair, whole answer";
-const START: &str = "start: 5 teams";
+const CACHED: &str = "pair: look up the session of a team pair, cached";
+const UNCACHED: &str = "pair: look up the session of a team pair, not cached";
+const ASK: &str = "ask: question to a team with a warm agent, full answer";
+const START: &str = "start: 5 teams, until all are ready";
 
 /// Look-ups of one sample, and samples.
 const LOOKS: (usize, usize) = (1000, 50);

@@ -13,7 +13,7 @@ use crate::OTHERS;
 use crate::folder::{Folder, new_set};
 
 pub(crate) const ROWS: [&str; 2] =
-    ["ask: a question session", "ask: a question session among 10,000"];
+    ["ask: create a question session", "ask: create a question session, 10,000 other sessions"];
 
 /// Sessions that are made.
 const SESSIONS: (usize, usize) = (300, 20);
@@ -54,7 +54,7 @@ fn measure_one(bench: &Bench, name: &str, others: usize) -> Result<Row> {
         },
     )?;
     Ok(Row::new(name, Unit::Seconds, time.median())
-        .against("2 files and 2 folders, written and synced", bare_time.median()))
+        .against("writing and syncing 2 files and 2 folders", bare_time.median()))
 }
 
 /// Among others, a session stays and is rejected, as sessions do that are asked one after the other; alone, it goes.

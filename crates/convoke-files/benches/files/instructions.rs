@@ -5,7 +5,7 @@ use convoke_testkit::bench::{Bench, Result, Row, Unit, questions};
 
 use crate::folder::{Folder, new_set};
 
-pub(crate) const ROWS: [&str; 1] = ["instructions: read of one question session"];
+pub(crate) const ROWS: [&str; 1] = ["instructions: read one question session"];
 
 const TIMES: (usize, usize) = (2_000, 50);
 

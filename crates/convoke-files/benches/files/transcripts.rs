@@ -8,8 +8,8 @@ use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
 
 pub(crate) const ROWS: [&str; 3] = [
     "list: 10,000 transcripts of 100 turns",
-    "take up: a transcript of 100 MB",
-    "resident: with a transcript of 100 MB taken up",
+    "resume: open a transcript of 100 MB",
+    "memory: resident with an open transcript of 100 MB",
 ];
 
 /// Transcripts in the folder, and in what is enough to try the benchmark out.
@@ -24,7 +24,7 @@ const ROUNDS: (usize, usize) = (15, 3);
 const TOKENS_MAX: u64 = 100_000;
 
 pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
-    let [listing, taking_up, memory] = ROWS;
+    let [listing, opening, memory] = ROWS;
     bench.progress(listing)?;
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let transcripts = Transcripts::new(folder.path().to_owned());
@@ -40,7 +40,7 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
             .against("reading each file, 1 thread", bare.median())
             .goal(Goal::AtMost(0.150)),
     )?;
-    bench.progress(taking_up)?;
+    bench.progress(opening)?;
     let long = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let (transcripts, id) = (Transcripts::new(long.path().to_owned()), "long".parse::<Id>()?);
     let turns = bench.size(LONG_TURNS.0, LONG_TURNS.1);
@@ -51,7 +51,7 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
         || seconds(|| read_all(long.path())),
     )?;
     bench.add(
-        Row::new(taking_up, Unit::Seconds, time.median())
+        Row::new(opening, Unit::Seconds, time.median())
             .against("reading the file", bare.median())
             .goal(Goal::AtMost(1.0)),
     )?;

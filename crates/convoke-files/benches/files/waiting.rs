@@ -14,10 +14,10 @@ use crate::OTHERS;
 use crate::folder::{Folder, new_set};
 
 pub(crate) const ROWS: [&str; 4] = [
-    "wait: answer to waiter, median",
-    "wait: answer to waiter, p99",
-    "wait: answer to waiter among 10,000 sessions, median",
-    "wait: answer to waiter among 10,000 sessions, p99",
+    "wait: latency from answer to waiter, median",
+    "wait: latency from answer to waiter, p99",
+    "wait: latency from answer to waiter, 10,000 other sessions, median",
+    "wait: latency from answer to waiter, 10,000 other sessions, p99",
 ];
 
 /// Answers that are waited for.
@@ -35,7 +35,7 @@ const POLL_MEAN: f64 = 0.1;
 
 pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     let [median, p99, median_among, p99_among] = ROWS;
-    let poll = "a poll every 200 ms, on average (computed)";
+    let poll = "polling every 200 ms, mean (computed)";
     bench.progress(median)?;
     let alone = wait_often(bench, 0)?;
     bench.add(
@@ -51,18 +51,18 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     let among = wait_often(bench, bench.size(OTHERS.0, OTHERS.1))?;
     bench.add(
         Row::new(median_among, Unit::Seconds, among.median())
-            .against("alone in the folder", alone.median())
+            .against("no other sessions", alone.median())
             .goal(Goal::RatioAtMost(1.5)),
     )?;
     bench.add(
         Row::new(p99_among, Unit::Seconds, among.percentile(99.0))
-            .against("alone in the folder", alone.percentile(99.0)),
+            .against("no other sessions", alone.percentile(99.0)),
     )?;
-    let name = "From an answer to the return of whoever asked";
+    let name = "Latency from answer to waiter";
     bench.plot(
-        Plot::new(name, "per cent of answers", Scale::Linear, Unit::Seconds)
-            .curve("alone in the folder", alone.distribution())
-            .curve("among 10,000 sessions", among.distribution()),
+        Plot::new(name, "percentile", Scale::Linear, Unit::Seconds)
+            .curve("no other sessions", alone.distribution())
+            .curve("10,000 other sessions", among.distribution()),
     )
 }
 

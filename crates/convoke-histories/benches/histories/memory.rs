@@ -7,7 +7,7 @@ use convoke_histories::{Agent, Reading, Store};
 use convoke_testkit::bench::process::peak_bytes;
 use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit, histories, subtask};
 
-pub(crate) const ROWS: [&str; 1] = ["memory: one transcript of 1 GB, at most"];
+pub(crate) const ROWS: [&str; 1] = ["memory: peak while reading a transcript of 1 GB"];
 
 /// Bytes of the transcript.
 const BYTES: (usize, usize) = (1 << 30, 8 << 20);

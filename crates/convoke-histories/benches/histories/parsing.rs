@@ -25,7 +25,7 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     )?;
     bench.add(
         Row::new(name, Unit::Seconds, ours.median())
-            .against("each line into a serde_json::Value, 1 thread", bare.median())
+            .against("parsing each line to a serde_json::Value, 1 thread", bare.median())
             .goal(Goal::RatioAtMost(3.0)),
     )
 }

@@ -7,7 +7,7 @@ use convoke_histories::{Agent, Store};
 use convoke_testkit::bench::measure::{in_turn, seconds};
 use convoke_testkit::bench::{Bench, Error, Goal, Result, Row, Unit, histories};
 
-pub(crate) const ROWS: [&str; 1] = ["rescan: 10,000 files, nothing changed"];
+pub(crate) const ROWS: [&str; 1] = ["rescan: 10,000 history files, none changed"];
 
 /// Files.
 const FILES: (usize, usize) = (10_000, 200);
@@ -40,7 +40,7 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     )?;
     bench.add(
         Row::new(name, Unit::Seconds, ours.median())
-            .against("listing the folders and a stat of each file", bare.median())
+            .against("readdir and stat of each file", bare.median())
             .goal(Goal::AtMost(0.150)),
     )
 }

@@ -11,7 +11,7 @@ use crate::fill::{conversation, fill};
 use crate::listing::MESSAGES;
 
 pub(crate) const ROWS: [&str; 2] =
-    ["instructions: 1,000 messages put into entries", "instructions: GET of one session"];
+    ["instructions: reduce 1,000 messages to entries", "instructions: GET one session"];
 /// Followed by how many times.
 pub(crate) const REDUCE: &str = "reduce ";
 

@@ -13,9 +13,9 @@ use crate::daemon::{Daemon, new_home};
 use crate::http::Connection;
 
 pub(crate) const ROWS: [&str; 3] = [
-    "watch: from the agent to the last of 200 watchers",
-    "watch: 10,000 updates a second through one session",
-    "watch: 10,000 updates a second, daemon at most in memory",
+    "watch: latency from agent to the last of 200 watchers",
+    "watch: throughput of one session at 10,000 updates per second",
+    "watch: peak memory of the daemon at 10,000 updates per second",
 ];
 
 const WATCHERS: (usize, usize) = (200, 5);
@@ -53,7 +53,7 @@ pub(crate) async fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
         let came = flooded(&daemon, &project, updates).await?;
         bench.add(
             Row::new(rate, Unit::PerSecond, came)
-                .against("what the agent is told to say", RATE as f64)
+                .against("the rate at which the agent sends", RATE as f64)
                 .goal(Goal::RatioAtLeast(0.95)),
         )?;
         let peak = daemon.peak_bytes()?;

@@ -11,7 +11,7 @@ use crate::raw;
 use crate::speech::{Speaker, Talk, record};
 
 pub(crate) const ROWS: [&str; 2] =
-    ["append: prompts, one by one", "append: prompts, one by one, p50"];
+    ["append: prompts, sequential", "append: prompts, sequential, p50"];
 
 /// What both are compared with.
 const REFERENCE: &str = "the same rows, bare SQL";
@@ -22,7 +22,7 @@ const ROUNDS: (usize, usize) = (40, 2);
 const PROMPTS: (usize, usize) = (250, 100);
 
 pub(crate) async fn measure(bench: &mut Bench) -> Result<()> {
-    bench.progress("append: prompts, one by one")?;
+    bench.progress("append: prompts, sequential")?;
     let prompts = bench.size(PROMPTS.0, PROMPTS.1);
     // Two databases that grow alike.
     let (ours, theirs) = (Database::with_sessions(1).await?, Database::with_sessions(1).await?);

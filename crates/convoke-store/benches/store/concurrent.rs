@@ -14,8 +14,7 @@ use crate::database::Database;
 use crate::raw;
 use crate::speech::{Said, Speaker, Talk, record};
 
-pub(crate) const ROWS: [&str; 2] =
-    ["append: pieces of answers, 64 writers", "append: prompts, 64 writers"];
+pub(crate) const ROWS: [&str; 2] = ["append: deltas, 64 writers", "append: prompts, 64 writers"];
 
 /// Writers of the rows, and the last point of the curves.
 const WRITERS: usize = 64;
@@ -79,9 +78,9 @@ async fn measure_curves(bench: &Bench, each: usize, most: &Rates) -> Result<()> 
     }
     ours.push((WRITERS as f64, most.ours));
     bare.push((WRITERS as f64, most.bare));
-    let name = "Pieces of answers recorded, by writers";
+    let name = "Deltas appended per second";
     bench.plot(
-        Plot::new(name, "writers at once", Scale::Logarithmic, Unit::PerSecond)
+        Plot::new(name, "concurrent writers", Scale::Logarithmic, Unit::PerSecond)
             .curve("convoke", ours)
             .curve("bare SQL in the same batches", bare),
     )

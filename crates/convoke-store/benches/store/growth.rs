@@ -32,12 +32,22 @@ pub(crate) async fn measure(bench: &mut Bench, large: &Database) -> Result<()> {
         bench.add(memory::row(most, least))?;
     }
     bench.plot(
-        Plot::new("The 20 newest sessions", "sessions", Scale::Logarithmic, Unit::Seconds)
-            .curve("convoke", listed)
-            .curve("20 sessions by their numbers, bare SQL", bare),
+        Plot::new(
+            "Time to list the 20 newest sessions",
+            "sessions",
+            Scale::Logarithmic,
+            Unit::Seconds,
+        )
+        .curve("convoke", listed)
+        .curve("20 sessions by primary key, bare SQL", bare),
     )?;
     bench.plot(
-        Plot::new("Memory for all reads", "messages", Scale::Logarithmic, Unit::Bytes)
-            .curve("convoke", grown),
+        Plot::new(
+            "Memory growth after opening the store and reading",
+            "messages",
+            Scale::Logarithmic,
+            Unit::Bytes,
+        )
+        .curve("convoke", grown),
     )
 }

@@ -6,7 +6,7 @@ use convoke_testkit::bench::{Bench, Result, Row, Unit};
 use crate::database::Database;
 use crate::speech::{Speaker, Talk, record};
 
-pub(crate) const ROWS: [&str; 1] = ["instructions: append of one piece"];
+pub(crate) const ROWS: [&str; 1] = ["instructions: append one delta"];
 /// Followed by how many.
 pub(crate) const SUBTASK: &str = "append ";
 

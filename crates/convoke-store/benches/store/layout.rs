@@ -11,13 +11,13 @@ use crate::raw;
 use crate::speech::{Said, Speaker, Talk};
 
 pub(crate) const ROWS: [&str; 3] = [
-    "layout: pieces of answers appended, bare SQL",
-    "layout: size of answers of 100 pieces, whole database",
-    "layout: size of answers of 100 pieces, without the search index",
+    "layout: append deltas, bare SQL",
+    "layout: database size, answers of 100 deltas",
+    "layout: database size without the search index, answers of 100 deltas",
 ];
 
 /// What all are compared with.
-const REFERENCE: &str = "a row for each piece, as in the first release";
+const REFERENCE: &str = "one row per delta, as in the first release";
 
 /// Sessions in which answers are written at the same time.
 const SESSIONS: usize = 16;

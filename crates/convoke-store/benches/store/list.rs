@@ -13,8 +13,8 @@ use crate::read::{SESSION, read_session};
 pub(crate) const ROWS: [&str; 4] = [
     "list: 20 newest sessions",
     "list: 20 sessions of a project",
-    "list: 20 sessions of two statuses",
-    "list: 20 sessions after the first 1,000",
+    "list: 20 sessions in either of two statuses",
+    "list: 20 sessions at offset 1,000",
 ];
 
 /// Times a list is read.
@@ -49,7 +49,7 @@ async fn measure_one(
     let (time, bare) = time(bench, database, filter, window).await?;
     bench.add(
         Row::new(name, Unit::Seconds, time.median())
-            .against("20 sessions by their numbers, bare SQL", bare.median())
+            .against("20 sessions by primary key, bare SQL", bare.median())
             .goal(Goal::AtMost(0.002)),
     )
 }

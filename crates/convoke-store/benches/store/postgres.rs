@@ -16,7 +16,7 @@ use crate::database::{add_projects, moment, new_session, session_id, session_num
 use crate::speech::{Said, Speaker, Talk};
 
 pub(crate) const ROWS: [&str; 2] =
-    ["postgres: pieces of answers, 64 writers", "postgres: history page"];
+    ["postgres: append deltas, 64 writers", "postgres: read a page of 100 messages"];
 
 const WRITERS: usize = 64;
 /// Connections that write, as many as the store has.
@@ -220,7 +220,7 @@ async fn measure_page(bench: &mut Bench, store: &Store, url: &str) -> Result<()>
     tokio::task::spawn_blocking(move || drop(client)).await?;
     let median = |figures: Vec<f64>| figures.into_iter().collect::<Samples>().median();
     bench.add(
-        Row::new("postgres: history page", Unit::Seconds, median(ours))
+        Row::new("postgres: read a page of 100 messages", Unit::Seconds, median(ours))
             .against("the bare SELECT", median(bare))
             .goal(Goal::RatioAtMost(2.0)),
     )

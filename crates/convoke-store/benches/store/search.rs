@@ -12,14 +12,14 @@ use rusqlite::params;
 use crate::database::{Database, moment, project_id, session_id};
 
 pub(crate) const ROWS: [&str; 8] = [
-    "search: the commonest word",
-    "search: a word of medium frequency",
-    "search: a rare word",
+    "search: most common word",
+    "search: word of medium frequency",
+    "search: rare word",
     "search: two words",
-    "search: a beginning of four letters",
-    "search: a beginning of three letters",
-    "search: any of these with filters, 99%",
-    "search: any of these, best of the newest 10,000, 99%",
+    "search: prefix of four letters",
+    "search: prefix of three letters",
+    "search: all of the above with filters, p99",
+    "search: all of the above, ranked among the newest 10,000, p99",
 ];
 
 /// Times a search is done.
@@ -124,7 +124,7 @@ async fn measure_one(bench: &mut Bench, database: &Database, name: &str, text: &
     store.close().await;
     bench.add(
         Row::new(name, Unit::Seconds, time.median())
-            .against("the index alone, bare SQL", bare.median())
+            .against("full-text index only, bare SQL", bare.median())
             .goal(Goal::AtMost(0.002)),
     )
 }

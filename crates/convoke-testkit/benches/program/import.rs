@@ -12,11 +12,11 @@ use tempfile::TempDir;
 use crate::start::run;
 
 pub(crate) const ROWS: [&str; 5] = [
-    "import: convoke import --all, 10,000 Claude histories of 16 kB, until all can be read",
-    "import: the same, in times of parsing the files",
-    "import: the same, until all are found by search",
-    "import: the same again, nothing changed",
-    "import: resident daemon, one transcript of 1 GB, at most",
+    "import: convoke import --all, 10,000 Claude histories of 16 kB, until readable",
+    "import: convoke import --all, relative to parsing the files",
+    "import: convoke import --all, until the search index is complete",
+    "import: convoke import --all again, no file changed",
+    "import: peak memory of the daemon, one transcript of 1 GB",
 ];
 
 /// Conversations.
@@ -100,7 +100,7 @@ pub(crate) fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
             taken.iter_mut().zip(figures).for_each(|(all, figure)| all.push(figure));
         }
         let [bare, whole, filled, rescans] = taken.map(|all| Samples::from_iter(all).median());
-        let beside = "each line into a serde_json::Value, 1 thread";
+        let beside = "parsing each line to a serde_json::Value, 1 thread";
         let row = |name, value| Row::new(name, Unit::Seconds, value);
         bench.add(row(first, whole).goal(Goal::AtMost(5.0)))?;
         bench.add(row(times, whole).against(beside, bare).goal(Goal::RatioAtMost(3.0)))?;

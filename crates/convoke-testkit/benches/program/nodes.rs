@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 pub(crate) const ROWS: [&str; 2] = [
-    "nodes: a prompt to a session of another node",
-    "nodes: an update to a watcher on another node",
+    "nodes: prompt to a session on another node",
+    "nodes: added latency of an update for a watcher on another node",
 ];
 
 /// Prompts from each of the nodes.
@@ -66,7 +66,7 @@ pub(crate) fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
     let median = |times: Vec<f64>| times.into_iter().skip(1).collect::<Samples>().median();
     bench.add(
         Row::new(prompt, Unit::Seconds, median(remote))
-            .against("to one of its own", median(local))
+            .against("prompt to a session on the same node", median(local))
             .goal(Goal::ExcessAtMost(0.015)),
     )?;
     bench.add(Row::new(update, Unit::Seconds, median(delays)).goal(Goal::AtMost(0.025)))

@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 use convoke_testkit::bench::{Bench, Result, Row};
 
 pub(crate) const ROWS: [&str; 7] = [
-    "page: first paint of the shell, nothing cached",
-    "page: from the agent's words to the screen",
-    "page: opening a session of 100,000 messages",
-    "page: opening a session of long answers with code",
-    "page: longest frame while scrolling up through it",
-    "page: longest frame while scrolling up through a diff of 20,000 lines",
-    "page: a line that another program appended, until it is on the screen",
+    "page: first paint, empty cache",
+    "page: latency from agent output to screen",
+    "page: open a session of 100,000 messages",
+    "page: open a session of long answers with code",
+    "page: longest frame while scrolling up in a session of 100,000 messages",
+    "page: longest frame while scrolling up in a diff of 20,000 lines",
+    "page: latency from a line appended by another program to screen",
 ];
 
 pub(crate) fn measure(bench: &mut Bench, program: &Path) -> Result<()> {

@@ -12,10 +12,10 @@ use crate::import::User;
 use crate::start::run;
 
 pub(crate) const ROWS: [&str; 4] = [
-    "peer: 1,000 Claude histories of 16 kB, imported until all are found by search",
-    "peer: the same again, nothing changed",
-    "peer: 20 hits of a word in them, from the command line",
-    "peer: a prompt to a running session, from the command line until its answer",
+    "peer: import 1,000 Claude histories of 16 kB, until the search index is complete",
+    "peer: import again, no file changed",
+    "peer: search for a word from the command line, 20 hits",
+    "peer: prompt a running session from the command line, until its answer",
 ];
 
 const AGENTSVIEW: &str = "agentsview 0.46.1";

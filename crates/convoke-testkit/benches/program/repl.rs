@@ -15,8 +15,8 @@ use crate::start::run;
 
 pub(crate) const ROWS: [&str; 3] = [
     "list: convoke spawn --list-sessions, 10,000 transcripts of 100 turns",
-    "resume: convoke spawn --resume, 100 MB, until the prompt",
-    "resident: convoke spawn --resume, 100 MB, the most until the prompt",
+    "resume: convoke spawn --resume, transcript of 100 MB, until the prompt",
+    "memory: convoke spawn --resume, transcript of 100 MB, peak until the prompt",
 ];
 
 /// Transcripts in the folder, and in what is enough to try the benchmark out.
@@ -31,7 +31,7 @@ const ROUNDS: (usize, usize) = (15, 3);
 const PROMPT: &str = "demo›";
 
 pub(crate) fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
-    let [listing, taking_up, memory] = ROWS;
+    let [listing, resuming, memory] = ROWS;
     let rounds = bench.size(ROUNDS.0, ROUNDS.1);
     if bench.wants(&[listing]) {
         bench.progress(listing)?;
@@ -52,8 +52,8 @@ pub(crate) fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
                 .goal(Goal::AtMost(0.150)),
         )?;
     }
-    if bench.wants(&[taking_up, memory]) {
-        bench.progress(taking_up)?;
+    if bench.wants(&[resuming, memory]) {
+        bench.progress(resuming)?;
         let home = crate::new_home()?;
         let folder = home.path().join("spawn/sessions");
         fs::create_dir_all(&folder)?;
@@ -66,7 +66,7 @@ pub(crate) fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
         };
         let (time, bare) = in_turn(rounds, resume, || seconds(|| read_all(&folder)))?;
         bench.add(
-            Row::new(taking_up, Unit::Seconds, time.median())
+            Row::new(resuming, Unit::Seconds, time.median())
                 .against("reading the file", bare.median())
                 .goal(Goal::AtMost(1.0)),
         )?;

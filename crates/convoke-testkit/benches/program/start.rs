@@ -33,7 +33,7 @@ pub(crate) fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
     )?;
     bench.add(
         Row::new(name, Unit::Seconds, time.median())
-            .against("a program that says hello", bare.median())
+            .against("a hello-world program", bare.median())
             .goal(Goal::RatioAtMost(2.0)),
     )
 }
@@ -42,11 +42,7 @@ fn build_hello(folder: &Path) -> Result<PathBuf> {
     let (source, program) = (folder.join("hello.rs"), folder.join("hello"));
     fs::write(&source, HELLO)?;
     let built = Command::new("rustc").arg("-O").arg("-o").arg(&program).arg(&source).status()?;
-    if built.success() {
-        Ok(program)
-    } else {
-        Err("the program that says hello is not built".into())
-    }
+    if built.success() { Ok(program) } else { Err("the hello-world program is not built".into()) }
 }
 
 /// How long a command runs, in seconds, with its output thrown away.

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit, process, questions};
 
 pub(crate) const ROWS: [&str; 4] = [
-    "wait: 100 convoke ask, CPU time a second",
-    "wait: 100 convoke ask, bytes written a second",
-    "wait: 200 convoke ask, CPU time a second",
-    "wait: 200 convoke ask, bytes written a second",
+    "wait: 100 convoke ask processes, CPU time per second",
+    "wait: 100 convoke ask processes, bytes written per second",
+    "wait: 200 convoke ask processes, CPU time per second",
+    "wait: 200 convoke ask processes, bytes written per second",
 ];
 
 /// Programs that wait, few enough for what Linux allows a user to watch by default, which is 128.
@@ -48,6 +48,8 @@ fn measure_some(
     bench.progress(cpu)?;
     let home = crate::new_home()?;
     fs::write(home.path().join("config.toml"), "[questions]\nmax_sessions = 1000\n")?;
+    // The folder is then known for a home.
+    fs::create_dir(home.path().join("questions"))?;
     fs::write(home.path().join("ask.json"), serde_json::to_vec(&questions::questions())?)?;
     let askers = Askers::start(program, home.path(), bench.size(askers.0, askers.1))?;
     let watched = Duration::from_secs(bench.size(watched.0, watched.1) as u64);

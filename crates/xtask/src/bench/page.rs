@@ -15,17 +15,33 @@ pub(super) const PATH: &str = "docs/BENCHMARKS.md";
 /// The folder of the charts, relative to the page.
 const IMAGES: &str = "images";
 
-/// Writes the page and its charts.
+/// How the names of the charts begin.
+const CHART_PREFIX: &str = "bench-";
+
+/// Writes the page and its charts, and removes charts of earlier runs.
 pub(super) fn write(root: &Path, findings: &Findings) -> Result<()> {
     let page = root.join(PATH);
     let folder = page.parent().context("the page lies in no folder")?.join(IMAGES);
     fs::create_dir_all(&folder)?;
+    remove_charts(&folder)?;
     for plot in &findings.plots {
         let path = folder.join(file_name(plot));
         fs::write(&path, chart::draw(plot)).with_context(|| format!("{}", path.display()))?;
     }
     fs::write(&page, compose(findings, &machine::facts()?))
         .with_context(|| format!("cannot write {PATH}"))
+}
+
+/// Removes all charts, so that none remains under a name that is no longer used.
+fn remove_charts(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if name.starts_with(CHART_PREFIX) && name.ends_with(".svg") {
+            fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+    }
+    Ok(())
 }
 
 fn compose(findings: &Findings, machine: &str) -> String {
@@ -35,10 +51,10 @@ fn compose(findings: &Findings, machine: &str) -> String {
     let met = judged.iter().filter(|met| **met).count();
     format!(
         "# Benchmarks\n\n\
-         Written by `cargo xtask bench`, which builds as for a release, measures everything below in one run and\n\
-         draws the charts; a run on your machine replaces this page.\n\
-         Wherever something can be compared, its reference is measured in turn with it: then a busy machine troubles\n\
-         both, and the ratio says more than either figure.\n\n\
+         `cargo xtask bench` wrote this page: the table and the charts are from one run of a release build.\n\
+         A complete run on your machine overwrites it.\n\
+         References were measured in the same run, in most rows alternating with the figure, so that load on the\n\
+         machine affects both. The ratio is therefore more reliable than the absolute figures.\n\n\
          {machine}\n\
          {met} of {} goals are met in this run.\n\n\
          | what | figure | reference | ratio | goal | |\n\
@@ -89,7 +105,7 @@ fn file_name(plot: &Plot) -> String {
         .filter(|word| !word.is_empty())
         .map(str::to_ascii_lowercase)
         .collect();
-    format!("bench-{}.svg", words.join("-"))
+    format!("{CHART_PREFIX}{}.svg", words.join("-"))
 }
 
 #[cfg(test)]
@@ -97,6 +113,19 @@ mod tests {
     use convoke_testkit::bench::{Goal, Scale, Unit};
 
     use super::*;
+
+    #[test]
+    fn charts_of_earlier_runs_are_removed_and_other_images_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["bench-old-name.svg", "bench.svg", "page.png"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        remove_charts(folder.path()).unwrap();
+        let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        assert_eq!(names, ["bench.svg", "page.png"]);
+    }
 
     #[test]
     fn a_page_has_the_machine_the_table_and_the_charts() {

@@ -336,7 +336,11 @@ impl Scene<'_> {
         let messages = self.daemon.messages(session);
         let resumed = messages.iter().rev().find(|it| it["content"]["event"] == "resumed");
         let how = resumed.and_then(|it| it["content"]["how"].as_str()).unwrap_or("warm");
-        Ok(if how == "native" { "yes".to_owned() } else { format!("by {how}") })
+        Ok(match how {
+            "native" => "yes".to_owned(),
+            "replay" => "by transcript".to_owned(),
+            how => format!("by {how}"),
+        })
     }
 
     pub(crate) fn question(&self) -> Cell {

@@ -16,7 +16,7 @@ impl Scene<'_> {
     /// The conversation has ended.
     pub(crate) fn import(&self) -> Cell {
         let Some(session) = self.imported()? else {
-            return Ok("no program of its own".to_owned());
+            return Ok("not tested".to_owned());
         };
         self.remembers(&session)
     }
@@ -24,7 +24,7 @@ impl Scene<'_> {
     /// The agent's program is at work in the same folder, so that the conversation may be open there.
     pub(crate) fn fork(&self) -> Cell {
         let Some(session) = self.imported()? else {
-            return Ok("no program of its own".to_owned());
+            return Ok("not tested".to_owned());
         };
         let words = self.agent.words(&self.installed, "[[slow]]").unwrap_or_default();
         let mut working = self.spawn(&words)?;
@@ -33,12 +33,12 @@ impl Scene<'_> {
         match how?.as_str() {
             "by forked" => Ok("yes".to_owned()),
             // An agent that is always given the transcript continues a copy in any case.
-            "by forked_replay" | "by replay" => Ok("by transcript".to_owned()),
+            "by forked_replay" | "by transcript" => Ok("by transcript".to_owned()),
             how => Err(format!("it was resumed ({how}), although it may be open elsewhere")),
         }
     }
 
-    /// Holds a conversation in a terminal, and imports it; none if the agent has no program for that.
+    /// Holds a conversation in a terminal, and imports it; `None` if the agent cannot be run that way here.
     fn imported(&self) -> Result<Option<String>, String> {
         let Some(words) = self.agent.words(&self.installed, "remember the harbour") else {
             return Ok(None);

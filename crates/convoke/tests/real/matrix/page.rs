@@ -23,14 +23,14 @@ Each agent was driven through the daemon, with all layers of the sandbox on, and
 | stream, cancel | the answer came in pieces, and the turn could be cancelled |
 | tool | a command ran after its permission was given; \"without asking\" where the agent does not ask |
 | deny | a command did not run after its permission was denied |
-| restart | the daemon was stopped and started: the model was shown the earlier turn again, by the agent's own memory, or by what the cell says |
-| kill -9 | the same after the daemon was killed in the middle of a turn |
+| restart | the daemon was stopped and restarted, and the model saw the earlier turn again; \"yes\" if the agent resumed its own session, \"by transcript\" if Convoke gave it the transcript |
+| kill -9 | the same after the daemon was killed during a turn |
 | question | the agent asked its human through Convoke's tool, and got the answer |
 | outside | a command could not write outside of the workspace |
 | modes, models | how many can be chosen when a session begins |
-| image | a picture reached the model, or its path where the agent takes none |
-| import | a conversation that was held with the agent's own program was imported and prompted: the model was shown the earlier turn, by the agent's own memory, or by what the cell says |
-| fork | the same while the conversation may be open elsewhere: it went on as a copy |
+| image | an image reached the model; \"by path\" if the agent takes no images and was given a path |
+| import | a conversation from the agent's own command-line program was imported and prompted, and the model saw the earlier turn; cells as for restart, \"not tested\" if the test cannot run such a program |
+| fork | the same while that program may still have the conversation open: the session continued with a copy |
 
 ";
 
