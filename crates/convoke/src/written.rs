@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+use convoke_core::content::Content;
+use convoke_core::prompt::Attachment;
 use convoke_files::transcripts::{Record, Role, Turn};
 
+use crate::commands::backup::size;
 use crate::output::plain;
 
 /// A format of turns.
@@ -55,4 +58,20 @@ impl Form {
             Self::Jsonl | Self::Markdown => "",
         }
     }
+}
+
+/// The attachments of a prompt, a line for each: its name and its size.
+pub(crate) fn attached(attachments: &[Attachment]) -> Vec<String> {
+    let line = |it: &Attachment| {
+        format!("Attached: {} ({})", plain(&it.name).replace(['\n', '\t'], " "), size(it.size))
+    };
+    attachments.iter().map(line).collect()
+}
+
+/// The same for a message, as a list below its text; empty for one without attachments.
+pub(crate) fn attached_list(content: &Content) -> String {
+    let Content::Text { attachments, .. } = content else { return String::new() };
+    let lines = attached(attachments).into_iter().map(|line| format!("\n- {line}"));
+    let list = lines.collect::<String>();
+    if list.is_empty() { list } else { format!("\n{list}") }
 }

@@ -18,6 +18,7 @@ use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
 use crate::home::create_private;
 use crate::output::Output;
+use crate::written::attached_list;
 
 /// Sessions in one page of the list.
 const PAGE: u64 = 500;
@@ -184,7 +185,8 @@ fn markdown(message: &Message) -> serde_json::Result<String> {
         Content::Text { text, review, .. } => {
             let text = review::words(text, review);
             let who = if message.role == Role::User { "You" } else { "Agent" };
-            format!("\n## {who}, {at}\n\n{text}\n")
+            let attached = attached_list(&message.content);
+            format!("\n## {who}, {at}\n\n{text}{attached}\n")
         }
         Content::Thinking { text, .. } => {
             let quoted = text.replace('\n', "\n> ");

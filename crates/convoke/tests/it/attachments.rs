@@ -69,6 +69,27 @@ fn l3_a_picture_is_stored_once_and_reaches_the_agent() {
 }
 
 #[test]
+fn the_command_line_names_the_attachments_of_a_prompt() {
+    let daemon = Daemon::new(&takes_images());
+    let stored = upload(&daemon, "my%20shot.png", PNG).json();
+    let session = daemon.session();
+    turn(&daemon, &session, &json!({"text": "look", "attachments": [stored]}));
+    let shown = daemon.machine.run(&format!("session show {session}"));
+    assert!(shown.contains("\n> look\n> Attached: my shot.png (12 bytes)\n"), "{shown}");
+    let list = "\n\nlook\n\n- Attached: my shot.png (12 bytes)\n";
+    let page = daemon.machine.run(&format!("session export {session} --format markdown"));
+    assert!(page.contains(list), "{page}");
+    // A transcript has the words as they were said.
+    let transcript = daemon.machine.run(&format!("session export {session}"));
+    assert!(transcript.contains(r#""content":"look","#), "{transcript}");
+    let folder = daemon.machine.path().join("pages");
+    daemon.machine.run_args(&["export", "--all", folder.to_str().unwrap()]);
+    let page = fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains(list), "{page}");
+}
+
+#[test]
 fn l3_a_page_or_drawing_of_the_user_is_not_run_by_a_browser() {
     let daemon = Daemon::new(&Script::new());
     let serve = |name: &str, bytes: &[u8]| {

@@ -4,11 +4,11 @@ use clap::builder::NonEmptyStringValueParser;
 use convoke_api::bodies::{Session, SessionDetail};
 use convoke_api::{Client, Transcript};
 use convoke_core::session::Status;
-use convoke_files::transcripts::{self, Metadata, Record};
+use convoke_files::transcripts::{self, Metadata, Record, Role};
 
 use crate::output::{Format, Output, Reader, plain};
 use crate::turn_builder::TurnBuilder;
-use crate::written::Form;
+use crate::written::{Form, attached_list};
 
 /// Print a session as a transcript for `convoke import spawn`, as a JSON array or as Markdown
 #[derive(Debug, clap::Args)]
@@ -38,7 +38,11 @@ pub(super) async fn run(client: &Client, args: &ExportArgs, output: &Output) -> 
     let (mut builder, mut count) = (TurnBuilder::default(), 0);
     // No more than the turn that is open is held.
     while let Some(message) = messages.next().await? {
-        for turn in builder.push(&message) {
+        for mut turn in builder.push(&message) {
+            // A transcript has no place for them.
+            if form == Form::Markdown && turn.role == Role::User {
+                turn.content.push_str(&attached_list(&message.content));
+            }
             if output.piece(&form.turn(turn, count)?)? == Reader::Gone {
                 return Ok(());
             }

@@ -4,6 +4,7 @@ use clap::builder::NonEmptyStringValueParser;
 use convoke_api::bodies::SessionDetail;
 use convoke_api::entry::{Entry, EntryBody};
 use convoke_api::{Client, Messages, Transcript};
+use convoke_core::prompt::Attachment;
 use convoke_core::state::SessionState;
 use convoke_core::time::relative;
 
@@ -12,6 +13,7 @@ use super::list::state;
 use crate::clock;
 use crate::colour::Colour;
 use crate::output::{Format, Output, Reader, plain};
+use crate::written::attached;
 
 /// Show a session and its messages
 #[derive(Debug, clap::Args)]
@@ -70,7 +72,8 @@ async fn for_people(
         let SessionState::Queue { prompts, held } = state else { continue };
         for prompt in prompts {
             let waits = output.colour.faint(if held { "(held)" } else { "(queued)" });
-            stream.write(&format!("\n{}{waits}\n", quoted(&prompt.text)))?;
+            let text = quoted(&prompt.text, &prompt.attachments);
+            stream.write(&format!("\n{text}{waits}\n"))?;
         }
     }
     stream.finish()
@@ -106,7 +109,7 @@ fn shown(entry: &Entry, colour: Colour) -> Option<String> {
     match &entry.body {
         EntryBody::User(prompt) => {
             let words = convoke_core::review::words(&prompt.content, &prompt.review);
-            Some(format!("\n{}", quoted(&words)))
+            Some(format!("\n{}", quoted(&words, &prompt.attachments)))
         }
         EntryBody::Assistant(words) => Some(format!("\n{}\n", plain(&words.content).trim_end())),
         EntryBody::Thinking(words) => {
@@ -128,6 +131,8 @@ fn shown(entry: &Entry, colour: Colour) -> Option<String> {
     }
 }
 
-fn quoted(text: &str) -> String {
-    plain(text).lines().map(|line| format!("> {line}\n")).collect()
+fn quoted(text: &str, attachments: &[Attachment]) -> String {
+    let text = plain(text);
+    let lines = text.lines().map(ToOwned::to_owned).chain(attached(attachments));
+    lines.map(|line| format!("> {line}\n")).collect()
 }
