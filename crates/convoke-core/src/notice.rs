@@ -176,6 +176,9 @@ pub enum LifecycleEvent {
         after: u64,
         /// These turns, each a message of its own.
         turns: Vec<ImportedTurn>,
+        /// The session that has these turns, too, if this one is a fork of it.
+        #[serde(rename = "forkedFrom", default, skip_serializing_if = "Option::is_none")]
+        forked_from: Option<SessionId>,
     },
     /// The session is a copy of a conversation that another program keeps, and is completed with it.
     ImportedFrom {

@@ -121,6 +121,7 @@ fn notices_keep_their_shape() {
     {"event":"moved","files":{"outcome":"stayed","path":"/home/me/trees/web/3fa8","why":"the commit 1a2b is missing"},"from":"laptop","memory":{"by":"record"},"text":"Still on server, in /home/me/trees/web/3fa8: laptop could not create the work tree, because the commit 1a2b is missing.","to":"server","type":"notice"}
     {"by":"ada","event":"moved","files":{"outcome":"stayed","path":"/home/me/trees/web/3fa8"},"from":"laptop","leftBehind":["big.bin"],"memory":{"by":"record"},"text":"Moved back to server by ada before it had arrived elsewhere. The work tree /home/me/trees/web/3fa8 is as it was.","to":"server","type":"notice"}
     {"event":"moved","files":{"outcome":"left","why":"laptop was away"},"from":"laptop","memory":{"by":"transcript","why":"laptop was away"},"text":"Moved from laptop to server. No files were brought along: laptop was away. The agent is given the transcript with the next prompt, because laptop was away.","to":"server","type":"notice"}
+    {"after":0,"event":"imported","forkedFrom":"00000000-0000-4000-8000-000000000000","text":"This session is a fork of session 00000000-0000-4000-8000-000000000000.","transcript":"00000000-0000-4000-8000-000000000000","turns":[],"type":"notice"}
     {"after":2,"event":"imported","text":"Turns 3 to 3 of the transcript try-out were imported.","transcript":"try-out","turns":[{"seq":4,"timestamp":"1970-01-01T00:00:00.000Z","tokens":7}],"type":"notice"}
     {"agent":"Claude Code","before":"00000000-0000-4000-8000-000000000000","event":"imported_from","file":"/home/me/.claude/projects/-p/a.jsonl","parent":"a0","text":"Imported from Claude Code: /home/me/.claude/projects/-p/a.jsonl. The file was rewritten; what it said before is session 00000000-0000-4000-8000-000000000000.","type":"notice"}
     {"event":"advice","severity":"warning","text":"The agent reports: warning.","type":"notice"}
@@ -190,7 +191,7 @@ fn only_decisions_of_people_are_decisions() {
     let event = |notice: &Content| json!(notice)["event"].as_str().unwrap().to_owned();
     let decided: Vec<String> =
         notices.iter().filter(|notice| notice.is_decision()).map(event).collect();
-    insta::assert_snapshot!(decided.join(" "), @"completed cancelled failed reopened renamed archived unarchived rule_made continues continued_in moved moved moved moved moved moved moved imported imported_from");
+    insta::assert_snapshot!(decided.join(" "), @"completed cancelled failed reopened renamed archived unarchived rule_made continues continued_in moved moved moved moved moved moved moved imported imported imported_from");
 }
 
 proptest! {

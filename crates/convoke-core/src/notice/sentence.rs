@@ -69,7 +69,10 @@ fn lifecycle(event: &LifecycleEvent) -> String {
         LifecycleEvent::Renamed { title } => format!("The session was renamed to “{title}”."),
         LifecycleEvent::Archived => "The session was archived.".to_owned(),
         LifecycleEvent::Unarchived => "The session was restored from the archive.".to_owned(),
-        LifecycleEvent::Imported { transcript, after, turns } => {
+        LifecycleEvent::Imported { forked_from: Some(session), .. } => {
+            format!("This session is a fork of session {session}.")
+        }
+        LifecycleEvent::Imported { transcript, after, turns, forked_from: None } => {
             let (first, last) = (after + 1, after + turns.len() as u64);
             format!("Turns {first} to {last} of the transcript {transcript} were imported.")
         }

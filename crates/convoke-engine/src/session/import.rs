@@ -31,7 +31,7 @@ impl Task {
             return Ok(self.imported((known, 0), ImportOutcome::Known));
         }
         let mut uncommitted = self.uncommitted();
-        self.put_turns(&mut uncommitted, &import.transcript, known, new);
+        self.put_turns(&mut uncommitted, import, known, new);
         let effects = self.commit(uncommitted).await?;
         self.carry_out(effects).await;
         let added = new.len() as u64;
@@ -104,15 +104,19 @@ impl Task {
     fn put_turns(
         &self,
         uncommitted: &mut Uncommitted,
-        transcript: &str,
+        import: &Import,
         after: u64,
         turns: &[ImportTurn],
     ) {
         let begun = uncommitted.session.summary().updated_at;
         let at = turns.first().map_or(begun, |turn| turn.timestamp);
         let listed = places(uncommitted.session.summary().last_seq.next(), turns);
-        let transcript = transcript.to_owned();
-        let notice = Notice::new(LifecycleEvent::Imported { transcript, after, turns: listed });
+        let notice = Notice::new(LifecycleEvent::Imported {
+            transcript: import.transcript.clone(),
+            after,
+            turns: listed,
+            forked_from: import.forked_from,
+        });
         // The timestamps of a session never decrease, whatever the transcript says.
         self.change(uncommitted, Change::Begin(Draft::system(notice)), at);
         for turn in turns {

@@ -55,6 +55,7 @@ impl Sessions {
             created_at: self.now(),
             after: 0,
             turns,
+            forked_from: Some(id),
         };
         if new.turns.is_empty() {
             let (project, agent) = (stored.project_id, Some(stored.agent));

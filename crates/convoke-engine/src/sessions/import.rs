@@ -30,6 +30,8 @@ pub struct Import {
     pub after: u64,
     /// The turns in order.
     pub turns: Vec<ImportTurn>,
+    /// The session that they are from, for a fork.
+    pub forked_from: Option<SessionId>,
 }
 
 /// A turn of a transcript.

@@ -51,6 +51,7 @@ pub(super) async fn import(
         created_at: import.created_at,
         after: import.after,
         turns,
+        forked_from: None,
     });
     let imported = imported.await?;
     Ok(json::ok(&Imported {

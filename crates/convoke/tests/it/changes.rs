@@ -271,6 +271,12 @@ fn c8_a_fork_has_the_conversation_up_to_its_turn_and_goes_on_alone() {
         texts.map(|it| it["content"]["text"].clone()).collect()
     };
     assert_eq!(texts(&forked), ["/write notes.txt new", "I wrote `notes.txt`."]);
+    let shown = daemon.machine.run(&format!("session show {forked}"));
+    assert!(
+        shown.contains(&format!("- This session is a fork of session {session}.\n")),
+        "{shown}"
+    );
+    assert!(!shown.contains("imported"), "{shown}");
     daemon.turn(&forked, "/write notes.txt other");
     assert_eq!(texts(&forked).len(), 4);
     assert_eq!(daemon.messages(&session), before);

@@ -390,8 +390,15 @@ fn worktrees(session: SessionId) -> Vec<Event> {
     events.map(Event::from).into()
 }
 
-fn imports(session: SessionId) -> [Event; 2] {
+fn imports(session: SessionId) -> [Event; 3] {
     [
+        LifecycleEvent::Imported {
+            transcript: session.to_string(),
+            after: 0,
+            turns: Vec::new(),
+            forked_from: Some(session),
+        }
+        .into(),
         LifecycleEvent::Imported {
             transcript: "try-out".to_owned(),
             after: 2,
@@ -400,6 +407,7 @@ fn imports(session: SessionId) -> [Event; 2] {
                 timestamp: Timestamp::from_millis(0),
                 tokens: 7,
             }],
+            forked_from: None,
         }
         .into(),
         LifecycleEvent::ImportedFrom {
