@@ -9,7 +9,11 @@ use crate::palette::Palette;
 use crate::picture::Picture;
 use crate::text::{clean, wrap};
 
-/// The rule above the status line, with a notice and the number of hidden rows.
+/// The most rows that a notice which is longer than the rule gets above it.
+const NOTICE_ROWS_MAX: usize = 4;
+
+/// The rule above the status line, with a notice and the number of hidden rows. A notice that does
+/// not fit into the rule covers the rows above it.
 pub(crate) fn with_notice(
     picture: &mut Picture,
     area: Rect,
@@ -29,7 +33,12 @@ pub(crate) fn with_notice(
                 NoticeKind::News => palette.news(),
                 NoticeKind::Refusal => palette.bad(),
             };
-            (wrap::shorten(&clean::line(&notice.text), room), style)
+            let text = clean::line(&notice.text);
+            let is_long = wrap::width(&text) > room && usize::from(area.y) > NOTICE_ROWS_MAX;
+            if is_long {
+                rows_above(picture, area, &text, style);
+            }
+            (if is_long { String::new() } else { wrap::shorten(&text, room) }, style)
         }
         None => (String::new(), Style::new()),
     };
@@ -39,6 +48,23 @@ pub(crate) fn with_notice(
         rule.push_span(Span::styled(more, palette.faint()));
     }
     picture.line(area, rule);
+}
+
+/// Covers the rows above the rule with a text.
+fn rows_above(picture: &mut Picture, rule: Rect, text: &str, style: Style) {
+    let width = usize::from(rule.width).saturating_sub(2);
+    let mut rows = wrap::rows(text, width);
+    if rows.len() > NOTICE_ROWS_MAX {
+        let rest = rows[NOTICE_ROWS_MAX - 1].start..text.len();
+        rows.truncate(NOTICE_ROWS_MAX - 1);
+        rows.push(rest);
+    }
+    for (row, above) in rows.iter().rev().zip(1..) {
+        let shown = wrap::shorten(text[row.clone()].trim_end(), width);
+        let padding = usize::from(rule.width).saturating_sub(wrap::width(&shown) + 1);
+        let line = Line::styled(format!(" {shown}{}", " ".repeat(padding)), style);
+        picture.line(Rect { y: rule.y.saturating_sub(above), height: 1, ..rule }, line);
+    }
 }
 
 /// A rule with a text in it.

@@ -17,13 +17,15 @@ pub(super) fn permission(line_buffer: &mut LineBuffer, permission: &Permission) 
         let option = permission.options.iter().find(|option| option.option_id == *id);
         option.map(|option| clean::line(&option.name))
     });
-    let (mark, words, style) = outcome(
-        line_buffer,
-        permission.status,
-        chosen,
-        permission.reason.as_deref(),
-        permission.by.as_ref(),
-    );
+    let (mark, words, style) = match permission.status {
+        // The turn that asked is over, so an answer would have no effect.
+        Status::TimedOut => ("◇ ", "not answered in time".to_owned(), palette.faint()),
+        Status::Abandoned => ("◇ ", "no longer needed".to_owned(), palette.faint()),
+        status @ (Status::Pending | Status::Answered | Status::Rejected) => {
+            let (reason, by) = (permission.reason.as_deref(), permission.by.as_ref());
+            outcome(line_buffer, status, chosen, reason, by)
+        }
+    };
     line_buffer.text(mark, "  ", &permission.title, style, palette.strong());
     line_buffer.text("  ", "  ", &words, style, style);
 }

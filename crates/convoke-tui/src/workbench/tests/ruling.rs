@@ -70,3 +70,23 @@ fn p2_an_applied_rule_is_a_quiet_line_that_leads_to_the_rule() {
     stage.answer(rules());
     assert!(stage.screen().contains("▸ ✗ Deny `git push …`"), "{}", stage.screen());
 }
+
+#[test]
+fn a_notice_that_is_longer_than_the_rule_is_shown_whole_above_it() {
+    let mut stage = Stage::with_sessions(60, 14);
+    let text = "/srv/web is outside of the workspace root /home/ann (choose a folder in /home/ann, or \
+                change sessions.workspace_root)";
+    stage.model.refuse(text);
+    let screen = stage.screen();
+    let rows: Vec<&str> = screen.lines().map(str::trim_end).collect();
+    assert_eq!(
+        rows[rows.len() - 5..rows.len() - 1],
+        [
+            " /srv/web is outside of the workspace root /home/ann",
+            " (choose a folder in /home/ann, or change",
+            " sessions.workspace_root)",
+            &"─".repeat(60),
+        ],
+        "{screen}"
+    );
+}

@@ -12,6 +12,7 @@ use crate::text::{clean, wrap};
 use crate::workbench::changes::{Changes, Dialog, Pane};
 use crate::workbench::finish::Step;
 use crate::workbench::home::Row;
+use crate::workbench::list;
 use crate::workbench::model::{Focus, Model, NewSession, Overlay, Tab};
 
 pub(super) fn line(model: &Model, picture: &mut Picture, area: Rect) {
@@ -167,47 +168,72 @@ fn in_focus(model: &Model) -> Hints {
         (_, Focus::Input) => only(writing(model)),
         (_, Focus::Card) => on_card(model),
         (_, Focus::Chat) => Hints { here: reading(model), always: vec![HELP, QUIT] },
-        (Tab::Sessions, Focus::List) => Hints {
-            here: vec![
-                ("enter", "open"),
-                ("n", "new"),
-                ("/", "search"),
-                ("a", "archive"),
-                ("r", "rename"),
-                ("x", "stop"),
-                ("space", "fold"),
-                ("A", "archived"),
-            ],
-            always: vec![HELP, QUIT],
-        },
+        (Tab::Sessions, Focus::List) => Hints { here: listing(model), always: vec![HELP, QUIT] },
         (Tab::Home, Focus::List) => Hints { here: at_home(model), always: vec![HELP, QUIT] },
-        (Tab::Rules, Focus::List) => Hints {
-            here: vec![("↑↓", "move"), ("d", "revoke"), ("enter", "where it was made")],
-            always: vec![HELP, QUIT],
-        },
-        (Tab::Teams, Focus::List) => Hints {
-            here: vec![("↑↓", "move"), ("enter", "open session"), ("R", "refresh")],
-            always: vec![HELP, QUIT],
-        },
-        (Tab::Compare, Focus::List) => Hints {
-            here: vec![
-                ("enter", "open session"),
-                ("K", "keep"),
-                ("n", "new"),
-                ("c", "changes"),
-                ("↑↓", "move"),
-                ("R", "refresh"),
-            ],
-            always: vec![HELP, QUIT],
-        },
+        (Tab::Rules, Focus::List) => {
+            let mut here = Vec::new();
+            if model.rules.all.as_ref().is_some_and(|rules| !rules.is_empty()) {
+                here.extend([("↑↓", "move"), ("d", "revoke"), ("enter", "where it was made")]);
+            }
+            Hints { here, always: vec![HELP, QUIT] }
+        }
+        (Tab::Teams, Focus::List) => {
+            let mut here = Vec::new();
+            if !model.teams.sessions.is_empty() {
+                here.extend([("↑↓", "move"), ("enter", "open session")]);
+            }
+            here.push(("R", "refresh"));
+            Hints { here, always: vec![HELP, QUIT] }
+        }
+        (Tab::Compare, Focus::List) => {
+            let mut here = vec![("n", "new"), ("R", "refresh")];
+            if model.comparisons.here().is_some() {
+                here.splice(0..0, [("enter", "open session"), ("K", "keep"), ("c", "changes")]);
+                here.push(("↑↓", "move"));
+            }
+            Hints { here, always: vec![HELP, QUIT] }
+        }
+    }
+}
+
+/// The keys for the session or project at the cursor of the list.
+fn listing(model: &Model) -> Vec<Hint> {
+    let row = model.list.at_cursor();
+    let session = match row {
+        Some(list::Row::Session(id)) => model.list.session(id),
+        Some(list::Row::Project(_)) | None => None,
+    };
+    let mut here = Vec::new();
+    if session.is_some() {
+        here.push(("enter", "open"));
+    }
+    here.extend(session.and_then(|session| for_attention(session.attention)));
+    here.extend([("n", "new"), ("/", "search")]);
+    if session.is_some() {
+        here.extend([("a", "archive"), ("r", "rename")]);
+    }
+    if row.is_some() {
+        here.push(("space", "fold"));
+    }
+    here.push(("A", "archived"));
+    here
+}
+
+/// The key that changes whether a session works.
+const fn for_attention(attention: Attention) -> Option<Hint> {
+    match attention {
+        Attention::Failed => Some(("R", "retry")),
+        Attention::Working | Attention::NeedsYou => Some(("x", "stop")),
+        Attention::Ended => Some(("R", "resume")),
+        Attention::Idle => None,
     }
 }
 
 fn reading(model: &Model) -> Vec<Hint> {
     let mut here = vec![("↑↓", "move"), ("enter", "unfold"), ("i", "write"), ("esc", "list")];
     here.extend(finishing(model, "F"));
+    here.extend(model.open_session().and_then(|session| for_attention(session.attention)));
     here.extend([
-        ("x", "stop"),
         ("G", "newest"),
         ("c", "changes"),
         ("z", "unfold all"),
@@ -262,11 +288,7 @@ fn at_home(model: &Model) -> Vec<Hint> {
         Some(Row::Session(id)) => model.list.session(id),
         Some(Row::Request(_)) | None => None,
     };
-    match session.map(|session| session.attention) {
-        Some(Attention::Failed) => here.push(("R", "retry")),
-        Some(Attention::Working | Attention::NeedsYou) => here.push(("x", "stop")),
-        Some(Attention::Idle | Attention::Ended) | None => {}
-    }
+    here.extend(session.and_then(|session| for_attention(session.attention)));
     here.extend([("n", "new"), ("/", "search"), ("↑↓", "move")]);
     if session.is_some() {
         here.push(("a", "archive"));
