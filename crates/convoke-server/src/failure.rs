@@ -202,6 +202,9 @@ fn detail(error: &Error) -> String {
             let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
             format!("{error}{why}; resume it first: POST /api/sessions/{session}/resume")
         }
+        Error::NotStarted { source: source @ AgentError::NotInstalled { .. }, .. } => {
+            explain(source)
+        }
         // The user who installed the agent needs the cause.
         Error::NotStarted { source, .. } => format!("{error}: {}", explain(source)),
         Error::TeamProcess { .. } | Error::Worktree(_) => explain(error),
@@ -230,7 +233,7 @@ fn hint(error: &Error) -> Option<String> {
                 .to_owned()
         }
         Error::Outside { root, .. } => format!(
-            "projects must be inside of {}; change sessions.workspace_root to allow others",
+            "choose a folder in {}, or change sessions.workspace_root",
             root.display()
         ),
         Error::SessionLimit { .. } => "complete or cancel a session, wait for one to be idle \
@@ -294,7 +297,7 @@ const fn git_hint(error: &GitError) -> Option<&'static str> {
     match error {
         GitError::Dirty { .. } => Some("commit or stash these files first; nothing was changed"),
         GitError::NotCaptured { .. } => {
-            Some("no snapshot holds these files: move them away, or delete them with `force`")
+            Some("no snapshot holds these files: move them away, or delete them with `force` (`--force`)")
         }
         GitError::InProgress { .. } => Some("finish or abort it with git first"),
         GitError::NoIdentity => Some(

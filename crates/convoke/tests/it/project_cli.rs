@@ -56,7 +56,7 @@ fn s5_what_is_no_folder_of_the_workspace_is_refused() {
     exit 1
     --- stderr
     error: /etc is outside of the workspace root [tmp]
-    hint: projects must be inside of [tmp]; change sessions.workspace_root to allow others
+    hint: choose a folder in [tmp], or change sessions.workspace_root
     ");
     scene.run("project add web");
     insta::assert_snapshot!(scene.run("project add ./web/../web"), @r"
