@@ -10,7 +10,7 @@ mod dialogue;
 mod event_loop;
 mod files;
 #[cfg(fuzzing)]
-#[path = "../../../fuzz/doors/acp.rs"]
+#[path = "../../../fuzz/hooks/acp.rs"]
 pub(crate) mod fuzzing;
 mod handshake;
 mod host;

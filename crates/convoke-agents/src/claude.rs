@@ -8,7 +8,7 @@ mod conversation;
 mod create;
 mod event_loop;
 #[cfg(fuzzing)]
-#[path = "../../../fuzz/doors/claude.rs"]
+#[path = "../../../fuzz/hooks/claude.rs"]
 pub(crate) mod fuzzing;
 mod refusal;
 mod session_file;

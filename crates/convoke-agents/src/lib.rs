@@ -13,7 +13,7 @@ pub mod driver;
 mod error;
 pub mod evidence;
 #[cfg(fuzzing)]
-#[path = "../../../fuzz/doors/agents.rs"]
+#[path = "../../../fuzz/hooks/agents.rs"]
 pub mod fuzzing;
 pub mod launch;
 pub mod leftovers;

@@ -16,7 +16,7 @@ mod environment;
 mod evidence;
 mod exit;
 #[cfg(fuzzing)]
-#[path = "../../../fuzz/doors/convoke.rs"]
+#[path = "../../../fuzz/hooks/convoke.rs"]
 pub mod fuzzing;
 mod help;
 mod home;
