@@ -10,7 +10,7 @@ use crate::listing::{MESSAGES, SESSIONS};
 
 pub(crate) const ROWS: [&str; 2] = [
     "memory: idle, 10,000 sessions",
-    "memory: at most, while 1,000,000 messages of a session are sent",
+    "memory: peak while a session of 1,000,000 messages is sent",
 ];
 
 const LOG_MESSAGES: (usize, usize) = (1_000_000, 5_000);

@@ -26,12 +26,12 @@ pub(crate) const ROWS: [&str; 10] = [
     "serve: one session, not cached, 32 connections, p99",
     "serve: 20 newest sessions, not cached, 32 connections",
     "serve: 20 newest sessions, not cached, 32 connections, p99",
-    "serve: 20 of 10,000 sessions at any offset, not cached, 32 connections",
-    "serve: 20 of 10,000 sessions at any offset, not cached, 32 connections, p99",
+    "serve: 20 of 10,000 sessions at random offsets, not cached, 32 connections",
+    "serve: 20 of 10,000 sessions at random offsets, not cached, 32 connections, p99",
 ];
 
 /// What all are compared with.
-const REFERENCE: &str = "bare axum, a body as long";
+const REFERENCE: &str = "bare axum, body of the same size";
 const CONNECTIONS: usize = 32;
 /// Requests of one round on each connection, and rounds, of which the median counts.
 const REQUESTS: (usize, usize) = (300, 10);
