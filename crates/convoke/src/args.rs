@@ -1,8 +1,11 @@
 //! The command line and its help. The commands themselves are in `commands`.
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::io::{self, IsTerminal as _};
+use std::ops::{Bound, RangeBounds};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, StyledStr, TypedValueParser};
 use clap::error::ErrorKind;
@@ -196,6 +199,25 @@ where
         let found = values.into_iter().find(|value| word(*value) == text);
         found.ok_or_else(|| format!("'{text}' is not known"))
     })
+}
+
+/// Parses a number of a range; the error states the range.
+pub(crate) fn number<T>(
+    range: impl RangeBounds<T> + Clone + Send + Sync + 'static,
+) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr + PartialOrd + Display + Clone + Send + Sync + 'static,
+{
+    move |text: &str| {
+        let found = text.parse().ok().filter(|number| range.contains(number));
+        found.ok_or_else(|| match (range.start_bound(), range.end_bound()) {
+            (Bound::Included(first), Bound::Included(last)) => {
+                format!("expected a number from {first} to {last}")
+            }
+            (Bound::Included(first), _) => format!("expected a number, at least {first}"),
+            (_, _) => "expected a number".to_owned(),
+        })
+    }
 }
 
 fn is_without_command(error: &clap::Error) -> bool {

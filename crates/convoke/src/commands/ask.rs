@@ -11,7 +11,7 @@ use convoke_files::questions::{Outcome, Status};
 use serde::Serialize;
 
 use super::{Access, World};
-use crate::args::GlobalArgs;
+use crate::args::{GlobalArgs, number};
 use crate::asking::{AskedSet, Asker, timeout_of};
 use crate::exit::Ended;
 use crate::logs::Verbosity;
@@ -36,7 +36,7 @@ pub(crate) struct AskArgs {
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// Milliseconds to wait; 0 waits without limit [default: questions.timeout_ms]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number(0_u64..))]
     timeout_ms: Option<u64>,
     /// Print the id of the session and do not wait
     #[arg(long)]

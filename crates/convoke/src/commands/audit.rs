@@ -4,7 +4,7 @@ use convoke_api::AuditQuery;
 use convoke_api::bodies::{Audit, AuditEntry};
 
 use super::World;
-use crate::args::GlobalArgs;
+use crate::args::{GlobalArgs, number};
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, plain, table};
 
@@ -30,7 +30,7 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "DATE")]
     since: Option<String>,
     /// How many entries at most
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = number(1_u64..))]
     limit: u64,
     #[command(flatten)]
     daemon: DaemonArgs,

@@ -12,7 +12,7 @@ use convoke_engine::backup::{self, Plan};
 use convoke_server::backup_body;
 
 use super::World;
-use crate::args::GlobalArgs;
+use crate::args::{GlobalArgs, number};
 use crate::config::Config;
 use crate::home::Home;
 use crate::output::{Format, Output, plain};
@@ -37,7 +37,7 @@ pub(crate) struct BackupArgs {
     to: Option<PathBuf>,
     /// Number of backups to keep in that folder; older ones are removed after this one is verified
     /// [default: backup.keep of the configuration for its own folder, all in any other]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number(NonZeroU32::MIN..))]
     keep: Option<NonZeroU32>,
 }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::World;
 use super::backup::{Bar, count};
-use crate::args::GlobalArgs;
+use crate::args::{GlobalArgs, number};
 use crate::clock;
 use crate::home::Home;
 use crate::output::{Answer, Output, ask, table};
@@ -66,7 +66,7 @@ struct MigrateArgs {}
   convoke db rollback --steps 2 --yes")]
 struct RollbackArgs {
     /// Number of migrations to roll back
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = number(NonZeroUsize::MIN..))]
     steps: NonZeroUsize,
     /// Do not ask for confirmation
     #[arg(long)]

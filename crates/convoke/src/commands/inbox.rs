@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::World;
 use super::project::short;
 use super::questions::parse_answers;
-use crate::args::GlobalArgs;
+use crate::args::{GlobalArgs, number};
 use crate::clock;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, plain, table};
@@ -81,7 +81,7 @@ struct AllowArgs {
     #[arg(long, value_name = "OPTION")]
     option: Option<String>,
     /// Also make a rule: number N of those that `convoke inbox show` lists, the narrowest without N
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1")]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1", value_parser = number(NonZeroUsize::MIN..))]
     always: Option<NonZeroUsize>,
 }
 
@@ -94,7 +94,7 @@ struct DenyArgs {
     /// Request
     id: String,
     /// Also make a rule: number N of those that `convoke inbox show` lists, the narrowest without N
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1")]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1", value_parser = number(NonZeroUsize::MIN..))]
     always: Option<NonZeroUsize>,
 }
 

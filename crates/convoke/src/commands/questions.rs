@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::ask::print_outcome;
 use super::{Access, World};
-use crate::args::{GlobalArgs, one_of};
+use crate::args::{GlobalArgs, number, one_of};
 use crate::asking::{Asking, timeout_of};
 use crate::clock;
 use crate::exit::Ended;
@@ -89,7 +89,7 @@ struct WaitArgs {
     /// Session
     id: String,
     /// Milliseconds to wait; 0 waits without limit [default: questions.timeout_ms]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number(0_u64..))]
     timeout_ms: Option<u64>,
     /// Name of the call that asked, which the answers must carry
     #[arg(long, value_name = "ID")]
@@ -141,7 +141,7 @@ struct ValidateArgs {
   convoke questions clean --older-than-days 1")]
 struct CleanArgs {
     /// Days without a change [default: questions.retention_days]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number(0_u64..))]
     older_than_days: Option<u64>,
 }
 

@@ -7,7 +7,7 @@ use convoke_core::time::relative;
 
 use super::World;
 use super::project::{self, short};
-use crate::args::GlobalArgs;
+use crate::args::{GlobalArgs, number};
 use crate::clock;
 use crate::colour::Colour;
 use crate::daemon::{self, DaemonArgs};
@@ -43,13 +43,13 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "DATE")]
     until: Option<String>,
     /// Maximum number of hits [default: 20]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100))]
+    #[arg(long, value_name = "N", value_parser = number(1_u64..=100))]
     limit: Option<u64>,
     /// Which hits come first: the newest, or the most relevant of the newest 10,000 [default: newest]
     #[arg(long, value_name = "ORDER", value_parser = ["newest", "best"])]
     order: Option<String>,
     /// Only the hits that follow: `next` of the page before
-    #[arg(long, value_name = "NEXT")]
+    #[arg(long, value_name = "NEXT", value_parser = number(0_u64..))]
     before: Option<u64>,
     #[command(flatten)]
     daemon: DaemonArgs,

@@ -10,7 +10,7 @@ use convoke_files::transcripts::{Cleaned, Error, Id, Status, Transcripts};
 use serde::Serialize;
 
 use super::{Access, World};
-use crate::args::{GlobalArgs, one_of};
+use crate::args::{GlobalArgs, number, one_of};
 use crate::asking::days;
 use crate::logs::Verbosity;
 use crate::output::{self, Answer, Output};
@@ -55,7 +55,7 @@ pub(crate) struct SpawnArgs {
     #[arg(long, value_name = "ID", conflicts_with = "clean_sessions")]
     delete_session: Option<String>,
     /// Delete sessions without activity for this many days
-    #[arg(long, value_name = "DAYS")]
+    #[arg(long, value_name = "DAYS", value_parser = number(0_u64..))]
     clean_sessions: Option<u64>,
     /// Agent or role to talk with, or to list the sessions of [default: claude-code, or one that is installed]
     #[arg(long, value_name = "AGENT", conflicts_with_all = ["delete_session", "clean_sessions"])]

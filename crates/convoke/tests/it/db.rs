@@ -133,7 +133,7 @@ fn a_rollback_by_no_steps_is_asked_wrongly() {
     insta::assert_snapshot!(Convoke::new().run("db rollback --steps 0"), @"
     exit 2
     --- stderr
-    error: invalid value '0' for '--steps <N>': number would be zero for non-zero type
+    error: invalid value '0' for '--steps <N>': expected a number, at least 1
 
     For more information, try '--help'.
     ");

@@ -94,7 +94,7 @@ fn s4_sessions_are_listed_by_project_and_status() {
     insta::assert_snapshot!(scene.run("session list --limit 0"), @r"
     exit 2
     --- stderr
-    error: invalid value '0' for '--limit <N>': 0 is not in 1..=10000
+    error: invalid value '0' for '--limit <N>': expected a number from 1 to 10000
 
     For more information, try '--help'.
     ");

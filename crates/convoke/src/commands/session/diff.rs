@@ -11,6 +11,7 @@ use convoke_api::bodies::{
 use convoke_core::message::Seq;
 use serde::Serialize;
 
+use crate::args::number;
 use crate::colour::Colour;
 use crate::commands::World;
 use crate::output::{Format, Output, Reader, Stream, plain};
@@ -30,7 +31,7 @@ pub(super) struct DiffArgs {
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// Only one turn: the number of its prompt among the messages
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = number(1_u64..))]
     turn: Option<u64>,
     /// Only the files, with the numbers of lines
     #[arg(long)]

@@ -8,7 +8,7 @@ use convoke_core::id::ProjectId;
 use convoke_core::session::{Attention, EndReason, Status};
 use convoke_core::time::relative;
 
-use crate::args::one_of;
+use crate::args::{number, one_of};
 use crate::clock;
 use crate::commands::node::{self, NodeNames};
 use crate::commands::project::{DaemonNode, ProjectArgument, ProjectError, find, short};
@@ -31,10 +31,10 @@ pub(super) struct ListArgs {
     #[arg(long)]
     archived: bool,
     /// Maximum number to list [default: 20]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = number(1_u64..=10_000))]
     limit: Option<u64>,
     /// Number to skip at the beginning
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number(0_u64..))]
     offset: Option<u64>,
 }
 

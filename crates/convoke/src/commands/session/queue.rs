@@ -7,6 +7,7 @@ use convoke_core::state::{QueuedPrompt, SessionState};
 use serde::Serialize;
 
 use super::lines::one_line;
+use crate::args::number;
 use crate::commands::project::short;
 use crate::output::{Output, plain, table};
 
@@ -85,7 +86,7 @@ struct MoveArgs {
     #[command(flatten)]
     prompt: PromptArgs,
     /// Its new place; 1 is sent next
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(value_parser = number(1_u32..=1_000))]
     place: u32,
 }
 

@@ -5,6 +5,7 @@ use convoke_api::Client;
 use convoke_api::bodies::{Fork, NewWorktree, Restore, RestoreScope, Restored, Undo};
 use convoke_core::message::Seq;
 
+use crate::args::number;
 use crate::colour::Colour;
 use crate::commands::project::short;
 use crate::output::{Output, plain};
@@ -22,7 +23,7 @@ pub(super) struct RestoreArgs {
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// The turn: the number of its prompt among the messages
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = number(1_u64..))]
     turn: u64,
     /// Only the files
     #[arg(long, conflicts_with = "conversation")]
@@ -62,7 +63,7 @@ pub(super) struct ForkArgs {
     id: String,
     /// The last turn of the new session: the number of its prompt among the messages [default: the
     /// last one]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = number(1_u64..))]
     turn: Option<u64>,
     /// Give the new session a git work tree of its own with the files as they were after that turn,
     /// on this branch [default: a new branch]

@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 
 use super::follow::Following;
 use super::lines;
+use crate::args::number;
 use crate::home::Home;
 use crate::output::{Format, Output, Reader};
 use crate::signals;
@@ -35,7 +36,7 @@ pub(super) struct WatchArgs {
     id: String,
     /// Start with the changes after this revision, the `rev` of a message; 0 starts from the
     /// beginning [default: now]
-    #[arg(long, value_name = "REV")]
+    #[arg(long, value_name = "REV", value_parser = number(0_u64..))]
     after: Option<u64>,
 }
 

@@ -7,6 +7,7 @@ use convoke_api::Client;
 use convoke_api::bodies::{AnswerStatus, TeamAnswer, TeamMessage, TeamQuestion};
 
 use super::TeamError;
+use crate::args::number;
 use crate::output::{Format, Output, aside, plain};
 
 /// Ask a team and print its answer
@@ -27,7 +28,7 @@ pub(super) struct AskArgs {
     speaker: Speaker,
     /// Milliseconds to wait; 0 waits without limit, -1 does not wait
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true,
-        value_parser = clap::value_parser!(i64).range(-1..))]
+        value_parser = number(-1_i64..))]
     timeout_ms: i64,
 }
 
@@ -50,7 +51,7 @@ pub(super) struct SendArgs {
     no_wait: bool,
     /// Milliseconds to wait; 0 waits without limit
     #[arg(long, value_name = "N", conflicts_with = "no_wait",
-        value_parser = clap::value_parser!(i64).range(0..))]
+        value_parser = number(0_i64..))]
     timeout_ms: Option<i64>,
 }
 

@@ -7,6 +7,7 @@ use convoke_core::message::Seq;
 
 use super::TeamError;
 use super::ask::Speaker;
+use crate::args::number;
 use crate::output::{Format, Output, aside, plain};
 
 /// Print the answer to the last question, even if the caller did not wait for it
@@ -26,7 +27,7 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "ID")]
     message: Option<MessageId>,
     /// Question, by its seq in the session
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "message")]
+    #[arg(long, value_name = "N", value_parser = number(1_u64..), conflicts_with = "message")]
     seq: Option<u64>,
 }
 

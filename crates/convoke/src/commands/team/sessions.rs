@@ -6,7 +6,7 @@ use convoke_core::team::PairStatus;
 use convoke_core::time::relative;
 
 use super::time;
-use crate::args::one_of;
+use crate::args::{number, one_of};
 use crate::clock;
 use crate::commands::node::{self, NodeNames};
 use crate::output::{Output, plain, table};
@@ -38,7 +38,7 @@ pub(super) struct SessionsArgs {
     #[arg(long, value_name = "DATE")]
     used_after: Option<String>,
     /// Maximum number to list [default: 100]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = number(1_u64..=10_000))]
     limit: Option<u64>,
 }
 
