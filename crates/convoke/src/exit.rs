@@ -1,6 +1,7 @@
 //! How the program ends: the only place that turns errors into exit codes, texts and hints.
 
 mod advice;
+mod words;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -116,9 +117,12 @@ impl Failure {
         }
         let causes = error.chain().skip(1);
         // Some of these texts come from agents and daemons, so they are sanitised.
-        let causes = causes.map(|cause| Cause { text: plain(&cause.to_string()), hint: None });
+        let text =
+            |error: &dyn std::fmt::Display| words::for_command_line(&plain(&error.to_string()));
+        let causes = causes.map(|cause| Cause { text: text(&cause), hint: None });
         let (code, hint) = advice(error);
-        let message = plain(&error.to_string());
+        let hint = hint.map(|hint| words::for_command_line(&hint));
+        let message = text(error);
         Self { message, causes: causes.collect(), hint, code, help: None }
     }
 

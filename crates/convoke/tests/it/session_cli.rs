@@ -303,6 +303,13 @@ fn s3_a_session_is_ended_resumed_renamed_and_cancelled() {
     error: the session is completed
     hint: resume it first: convoke session resume [the-id]
     ");
+    insta::assert_snapshot!(run("complete ID"), @r"
+    exit 1
+    --- stderr
+    error: the session is completed
+    hint: resume it first: convoke session resume ID
+    ");
+    assert!(run("cancel ID").contains("[the-id] has already ended: completed"));
     insta::assert_snapshot!(run("resume ID"), @r"
     exit 0
     --- stdout

@@ -4,7 +4,7 @@ use clap::builder::NonEmptyStringValueParser;
 use convoke_api::bodies::{Activity, Session, SessionPatch};
 use convoke_api::{Client, Result};
 use convoke_core::id::SessionId;
-use convoke_core::session::QueueChoice;
+use convoke_core::session::{QueueChoice, Status};
 use serde::Serialize;
 
 use super::list::state;
@@ -171,7 +171,13 @@ pub(super) async fn cancel(
         let session = client.cancel_turn(&args.id, queue).await;
         return show(session, output, |_| "is stopping its turn".to_owned());
     }
-    show(client.cancel(&args.id).await, output, state)
+    show(client.cancel(&args.id).await, output, |session| match session.status {
+        Status::Cancelled => state(session),
+        // It is left as it is.
+        Status::Active | Status::Completed | Status::Error => {
+            format!("has already ended: {}", state(session))
+        }
+    })
 }
 
 pub(super) async fn complete(
