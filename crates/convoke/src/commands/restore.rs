@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::World;
 use super::backup::count;
-use super::serve::Instance;
+use super::serve::{Instance, ServeError};
 use crate::args::GlobalArgs;
 use crate::clock;
 use crate::home::Home;
@@ -26,6 +26,11 @@ pub(crate) struct RestoreArgs {
     /// Folder of a backup, or a single database file
     path: PathBuf,
 }
+
+/// A daemon uses the data that would be replaced.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot restore a backup while the daemon is running")]
+pub(crate) struct DaemonRuns;
 
 /// A contract with scripts.
 #[derive(Serialize)]
@@ -46,7 +51,7 @@ pub(crate) fn run(
 ) -> anyhow::Result<()> {
     let home = world.open_home(global, output)?;
     // This process holds the daemon's lock, so no other one runs.
-    let _instance = Instance::take(&home)?;
+    let _instance = Instance::take(&home).map_err(daemon_runs)?;
     finish(&home)?;
     let restored = backup::restore(home.path(), &args.path, clock::now())?;
     tracing::info!("restored {}", restored.source.display());
@@ -66,6 +71,15 @@ pub(crate) fn run(
         );
         format!("restored {sessions} and {messages} from {}\n{aside}\n", shown.restored)
     })
+}
+
+/// The error of a running daemon, for a command that replaces its data.
+fn daemon_runs(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<ServeError>() {
+        Ok(ServeError::Running { .. }) => DaemonRuns.into(),
+        Ok(error) => error.into(),
+        Err(error) => error,
+    }
 }
 
 /// Completes or cleans up an interrupted restore, and reports the resulting state.

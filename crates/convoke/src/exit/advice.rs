@@ -14,6 +14,7 @@ use crate::commands::agent::{AddError, UnknownAgent};
 use crate::commands::ask::AskError;
 use crate::commands::db::RollbackError;
 use crate::commands::questions::NotAnswers;
+use crate::commands::restore::DaemonRuns;
 use crate::commands::sandbox_exec::NoProgram;
 use crate::commands::serve::ServeError;
 use crate::environment::McpEndpointError;
@@ -54,6 +55,9 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
         if let Some(error) = cause.downcast_ref::<AskError>() {
             return ask_advice(error);
         }
+        if cause.is::<DaemonRuns>() {
+            return (Code::CouldNot, Some("stop the daemon first: convoke stop".to_owned()));
+        }
         if cause.is::<NoProgram>() {
             return (Code::NoProgram, None);
         }
@@ -68,7 +72,7 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
             return (Code::AskedWrongly, Some("set both of them, or none".to_owned()));
         }
         if cause.is::<UnknownAgent>() {
-            return (Code::AskedWrongly, Some("see `convoke agent list`".to_owned()));
+            return (Code::CouldNot, Some("see `convoke agent list`".to_owned()));
         }
         if let Some(error) = cause.downcast_ref::<AddError>() {
             return add_advice(error);
@@ -94,7 +98,7 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
 fn add_advice(error: &AddError) -> (Code, Option<String>) {
     let (code, hint) = match error {
         AddError::Unregistered { .. } => (
-            Code::AskedWrongly,
+            Code::CouldNot,
             "see `convoke agent list --registry`; `convoke agent refresh` reads a newer one"
                 .to_owned(),
         ),
@@ -367,7 +371,7 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
         Error::OtherContents { .. } => "copy into an empty database".to_owned(),
         Error::DiskFull { path } => format!("free some space: df -h '{}'", path.display()),
         Error::InUse { pid: Some(pid), .. } => {
-            format!("wait for process {pid} to end, or see what it is: ps -p {pid}")
+            format!("stop the daemon first: convoke stop; or see what process {pid} is: ps -p {pid}")
         }
         Error::InUse { pid: None, .. } => "wait for the other convoke to end".to_owned(),
         Error::Changed { .. } => {

@@ -43,7 +43,7 @@ fn an_agent_that_cannot_be_checked_is_explained() {
     let machine = Convoke::new()
         .file("config.toml", "[agents.broken]\ncommand = \"/bin/false\"\nsandbox = \"off\"\n");
     insta::assert_snapshot!(machine.run("agent check nobody"), @"
-    exit 2
+    exit 1
     --- stderr
     error: there is no agent called nobody
     hint: see `convoke agent list`

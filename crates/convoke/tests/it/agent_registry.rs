@@ -70,7 +70,7 @@ fn l1_an_agent_of_the_registry_is_added_with_how_it_is_run() {
     hint: add --replace to replace it
     ");
     insta::assert_snapshot!(machine.run("agent add nobody"), @r"
-    exit 2
+    exit 1
     --- stderr
     error: the registry lists no agent nobody
     hint: see `convoke agent list --registry`; `convoke agent refresh` reads a newer one
@@ -90,6 +90,13 @@ fn l1_the_shipped_registry_adds_agents_and_knows_the_built_in_ones() {
     --- stderr
     error: gemini is a built-in agent
     hint: there is nothing to add; install it with: npm install -g @google/gemini-cli
+    ");
+    // A built-in one that the registry lists under another id.
+    insta::assert_snapshot!(machine.run("agent add codex"), @r"
+    exit 2
+    --- stderr
+    error: codex is a built-in agent
+    hint: there is nothing to add; install it with: npm install -g @agentclientprotocol/codex-acp
     ");
     let added = machine.json("agent add codex-acp --json");
     assert_eq!(added["args"][1], "@agentclientprotocol/codex-acp@1.6.0");

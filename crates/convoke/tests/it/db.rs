@@ -201,7 +201,7 @@ fn a_database_that_a_daemon_writes_to_is_not_migrated() {
     exit 1
     --- stderr
     error: [tmp]/.convoke/convoke.db is in use by another process
-    hint: wait for process 4242 to end, or see what it is: ps -p 4242
+    hint: stop the daemon first: convoke stop; or see what process 4242 is: ps -p 4242
     ");
 }
 

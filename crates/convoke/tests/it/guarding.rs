@@ -169,7 +169,8 @@ fn k8_a_restore_is_refused_while_the_daemon_runs() {
     let refused = daemon.machine.run(&format!("restore {}", backup["path"].as_str().unwrap()));
     assert!(refused.starts_with("exit 1"), "{refused}");
     assert!(
-        refused.contains("is already running") && refused.contains("convoke stop"),
+        refused.contains("daemon is running")
+            && refused.contains("stop the daemon first: convoke stop"),
         "{refused}"
     );
     let none = daemon.machine.run("restore /nowhere");

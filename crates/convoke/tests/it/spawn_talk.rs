@@ -79,7 +79,7 @@ fn an_agent_that_does_not_start_leaves_no_session() {
     );
     assert!(!scene.path("s").exists());
     let told = scene.pipe("spawn --interactive --agent nobody", "hello\n");
-    assert_eq!(told.code, 2);
+    assert_eq!(told.code, 1);
     assert!(told.stderr.contains("there is no agent and no role called \"nobody\""));
     // One that was there before stays as it is.
     let text = transcript("s", "broken", "2026-11-15T10:00:00.000Z");

@@ -143,9 +143,6 @@ pub(super) fn add(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let registry = current(home)?;
-    let found = registry.find(&args.id);
-    let found = found.ok_or_else(|| AddError::Unregistered { id: args.id.clone() })?;
     let configured = world.config(home)?.config.agents;
     let same = configured.iter().find(|agent| agent.name.as_str() == args.id);
     if let Some(agent) = same {
@@ -157,6 +154,9 @@ pub(super) fn add(
             return Err(AddError::Exists { name: args.id.clone() }.into());
         }
     }
+    let registry = current(home)?;
+    let found = registry.find(&args.id);
+    let found = found.ok_or_else(|| AddError::Unregistered { id: args.id.clone() })?;
     let (agent, arrival) = found.agent(&registry::platform())?;
     let file = home.config_file();
     put_agent(

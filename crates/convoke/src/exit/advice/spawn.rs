@@ -15,7 +15,13 @@ pub(super) fn advice(cause: &(dyn StdError + 'static)) -> Option<(Code, Option<S
         return Some(transcript_advice(error));
     }
     if let Some(error) = cause.downcast_ref::<ProfileError>() {
-        return Some((Code::AskedWrongly, Some(profile_hint(error))));
+        let code = match error {
+            ProfileError::Unknown { .. } => Code::CouldNot,
+            ProfileError::Unreadable { .. }
+            | ProfileError::NoAgent { .. }
+            | ProfileError::UnknownAgent { .. } => Code::AskedWrongly,
+        };
+        return Some((code, Some(profile_hint(error))));
     }
     if let Some(Interrupted { id }) = cause.downcast_ref() {
         let way_out = format!("it is saved; resume it with: convoke spawn --resume {id}");
@@ -88,8 +94,10 @@ fn transcript_advice(error: &Error) -> (Code, Option<String>) {
 fn profile_hint(error: &ProfileError) -> String {
     match error {
         ProfileError::Unknown { folders, .. } => {
-            let places: Vec<String> =
+            let mut places: Vec<String> =
                 folders.iter().map(|folder| folder.display().to_string()).collect();
+            // A project in the user's folder has its roles in the home.
+            places.dedup();
             let places = places.join(" and ");
             format!("see `convoke agent list`; roles are looked for in {places}")
         }
