@@ -296,9 +296,9 @@ fn hint(error: &Error) -> Option<String> {
 const fn git_hint(error: &GitError) -> Option<&'static str> {
     match error {
         GitError::Dirty { .. } => Some("commit or stash these files first; nothing was changed"),
-        GitError::NotCaptured { .. } => {
-            Some("no snapshot holds these files: move them away, or delete them with `force` (`--force`)")
-        }
+        GitError::NotCaptured { .. } => Some(
+            "no snapshot holds these files: move them away, or delete them with `force` (`--force`)",
+        ),
         GitError::InProgress { .. } => Some("finish or abort it with git first"),
         GitError::NoIdentity => Some(
             "run `git config --global user.name NAME` and `git config --global user.email ADDRESS`",

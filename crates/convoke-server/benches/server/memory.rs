@@ -8,10 +8,8 @@ use crate::daemon::{Daemon, new_home};
 use crate::fill::fill;
 use crate::listing::{MESSAGES, SESSIONS};
 
-pub(crate) const ROWS: [&str; 2] = [
-    "memory: idle, 10,000 sessions",
-    "memory: peak while a session of 1,000,000 messages is sent",
-];
+pub(crate) const ROWS: [&str; 2] =
+    ["memory: idle, 10,000 sessions", "memory: peak while a session of 1,000,000 messages is sent"];
 
 const LOG_MESSAGES: (usize, usize) = (1_000_000, 5_000);
 
