@@ -55,9 +55,11 @@ fn rows_above(picture: &mut Picture, rule: Rect, text: &str, style: Style) {
     let width = usize::from(rule.width).saturating_sub(2);
     let mut rows = wrap::rows(text, width);
     if rows.len() > NOTICE_ROWS_MAX {
-        let rest = rows[NOTICE_ROWS_MAX - 1].start..text.len();
-        rows.truncate(NOTICE_ROWS_MAX - 1);
-        rows.push(rest);
+        rows.truncate(NOTICE_ROWS_MAX);
+        // The last row gets the rest of the text, shortened below.
+        if let Some(last) = rows.last_mut() {
+            last.end = text.len();
+        }
     }
     for (row, above) in rows.iter().rev().zip(1..) {
         let shown = wrap::shorten(text[row.clone()].trim_end(), width);
