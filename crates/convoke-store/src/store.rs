@@ -12,6 +12,7 @@ use crate::error::{Error, Fault, Result};
 use crate::location::Location;
 use crate::nodes::Lease;
 use crate::postgres::{Pool, Server, Writers};
+use crate::reading;
 use crate::refilling::Refilling;
 use crate::schema::{self, Checked};
 use crate::sqlite::guard::{Guard, Trouble};
@@ -211,7 +212,7 @@ impl Store {
     ) -> Result<T> {
         match &self.backend {
             Backend::Sqlite { readers, .. } => readers.here(read).await,
-            Backend::Postgres { pool, .. } => pool.read(read).await,
+            Backend::Postgres { .. } => self.read_aside(read).await,
         }
     }
 
@@ -229,10 +230,12 @@ impl Store {
         &self,
         read: impl FnOnce(Db<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
+        let (read, result) = reading::sent(read);
         match &self.backend {
-            Backend::Sqlite { readers, .. } => readers.aside(read).await,
-            Backend::Postgres { pool, .. } => pool.read(read).await,
+            Backend::Sqlite { readers, .. } => readers.aside(read).await?,
+            Backend::Postgres { pool, .. } => pool.read(read).await?,
         }
+        result.await.map_err(|_| Error::Closed)
     }
 }
 

@@ -7,6 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::Server;
 use crate::db::{Db, PostgresSession};
 use crate::error::{Error, Fault, Result};
+use crate::reading::{Reading, SentReading};
 
 /// Concurrent reads; further ones wait. A server has about a hundred connections for all nodes.
 const CONNECTIONS: u32 = 6;
@@ -27,23 +28,20 @@ impl Pool {
     }
 
     /// Reads on a blocking thread.
-    pub(crate) async fn read<T: Send + 'static>(
-        &self,
-        read: impl FnOnce(Db<'_>) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<T> {
+    pub(crate) async fn read(&self, mut read: SentReading) -> Result<()> {
         let permit: OwnedSemaphorePermit =
             Arc::clone(&self.permits).acquire_owned().await.map_err(|_| Error::Closed)?;
         let pool = self.clone();
         let reading = tokio::task::spawn_blocking(move || {
             // Held until the read is done, even if the caller has stopped waiting.
             let _permit = permit;
-            pool.read_here(read)
+            pool.read_here(&mut read)
         });
         let path = || self.server.as_path().to_owned();
         reading.await.map_err(|error| Error::Internal { path: path(), source: error.into() })?
     }
 
-    fn read_here<T>(&self, read: impl FnOnce(Db<'_>) -> Result<T, Fault>) -> Result<T> {
+    fn read_here(&self, read: Reading<'_>) -> Result<()> {
         let session = self.session().map_err(|fault| fault.at(self.server.as_path()))?;
         let outcome = read(Db::Postgres(&session));
         if !session.is_closed() {

@@ -7,6 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::db::Db;
 use crate::error::{Error, Fault, Result};
+use crate::reading::{Reading, SentReading, result_of};
 use crate::sqlite::copy::{Depth, Findings, find_damage};
 use crate::sqlite::guard::Guard;
 use crate::sqlite::open::DatabasePaths;
@@ -40,21 +41,18 @@ impl Readers {
     /// threads.
     pub(crate) async fn here<T>(&self, read: impl FnOnce(Db<'_>) -> Result<T, Fault>) -> Result<T> {
         let _permit = acquire_permit(&self.permits).await?;
-        self.read(read)
+        result_of(read, |read| self.read(read))
     }
 
     /// Reads on a blocking thread. For reads that may take longer.
-    pub(crate) async fn aside<T: Send + 'static>(
-        &self,
-        read: impl FnOnce(Db<'_>) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<T> {
+    pub(crate) async fn aside(&self, mut read: SentReading) -> Result<()> {
         let permits =
             (acquire_permit(&self.long_permits).await?, acquire_permit(&self.permits).await?);
         let readers = self.clone();
         let reading = tokio::task::spawn_blocking(move || {
             // Held until the read is done, even if the caller has stopped waiting.
             let _permits = permits;
-            readers.read(read)
+            readers.read(&mut read)
         });
         reading.await.map_err(|error| Error::Internal {
             path: self.paths.path.clone(),
@@ -72,7 +70,7 @@ impl Readers {
         drop(all);
     }
 
-    fn read<T>(&self, read: impl FnOnce(Db<'_>) -> Result<T, Fault>) -> Result<T> {
+    fn read(&self, read: Reading<'_>) -> Result<()> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match idle {
             Some(connection) => Ok(connection),

@@ -1,5 +1,7 @@
 //! Other programs that do some of the same, on the same data: `scripts/peers` installs them.
 
+mod asking;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -11,20 +13,24 @@ use convoke_testkit::bench::{Bench, Result, Row, Unit, histories};
 use crate::import::User;
 use crate::start::run;
 
-pub(crate) const ROWS: [&str; 4] = [
+pub(crate) const ROWS: [&str; 5] = [
     "peer: import 1,000 Claude histories of 16 kB, until the search index is complete",
     "peer: import again, no file changed",
     "peer: search for a word from the command line, 20 hits",
     "peer: prompt a running session from the command line, until its answer",
+    "peer: answer a question, until the agent's call returns",
 ];
 
 const AGENTSVIEW: &str = "agentsview 0.46.1";
 const ACPX: &str = "acpx 0.19.1";
+const FEEDBACK: &str = "mcp-feedback-enhanced 2.8.5";
 /// Conversations. A tenth of what `import` measures, because the other program takes minutes for those.
 const HISTORIES: (usize, usize) = (1_000, 20);
 /// A word of every prompt.
 const WORD: &str = "please";
 const TIMES: (usize, usize) = (20, 2);
+/// Questions, each asked by a new process.
+const QUESTIONS: (usize, usize) = (5, 1);
 
 /// The agent of both clients; it echoes every prompt. `script` is the file of a script without a turn.
 pub(crate) fn serve_agent(script: &str) -> Result<ExitCode> {
@@ -41,7 +47,7 @@ pub(crate) fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
     let Some(peers) = install()? else {
         return bench.progress("they cannot be installed here, and are left out");
     };
-    let [import, again, search, prompt] = ROWS;
+    let [import, again, search, prompt, answer] = ROWS;
     if bench.wants(&[import, again, search]) {
         bench.progress(import)?;
         measure_histories(bench, program, &peers.join("python/bin/agentsview"))?;
@@ -49,6 +55,13 @@ pub(crate) fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
     if bench.wants(&[prompt]) {
         bench.progress(prompt)?;
         measure_prompts(bench, program, &peers.join("node_modules/.bin/acpx"))?;
+    }
+    if bench.wants(&[answer]) {
+        bench.progress(answer)?;
+        let rounds = bench.size(QUESTIONS.0, QUESTIONS.1);
+        let feedback = peers.join("python/bin/mcp-feedback-enhanced");
+        let (ours, theirs) = asking::measure(rounds, program, &feedback)?;
+        bench.add(compared(answer, &ours, FEEDBACK, &theirs))?;
     }
     Ok(())
 }
@@ -62,7 +75,7 @@ fn install() -> Result<Option<PathBuf>> {
 }
 
 fn measure_histories(bench: &mut Bench, program: &Path, agentsview: &Path) -> Result<()> {
-    let [import, again, search, _] = ROWS;
+    let [import, again, search, ..] = ROWS;
     let count = bench.size(HISTORIES.0, HISTORIES.1);
     let user = User::new(program, |root| histories::write_many(root, count))?;
     let began = std::time::Instant::now();
@@ -96,7 +109,7 @@ fn measure_histories(bench: &mut Bench, program: &Path, agentsview: &Path) -> Re
 }
 
 fn measure_prompts(bench: &mut Bench, program: &Path, acpx: &Path) -> Result<()> {
-    let [.., prompt] = ROWS;
+    let [.., prompt, _] = ROWS;
     let agent = std::env::current_exe()?;
     let user = User::new(program, |root| {
         let home = root.parent().ok_or("no home")?;
