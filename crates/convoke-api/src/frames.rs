@@ -10,6 +10,7 @@ mod shapes;
 mod subject;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub use client::{ClientFrame, EndHow, Malformed};
 pub use server::{AgentState, ChunkHtml, ServerFrame, StopReason};
@@ -51,6 +52,13 @@ impl Envelope<ServerFrame> {
     /// Parses a server frame.
     pub fn read(text: &str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
+    }
+}
+
+impl ServerFrame {
+    /// Parses a frame that another daemon has sent.
+    pub fn from_value(frame: Value) -> serde_json::Result<Self> {
+        serde_json::from_value(frame)
     }
 }
 

@@ -23,6 +23,7 @@ mod seating;
 pub(crate) mod start;
 mod task;
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -173,10 +174,19 @@ pub(crate) async fn ask<T>(
     request: impl FnOnce(Answer<T>) -> Request,
 ) -> Result<T> {
     let (reply, answer) = oneshot::channel();
-    let mut request = request(reply);
+    post(shared, id, request(reply)).await?;
+    match answer.await {
+        Ok(answer) => answer,
+        Err(_) if shared.registry.is_stopping() => Err(Error::Stopping),
+        Err(_) => Err(shared.gone_or_broken(id).await),
+    }
+}
+
+/// Posts a request to the task of a session, starting the task first if it is not running.
+async fn post(shared: &Arc<Sessions>, id: SessionId, mut request: Request) -> Result<()> {
     loop {
         request = match shared.registry.post(id, request) {
-            Posted::Yes => break,
+            Posted::Yes => return Ok(()),
             Posted::NoTask(request) => {
                 start_task(shared, id).await?;
                 request
@@ -187,11 +197,6 @@ pub(crate) async fn ask<T>(
                 request
             }
         };
-    }
-    match answer.await {
-        Ok(answer) => answer,
-        Err(_) if shared.registry.is_stopping() => Err(Error::Stopping),
-        Err(_) => Err(shared.gone_or_broken(id).await),
     }
 }
 
@@ -232,7 +237,17 @@ async fn post_if_running(shared: &Sessions, id: SessionId, request: Request) {
 }
 
 /// Starts the task of a session, if it is not running.
-pub(crate) async fn start_task(shared: &Arc<Sessions>, id: SessionId) -> Result<()> {
+///
+/// Every request may lead here. The future is a trait object, so that it, and with it the arrival of a moved session,
+/// is compiled once and not into every caller.
+pub(crate) fn start_task(
+    shared: &Arc<Sessions>,
+    id: SessionId,
+) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>> {
+    Box::pin(load_and_start(shared, id))
+}
+
+async fn load_and_start(shared: &Arc<Sessions>, id: SessionId) -> Result<()> {
     own_session(shared, id).await?;
     if shared.store.arrival(id).await?.is_none() {
         return begin(shared, id, Begin::Stored);

@@ -27,7 +27,8 @@ use convoke_core::user::UserName;
 use convoke_engine::{
     Beginning, CallOutcome, Error, Incoming, PlacedQuestion, QueuePolicy, SessionView, TeamQuestion,
 };
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tower::ServiceExt as _;
@@ -71,6 +72,7 @@ enum RemoteCommand {
     },
     /// A frame of a WebSocket.
     Frame {
+        #[serde(deserialize_with = "read_client_frame")]
         frame: Box<ClientFrame>,
         #[serde(default)]
         by: Option<UserName>,
@@ -99,6 +101,7 @@ enum RemoteResponse {
         body: String,
     },
     Frames {
+        #[serde(deserialize_with = "read_server_frames")]
         frames: Vec<ServerFrame>,
     },
     Problem {
@@ -108,6 +111,22 @@ enum RemoteResponse {
     Placed {
         placed: PlacedQuestion,
     },
+}
+
+/// Leaves the frame to the crate that defines it, so that its many variants are compiled once.
+fn read_client_frame<'de, D: Deserializer<'de>>(from: D) -> Result<Box<ClientFrame>, D::Error> {
+    let frame = Value::deserialize(from)?;
+    ClientFrame::from_value(frame).map(Box::new).map_err(D::Error::custom)
+}
+
+/// As `read_client_frame`.
+fn read_server_frames<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<ServerFrame>, D::Error> {
+    let frames = Vec::<Value>::deserialize(from)?;
+    frames
+        .into_iter()
+        .map(ServerFrame::from_value)
+        .collect::<Result<_, _>>()
+        .map_err(D::Error::custom)
 }
 
 impl RemoteCommand {

@@ -471,6 +471,11 @@ impl ClientFrame {
         }
     }
 
+    /// Parses a frame that another daemon has read.
+    pub fn from_value(frame: Value) -> serde_json::Result<Self> {
+        serde_json::from_value(frame)
+    }
+
     fn of(fields: Map<String, Value>) -> Result<Self, Malformed> {
         let Some(Value::String(kind)) = fields.get("type") else {
             return Err(Malformed::NotAMessage);
@@ -479,7 +484,7 @@ impl ClientFrame {
         if !Self::TYPES.contains(&kind.as_str()) {
             return Err(Malformed::UnknownType { kind });
         }
-        serde_json::from_value(Value::Object(fields))
+        Self::from_value(Value::Object(fields))
             .map_err(|error| Malformed::Fields { kind, fault: error.to_string() })
     }
 }
