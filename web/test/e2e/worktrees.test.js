@@ -13,6 +13,14 @@ printf '%s\\n' "$@" > "$HOME/gh-said"
 echo 'https://github.com/ann/app/pull/7'
 `;
 
+/** A program that speaks the command line of `ssh`, to a host with one repository. */
+const SSH = `#!/bin/sh
+for last; do :; done
+[ "$last" = "git-receive-pack '/ann/app.git'" ] && exec git receive-pack "$HOME/origin.git"
+echo "no such command: $last" >&2
+exit 1
+`;
+
 let daemon;
 let browser;
 let made = 0;
@@ -21,7 +29,7 @@ before(async () => {
   daemon = new Daemon();
   const tools = join(daemon.folder, "tools");
   mkdirSync(tools);
-  writeFileSync(join(tools, "gh"), GH, { mode: 0o755 });
+  for (const [name, program] of Object.entries({ gh: GH, ssh: SSH })) writeFileSync(join(tools, name), program, { mode: 0o755 });
   // Work trees lie in the data folder of the user, of which the test has its own.
   await daemon.start({ env: { XDG_DATA_HOME: join(daemon.folder, "data"), HOME: daemon.folder, PATH: `${tools}:${process.env.PATH}` } });
   browser = await openBrowser();
@@ -248,7 +256,7 @@ test("c7 a pull request is opened with gh after a remote is there, and the work 
   assert.deepEqual(await findingsInBoth(page, "no remote"), []);
   const origin = join(daemon.folder, "origin.git");
   git(daemon.folder, "init", "-q", "--bare", origin);
-  git(folder, "remote", "add", "origin", origin);
+  git(folder, "remote", "add", "origin", "ssh://git@github.test/ann/app.git");
   await open.click();
   const made = dialog(page, "The pull request is open");
   const link = made.getByRole("link");
