@@ -4,9 +4,10 @@ use convoke_api::bodies::{Comparison, NewComparison};
 use convoke_core::id::{ProjectId, SessionId};
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::fresh::{moved, rivals};
+use super::fresh::rivals;
 use super::{Handled, finish, home, key, list, session};
 use crate::editor::Editor;
+use crate::list_keys::{Move, PAGE};
 use crate::sheet::keys::is_plain;
 use crate::workbench::changes::Loaded;
 use crate::workbench::comparisons::{Candidate, Reading};
@@ -66,15 +67,11 @@ pub(super) fn failed(model: &mut Model, refusal: &CallRefusal) {
 
 /// Handles a key in the list; returns whether it was used.
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
+    if let Some(to) = Move::of(key, PAGE) {
+        step(model, to);
+        return Handled::Yes;
+    }
     match (key.code, is_plain(key)) {
-        (
-            KeyCode::Up
-            | KeyCode::Down
-            | KeyCode::Home
-            | KeyCode::End
-            | KeyCode::Char('k' | 'j' | 'g' | 'G'),
-            true,
-        ) => step(model, |at, last| moved(key, at, last)),
         (KeyCode::Char('n'), true) => {
             home::compose(model, None);
             rivals::choose(model);
@@ -88,12 +85,12 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
     Handled::Yes
 }
 
-/// Moves the cursor to an index computed from the current one and the last one.
-pub(super) fn step(model: &mut Model, to: impl Fn(usize, usize) -> usize) {
+/// Moves the cursor.
+pub(super) fn step(model: &mut Model, to: Move) {
     let comparisons = &mut model.comparisons;
     let candidates = comparisons.candidates();
     let Some(last) = candidates.len().checked_sub(1) else { return };
-    let to = to(comparisons.position(&candidates), last).min(last);
+    let to = to.apply(comparisons.position(&candidates), last);
     comparisons.cursor = candidates.get(to).cloned();
 }
 

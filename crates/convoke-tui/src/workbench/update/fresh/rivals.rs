@@ -4,8 +4,9 @@ use convoke_api::bodies::{NewComparison, NewComparisonEntry};
 use convoke_core::id::{AgentName, ProjectId};
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::{moved, show};
+use super::show;
 use crate::editor::Editor;
+use crate::list_keys::moved_or_numbered;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::comparisons::{ComparisonDraft, Rival};
@@ -54,7 +55,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
         (KeyCode::Enter, _) => done(model),
         (KeyCode::Esc | KeyCode::Char('q'), true) => leave(model),
         _ => {
-            let cursor = moved(key, cursor, rivals.len().saturating_sub(1));
+            let cursor = moved_or_numbered(key, cursor, rivals.len().saturating_sub(1));
             show(model, NewSession::Rivals { cursor, unfolded });
         }
     }
