@@ -1,13 +1,27 @@
 //! Keys and clicks on a permission. Pure; the screen that shows it carries out the result.
 
+use convoke_api::frames::ClientFrame;
+use convoke_core::id::RequestId;
 use convoke_core::request::PermissionKind;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{Answer, Choice, PermissionCard, Rules, Stage, view};
+use crate::hints::Hint;
 use crate::list_keys::{Move, PAGE, moved};
 use crate::picture::Direction;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::sheet::keys::{Room, is_plain};
+
+/// The rows of the page of all keys that are the same in both screens.
+pub(crate) const HELP: [Hint; 7] = [
+    ("", "Answering a permission"),
+    ("1 … 9", "choose an answer by its number"),
+    ("y n", "allow once, deny once"),
+    ("a", "always allow: the rule that is shown"),
+    ("w", "wider rules, and rules that deny"),
+    ("r", "decline with a note for the agent"),
+    ("v", "all of the command, the changes or the arguments"),
+];
 
 /// The result of a key.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,6 +36,24 @@ pub(crate) enum Step {
     Decline(Option<String>),
     /// The human has seen that it was settled elsewhere.
     Away,
+}
+
+impl Step {
+    /// The frame that tells the daemon, if the human answered.
+    pub(crate) fn frame(self, id: RequestId) -> Option<ClientFrame> {
+        match self {
+            Self::Taken | Self::Left | Self::Away => None,
+            Self::Answer { option_id, rule } => Some(ClientFrame::PermissionAnswer {
+                permission_id: id.to_string(),
+                option_id,
+                remember: None,
+                rule,
+            }),
+            Self::Decline(reason) => {
+                Some(ClientFrame::QuestionReject { question_id: id.to_string(), reason })
+            }
+        }
+    }
 }
 
 /// Lines that one notch of the wheel moves.
