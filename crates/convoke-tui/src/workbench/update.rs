@@ -43,7 +43,7 @@ pub fn update(model: &mut Model, now: Timestamp, message: Message) -> Vec<Effect
 fn take(model: &mut Model, message: Message) {
     match message {
         Message::Key(key) => {
-            model.drop_read_notice();
+            model.notices.drop_read(model.now);
             key::press(model, key);
         }
         Message::Pasted(text) => {
@@ -54,7 +54,7 @@ fn take(model: &mut Model, message: Message) {
         Message::PastedText(text) => key::paste(model, &text),
         Message::Attached { to, stored } => model.attached(to, stored),
         Message::Clicked { target, column } => {
-            model.drop_read_notice();
+            model.notices.drop_read(model.now);
             mouse::click(model, target, column);
         }
         Message::Wheeled { direction, at } => mouse::wheel(model, direction, at),

@@ -147,7 +147,7 @@ pub(super) fn start(model: &mut Model, project: ProjectId) {
 
 /// The comparison began.
 pub(super) fn begun(model: &mut Model, comparison: Comparison) {
-    model.notice = None;
+    model.notices.clear();
     model.home.composer.comparison = None;
     model.comparisons.cursor = Some(Candidate { comparison: comparison.id.clone(), entry: 0 });
     model.comparisons.put(comparison);
@@ -161,7 +161,7 @@ pub(super) fn begun(model: &mut Model, comparison: Comparison) {
 pub(super) fn not_begun(model: &mut Model, new: &NewComparison, refusal: CallRefusal) {
     home::give_back(model, &new.prompt);
     if model.overlay.is_none() {
-        model.notice = None;
+        model.notices.clear();
         model.overlay = Some(Overlay::Refused { title: "The comparison was not started", refusal });
     } else {
         model.refuse(refusal.line());

@@ -123,8 +123,8 @@ fn start(model: &mut Model) {
 
 /// The session was created.
 pub(super) fn begun(model: &mut Model, id: SessionId) {
-    if model.notice.as_ref().is_some_and(|notice| notice.text.starts_with("Starting ")) {
-        model.notice = None;
+    if model.notices.shown().is_some_and(|notice| notice.text.starts_with("Starting ")) {
+        model.notices.clear();
     }
     // No two work trees have the same branch.
     if let Some(worktree) = &mut model.home.composer.worktree {
