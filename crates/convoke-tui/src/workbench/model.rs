@@ -176,7 +176,7 @@ pub(crate) enum NewSession {
     /// On which branch is the work tree?
     Branch { name: Editor },
     /// The agents to compare. The models of one of them may be expanded.
-    Rivals { cursor: usize, unfolded: Option<AgentName> },
+    Candidates { cursor: usize, unfolded: Option<AgentName> },
     /// Which line of shell tests their work?
     Test { line: Editor },
 }

@@ -100,6 +100,6 @@ pub(super) fn open(model: &mut Model, id: Option<RequestId>) {
     model.open = id;
     // The human sees it now.
     if let Some(set) = model.open_set_mut() {
-        set.card.see();
+        set.card.mark_seen();
     }
 }

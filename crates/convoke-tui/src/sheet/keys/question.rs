@@ -6,7 +6,7 @@ use super::writing::{Meaning, write as write_key};
 use super::{Room, Step, is_plain, turn_page};
 use crate::list_keys::{Move, PAGE};
 use crate::picture::Direction;
-use crate::sheet::draft::{Nothing, words_row};
+use crate::sheet::draft::{EmptyChoice, words_row};
 use crate::sheet::{Page, PageLink, QuestionSet};
 
 /// A key on the page of a question.
@@ -112,11 +112,11 @@ fn accept(set: &mut QuestionSet, index: usize) -> Step {
     }
     if !question.multi_select || (at_words && !draft.chosen.contains(&draft.cursor)) {
         draft.choose(question, draft.cursor);
-    } else if !draft.is_answered() && draft.nothing == Nothing::Unsaid {
-        draft.nothing = Nothing::Asked;
+    } else if !draft.is_answered() && draft.empty_choice == EmptyChoice::Unsaid {
+        draft.empty_choice = EmptyChoice::Asked;
         return Step::Refused("Nothing chosen: enter again answers “(No selection)”.".to_owned());
     } else if draft.chosen.is_empty() {
-        draft.nothing = Nothing::Meant;
+        draft.empty_choice = EmptyChoice::Meant;
         draft.touched = true;
     }
     set.go(set.place_after(index));

@@ -4,7 +4,7 @@ use convoke_api::bodies::{Comparison, NewComparison};
 use convoke_core::id::{ProjectId, SessionId};
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::fresh::rivals;
+use super::fresh::candidates;
 use super::{Handled, finish, home, key, list, session};
 use crate::editor::Editor;
 use crate::list_keys::{Move, PAGE};
@@ -14,11 +14,11 @@ use crate::workbench::comparisons::{Candidate, Reading};
 use crate::workbench::finish::{Finish, Finishing};
 use crate::workbench::model::{Link, Model, Overlay, Sent, Tab};
 use crate::workbench::refusal::CallRefusal;
-use crate::workbench::worktrees::{When, WorktreeCall};
+use crate::workbench::worktrees::{CallDelay, WorktreeCall};
 
 /// Requests the comparisons, or marks a request in progress as outdated.
 pub(super) fn ask(model: &mut Model) {
-    read(model, When::Now);
+    read(model, CallDelay::Now);
 }
 
 /// The same, unless they are not shown.
@@ -28,13 +28,13 @@ pub(super) fn ask_if_shown(model: &mut Model) {
     }
 }
 
-fn read(model: &mut Model, when: When) {
+fn read(model: &mut Model, delay: CallDelay) {
     if model.link != Link::Up {
         return;
     }
     model.comparisons.reading = match model.comparisons.reading {
         Reading::Idle => {
-            finish::call(model, WorktreeCall::Comparisons { when });
+            finish::call(model, WorktreeCall::Comparisons { delay });
             Reading::Asked
         }
         Reading::Asked | Reading::Outdated => Reading::Outdated,
@@ -48,9 +48,9 @@ pub(super) fn take(model: &mut Model, all: Vec<Comparison>) {
     model.comparisons.reading = Reading::Idle;
     model.comparisons.all = Loaded::Here(all);
     if model.tab == Tab::Compare && was_outdated {
-        read(model, When::Now);
+        read(model, CallDelay::Now);
     } else if model.tab == Tab::Compare && goes_on {
-        read(model, When::Later);
+        read(model, CallDelay::Later);
     }
 }
 
@@ -74,7 +74,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
     match (key.code, is_plain(key)) {
         (KeyCode::Char('n'), true) => {
             home::compose(model, None);
-            rivals::choose(model);
+            candidates::choose(model);
         }
         (KeyCode::Char('R'), true) => ask(model),
         (KeyCode::Char('K'), true) => keep(model),
@@ -137,7 +137,7 @@ pub(super) fn start(model: &mut Model, project: ProjectId) {
         return;
     }
     let Some(draft) = &model.home.composer.comparison else { return };
-    let order = rivals::order(draft, project, &text);
+    let order = candidates::order(draft, project, &text);
     let count = order.entries.len();
     if finish::call(model, WorktreeCall::Compare(order)) == Sent::Yes {
         model.home.composer.text = Editor::default();

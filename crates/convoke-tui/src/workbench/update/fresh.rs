@@ -1,7 +1,7 @@
 //! The choices for the next session: its project or folder, and its agent.
 
+pub(super) mod candidates;
 pub(super) mod place;
-pub(super) mod rivals;
 
 use convoke_api::frames::ClientFrame;
 use convoke_core::id::ProjectId;
@@ -50,8 +50,8 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
     match *new {
         NewSession::Place { cursor } => place::press(model, cursor, key),
         NewSession::Branch { .. } => place::press_branch(model, key),
-        NewSession::Rivals { .. } => rivals::press(model, key),
-        NewSession::Test { .. } => rivals::press_test(model, key),
+        NewSession::Candidates { .. } => candidates::press(model, key),
+        NewSession::Test { .. } => candidates::press_test(model, key),
         NewSession::Project { cursor } => press_project(model, cursor, key),
         NewSession::Folder { .. } => press_folder(model, key),
         NewSession::Agent { cursor } => press_agent(model, cursor, key),
@@ -74,7 +74,7 @@ pub(super) fn paste(model: &mut Model, text: &str) {
         | NewSession::Agent { .. }
         | NewSession::Choices { .. }
         | NewSession::Place { .. }
-        | NewSession::Rivals { .. } => {}
+        | NewSession::Candidates { .. } => {}
     }
 }
 

@@ -69,7 +69,7 @@ pub(super) fn press_composer(model: &mut Model, key: KeyEvent) -> Handled {
         (KeyCode::Char('a'), KeyModifiers::ALT) => fresh::choose_agent(model),
         (KeyCode::Char('m'), KeyModifiers::ALT) => fresh::choose_mode_or_model(model),
         (KeyCode::Char('w'), KeyModifiers::ALT) => fresh::place::choose(model),
-        (KeyCode::Char('c'), KeyModifiers::ALT) => fresh::rivals::choose(model),
+        (KeyCode::Char('c'), KeyModifiers::ALT) => fresh::candidates::choose(model),
         (KeyCode::Char('d'), KeyModifiers::ALT) => model.detach(),
         (KeyCode::Tab, _) if model.complete_mention() => {}
         (KeyCode::Tab | KeyCode::BackTab, _) => model.focus = Focus::List,
