@@ -98,7 +98,7 @@ impl Card {
     }
 
     /// Marks it as seen.
-    pub(crate) fn see(&mut self) {
+    pub(crate) fn mark_seen(&mut self) {
         if let Self::Questions(set) = self
             && let Page::Question(index) = set.page
         {

@@ -1,10 +1,13 @@
 //! The line at the bottom: the keys that work now, as many as fit; and the page of all keys.
 
+use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use crate::list_keys::Move;
 use crate::palette::Palette;
-use crate::picture::{Picture, Strip};
+use crate::picture::{Direction, Picture, Strip};
+use crate::sheet::keys::is_plain;
 use crate::text::wrap;
 
 /// A key and what it does.
@@ -73,4 +76,27 @@ pub(crate) fn page(
     picture.scrolled(area, strip, scroll);
     let above = scroll.min(picture.scroll_max);
     picture.hidden = (above, picture.scroll_max - above);
+}
+
+/// The result of a key on the page of all keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PageStep {
+    Scroll(Move),
+    Close,
+    /// The page has no use for it.
+    Ignored,
+}
+
+/// A key on the page of all keys, which moves by so many rows at once.
+pub(crate) fn press_page(key: KeyEvent, page_rows: usize) -> PageStep {
+    if let Some(to) = Move::of(key, page_rows) {
+        return PageStep::Scroll(to);
+    }
+    match (key.code, is_plain(key)) {
+        (KeyCode::Char(' '), _) => PageStep::Scroll(Move::By(Direction::Down, page_rows)),
+        (KeyCode::Esc | KeyCode::Enter | KeyCode::F(1) | KeyCode::Char('?' | 'q'), true) => {
+            PageStep::Close
+        }
+        _ => PageStep::Ignored,
+    }
 }

@@ -10,6 +10,7 @@ mod editor;
 mod error;
 mod hints;
 mod link;
+mod list_keys;
 mod notice;
 mod palette;
 mod permission;

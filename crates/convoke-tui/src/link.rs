@@ -39,7 +39,7 @@ pub(crate) async fn hold(
     let mut pause = PAUSE_MIN;
     loop {
         let Some(known) = client else {
-            let Ok(found) = look(&reach, &mut pause, &events).await else { return };
+            let Ok(found) = reconnect(&reach, &mut pause, &events).await else { return };
             client = found;
             continue;
         };
@@ -53,7 +53,7 @@ pub(crate) async fn hold(
                 pause = PAUSE_MIN;
                 match exchange(socket, &mut orders, &events).await {
                     Ended::Gone(words) => words,
-                    Ended::Unwanted => return,
+                    Ended::ReceiverDropped => return,
                 }
             }
             Err(error) => explain(&error),
@@ -61,27 +61,27 @@ pub(crate) async fn hold(
         if events.send(LinkEvent::Unlinked(words)).await.is_err() {
             return;
         }
-        let Ok(found) = look(&reach, &mut pause, &events).await else { return };
+        let Ok(found) = reconnect(&reach, &mut pause, &events).await else { return };
         client = found.or(Some(known));
     }
 }
 
 /// The receiver was dropped.
-struct Unwanted;
+struct ReceiverDropped;
 
 /// Reconnects to the daemon after a delay, with backoff.
-async fn look(
+async fn reconnect(
     reach: &Reach,
     pause: &mut Duration,
     events: &mpsc::Sender<LinkEvent>,
-) -> Result<Option<Client>, Unwanted> {
+) -> Result<Option<Client>, ReceiverDropped> {
     sleep(*pause).await;
     *pause = (*pause * 2).min(PAUSE_MAX);
     match reach().await {
         Ok(found) => Ok(Some(found)),
         Err(words) => match events.send(LinkEvent::Unlinked(words)).await {
             Ok(()) => Ok(None),
-            Err(_) => Err(Unwanted),
+            Err(_) => Err(ReceiverDropped),
         },
     }
 }
@@ -90,7 +90,7 @@ enum Ended {
     /// Lost the connection to the daemon, and how.
     Gone(String),
     /// The receiver was dropped.
-    Unwanted,
+    ReceiverDropped,
 }
 
 async fn exchange(
@@ -101,7 +101,7 @@ async fn exchange(
     loop {
         let message = tokio::select! {
             order = orders.recv() => {
-                let Some(order) = order else { return Ended::Unwanted };
+                let Some(order) = order else { return Ended::ReceiverDropped };
                 match socket.send(&order).await {
                     Ok(()) => continue,
                     Err(error) => return Ended::Gone(explain(&error)),
@@ -116,7 +116,7 @@ async fn exchange(
             },
         };
         if events.send(message).await.is_err() {
-            return Ended::Unwanted;
+            return Ended::ReceiverDropped;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A short message about a recent event.
+//! A short message about a recent event, and whether it is still shown.
 
 use convoke_core::time::Timestamp;
 
@@ -24,10 +24,36 @@ const NEWS_MILLIS_MIN: i64 = 4000;
 
 impl Notice {
     /// Whether it has been shown long enough for the next key to remove it.
-    pub(crate) fn is_read(&self, now: Timestamp) -> bool {
+    fn is_read(&self, now: Timestamp) -> bool {
         match self.kind {
             NoticeKind::News => now.millis_since(self.at) >= NEWS_MILLIS_MIN,
             NoticeKind::Refusal => true,
         }
+    }
+}
+
+/// The notice that is shown, if any; a new one replaces it.
+#[derive(Debug, Default)]
+pub(crate) struct Notices {
+    shown: Option<Notice>,
+}
+
+impl Notices {
+    pub(crate) const fn shown(&self) -> Option<&Notice> {
+        self.shown.as_ref()
+    }
+
+    pub(crate) fn show(&mut self, text: impl Into<String>, kind: NoticeKind, now: Timestamp) {
+        self.shown = Some(Notice { text: text.into(), kind, at: now });
+    }
+
+    /// Removes a notice that has been shown long enough.
+    pub(crate) fn drop_read(&mut self, now: Timestamp) {
+        self.shown.take_if(|notice| notice.is_read(now));
+    }
+
+    /// Removes the notice.
+    pub(crate) fn clear(&mut self) {
+        self.shown = None;
     }
 }

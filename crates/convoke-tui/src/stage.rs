@@ -42,6 +42,23 @@ pub(crate) fn styles(size: Size, draw: impl FnOnce(&mut Frame<'_>)) -> String {
     styles.join(", ")
 }
 
+/// The first place where a text stands on the screen.
+pub(crate) fn position_of(screen: &str, text: &str) -> Position {
+    let mut rows = screen.lines().zip(0..);
+    let (before, y) = rows.find_map(|(line, y)| Some((line.split_once(text)?.0, y))).unwrap();
+    Position { x: u16::try_from(wrap::width(before)).unwrap(), y }
+}
+
+/// The keys of a script: names and single letters, separated by spaces.
+pub(crate) fn keys(script: &str) -> impl Iterator<Item = KeyEvent> {
+    script.split_whitespace().map(key)
+}
+
+/// The keys that type a text.
+pub(crate) fn letters(text: &str) -> impl Iterator<Item = KeyEvent> {
+    text.chars().map(|letter| KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE))
+}
+
 /// A key by its name, or the letter that it writes.
 pub(crate) fn key(name: &str) -> KeyEvent {
     let (modifiers, name) = match name.split_once('-') {

@@ -27,8 +27,8 @@ use tokio::sync::Notify;
 use crate::Arrival;
 use crate::text::wrap;
 
-use input::Input;
-pub(crate) use input::Woken;
+use input::EventSource;
+pub(crate) use input::{Input, Woken};
 
 /// A terminal that shows our screen until this is dropped, or until something panics.
 pub(crate) struct Screen {
@@ -37,7 +37,7 @@ pub(crate) struct Screen {
     hook: Arc<Hook>,
     /// A second handle of the terminal, to detect its end; `None` where the system cannot.
     end: Option<AsyncFd<OwnedFd>>,
-    input: Input,
+    source: EventSource,
 }
 
 type Hook = dyn Fn(&PanicHookInfo<'_>) + Send + Sync;
@@ -54,12 +54,12 @@ impl Screen {
     /// Sets up the terminal.
     pub(crate) fn open() -> io::Result<Self> {
         // Before the terminal is set up, so that no signal ends the program without restoring it.
-        let input = Input::open()?;
+        let source = EventSource::open()?;
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let state = Arc::new(State::default());
         let hook = give_back_on_panic(&state);
         // From here on dropping the screen restores everything, whatever fails.
-        let screen = Self { terminal, state, hook, end: end_of(io::stdout().as_fd()), input };
+        let screen = Self { terminal, state, hook, end: end_of(io::stdout().as_fd()), source };
         screen.take()?;
         Ok(screen)
     }
@@ -82,7 +82,7 @@ impl Screen {
     /// Waits for an event of the terminal, a signal, the next minute, or a panic that has restored the terminal.
     pub(crate) async fn next(&mut self) -> io::Result<Woken> {
         tokio::select! {
-            woken = self.input.next() => woken,
+            woken = self.source.next() => woken,
             () = ended(self.end.as_ref()) => Ok(Woken::Leave),
             () = self.state.panicked.notified() => Ok(Woken::Panicked),
         }

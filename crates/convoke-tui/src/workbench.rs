@@ -34,4 +34,4 @@ pub use refusal::{CallRefusal, RefusalReason};
 pub(crate) use run::run;
 pub use update::update;
 pub use view::view;
-pub use worktrees::{When, WorktreeCall, WorktreeReturned};
+pub use worktrees::{CallDelay, WorktreeCall, WorktreeReturned};

@@ -9,7 +9,7 @@ use ratatui::layout::Size;
 use crate::Colour;
 use crate::answer::message::Damaged;
 use crate::card::Card;
-use crate::notice::{Notice, NoticeKind};
+use crate::notice::{NoticeKind, Notices};
 use crate::palette::Palette;
 
 /// The state of the screen and of the human's drafts.
@@ -33,7 +33,7 @@ pub(crate) struct Model {
     /// The open request; one of `sets` whenever there are any.
     pub(crate) open: Option<RequestId>,
     pub(crate) overlay: Option<Overlay>,
-    pub(crate) notice: Option<Notice>,
+    pub(crate) notices: Notices,
     /// Whether the human was asked to confirm leaving.
     pub(crate) is_leaving: bool,
 }
@@ -97,7 +97,7 @@ impl Model {
             settled: HashSet::new(),
             open: None,
             overlay: None,
-            notice: None,
+            notices: Notices::default(),
             is_leaving: false,
         }
     }
@@ -124,17 +124,11 @@ impl Model {
 
     /// Shows a notice.
     pub(crate) fn notify(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), kind: NoticeKind::News, at: self.now });
+        self.notices.show(text, NoticeKind::News, self.now);
     }
 
     /// Shows a refusal.
     pub(crate) fn refuse(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), kind: NoticeKind::Refusal, at: self.now });
-    }
-
-    /// Removes a notice that has been shown long enough.
-    pub(crate) fn drop_read_notice(&mut self) {
-        let now = self.now;
-        self.notice.take_if(|notice| notice.is_read(now));
+        self.notices.show(text, NoticeKind::Refusal, self.now);
     }
 }

@@ -8,8 +8,6 @@ use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
 use convoke_core::explain;
 use convoke_core::id::RequestId;
 use convoke_files::questions::{Questions, Verdict};
-use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
-use ratatui::layout::{Position, Size};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet, spawn_blocking};
 use tokio::time::{Instant, timeout_at};
@@ -20,9 +18,8 @@ use crate::answer::model::{Model, Source, Waiting};
 use crate::answer::update::update;
 use crate::answer::view;
 use crate::link::{self, LinkEvent};
-use crate::picture::Direction;
 use crate::sheet::Ending;
-use crate::terminal::{Screen, Woken};
+use crate::terminal::{Input, Screen, Woken};
 use crate::{AnswerOptions, Error, Reach};
 
 /// Listings of the folder that may be queued; the folder reader blocks beyond that, and loses nothing.
@@ -207,7 +204,7 @@ impl Run {
     async fn wake(&mut self) -> Result<Waking, Error> {
         Ok(tokio::select! {
             woken = self.screen.next() => match woken.map_err(Error::Terminal)? {
-                Woken::Event(event) => match message(event, &self.model) {
+                Woken::Input(input) => match message(input, &self.model) {
                     Some(message) => Waking::Message(message),
                     None => Waking::Nothing,
                 },
@@ -260,33 +257,18 @@ fn settled(written: Written) -> Waking {
     Waking::Message(Message::Settled { id: written.id, outcome })
 }
 
-/// Translates a terminal event into a message.
-fn message(event: Event, model: &Model) -> Option<Message> {
-    match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => Some(Message::Key(key)),
-        Event::Paste(text) => Some(Message::Pasted(text)),
-        Event::Resize(width, height) => Some(Message::Resized(Size { width, height })),
-        Event::Mouse(mouse) => mouse_message(mouse, model),
-        Event::Key(_) | Event::FocusGained | Event::FocusLost => None,
-    }
-}
-
-fn mouse_message(mouse: MouseEvent, model: &Model) -> Option<Message> {
-    match mouse.kind {
-        MouseEventKind::Down(MouseButton::Left) => {
-            let at = Position { x: mouse.column, y: mouse.row };
+/// Translates an input into a message; `None` for a click beside all targets.
+fn message(input: Input, model: &Model) -> Option<Message> {
+    Some(match input {
+        Input::Key(key) => Message::Key(key),
+        Input::Pasted(text) => Message::Pasted(text),
+        Input::Resized(size) => Message::Resized(size),
+        Input::Wheeled(direction, _) => Message::Wheeled(direction),
+        Input::Clicked(at) => {
             let (target, column) = view::target_at(model, at)?;
-            Some(Message::Clicked { target, column })
+            Message::Clicked { target, column }
         }
-        MouseEventKind::ScrollUp => Some(Message::Wheeled(Direction::Up)),
-        MouseEventKind::ScrollDown => Some(Message::Wheeled(Direction::Down)),
-        MouseEventKind::Down(MouseButton::Right | MouseButton::Middle)
-        | MouseEventKind::Up(_)
-        | MouseEventKind::Drag(_)
-        | MouseEventKind::Moved
-        | MouseEventKind::ScrollLeft
-        | MouseEventKind::ScrollRight => None,
-    }
+    })
 }
 
 /// Scans the folder whenever it changes, until the receiver is dropped.

@@ -15,12 +15,12 @@ pub(crate) fn update(model: &mut Model, now: Timestamp, message: Message) -> Opt
     model.now = now;
     match message {
         Message::Key(key) => {
-            model.drop_read_notice();
+            model.notices.drop_read(model.now);
             key::press(model, key)
         }
         Message::Pasted(text) => key::paste(model, &text),
         Message::Clicked { target, column } => {
-            model.drop_read_notice();
+            model.notices.drop_read(model.now);
             mouse::click(model, target, column)
         }
         Message::Wheeled(way) => mouse::wheel(model, way),

@@ -69,7 +69,7 @@ fn compose(model: &Model) -> Picture {
         }
         Some(Overlay::List { .. }) | None => main(model, &mut picture, areas.main),
     }
-    rule::with_notice(&mut picture, areas.rule, model.notice.as_ref(), model.palette);
+    rule::with_notice(&mut picture, areas.rule, model.notices.shown(), model.palette);
     status::line(model, &mut picture, areas.status);
     picture
 }

@@ -1,12 +1,27 @@
 //! Keys and clicks on a permission. Pure; the screen that shows it carries out the result.
 
+use convoke_api::frames::ClientFrame;
+use convoke_core::id::RequestId;
 use convoke_core::request::PermissionKind;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{Answer, Choice, PermissionCard, Rules, Stage, view};
+use crate::hints::Hint;
+use crate::list_keys::{Move, PAGE, moved};
 use crate::picture::Direction;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::sheet::keys::{Room, is_plain};
+
+/// The rows of the page of all keys that are the same in both screens.
+pub(crate) const HELP: [Hint; 7] = [
+    ("", "Answering a permission"),
+    ("1 … 9", "choose an answer by its number"),
+    ("y n", "allow once, deny once"),
+    ("a", "always allow: the rule that is shown"),
+    ("w", "wider rules, and rules that deny"),
+    ("r", "decline with a note for the agent"),
+    ("v", "all of the command, the changes or the arguments"),
+];
 
 /// The result of a key.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,6 +36,24 @@ pub(crate) enum Step {
     Decline(Option<String>),
     /// The human has seen that it was settled elsewhere.
     Away,
+}
+
+impl Step {
+    /// The frame that tells the daemon, if the human answered.
+    pub(crate) fn frame(self, id: RequestId) -> Option<ClientFrame> {
+        match self {
+            Self::Taken | Self::Left | Self::Away => None,
+            Self::Answer { option_id, rule } => Some(ClientFrame::PermissionAnswer {
+                permission_id: id.to_string(),
+                option_id,
+                remember: None,
+                rule,
+            }),
+            Self::Decline(reason) => {
+                Some(ClientFrame::QuestionReject { question_id: id.to_string(), reason })
+            }
+        }
+    }
 }
 
 /// Lines that one notch of the wheel moves.
@@ -69,7 +102,7 @@ pub(crate) fn choose(card: &mut PermissionCard, at: usize) -> Step {
 
 /// A turn of the wheel moves the evidence.
 pub(crate) fn wheel(card: &mut PermissionCard, direction: Direction, room: Room) {
-    scroll(card, direction, NOTCH, room);
+    scroll(card, Move::By(direction, NOTCH), room);
 }
 
 fn press_choosing(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step {
@@ -78,20 +111,12 @@ fn press_choosing(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step 
         card.choices().iter().position(|choice: &&Choice| wanted(choice))
     };
     let at = match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), true) => {
-            card.cursor = card.cursor.saturating_sub(1);
-            return Step::Taken;
-        }
-        (KeyCode::Down | KeyCode::Char('j'), true) => {
-            card.cursor = (card.cursor + 1).min(last);
-            return Step::Taken;
-        }
         (KeyCode::PageUp, _) => {
-            scroll(card, Direction::Up, page(room), room);
+            scroll(card, Move::By(Direction::Up, page(room)), room);
             return Step::Taken;
         }
         (KeyCode::PageDown, _) => {
-            scroll(card, Direction::Down, page(room), room);
+            scroll(card, Move::By(Direction::Down, page(room)), room);
             return Step::Taken;
         }
         (KeyCode::Char('v'), true) => {
@@ -114,23 +139,24 @@ fn press_choosing(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step 
             find(|it| it.kind == PermissionKind::RejectOnce && it.is_once())
         }
         (KeyCode::Char('r'), true) => find(|it| it.answer == Answer::Note),
-        _ => return Step::Left,
+        _ => match moved(key, card.cursor, last, PAGE) {
+            Some(to) => {
+                card.cursor = to;
+                return Step::Taken;
+            }
+            None => return Step::Left,
+        },
     };
     at.map_or(Step::Taken, |at| choose(card, at))
 }
 
 fn press_viewing(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step {
+    if let Some(to) = Move::of(key, page(room)) {
+        scroll(card, to, room);
+        return Step::Taken;
+    }
     match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), true) => scroll(card, Direction::Up, 1, room),
-        (KeyCode::Down | KeyCode::Char('j'), true) => scroll(card, Direction::Down, 1, room),
-        (KeyCode::PageUp, _) => scroll(card, Direction::Up, page(room), room),
-        (KeyCode::PageDown | KeyCode::Char(' '), _) => {
-            scroll(card, Direction::Down, page(room), room);
-        }
-        (KeyCode::Home | KeyCode::Char('g'), true) => scroll(card, Direction::Up, usize::MAX, room),
-        (KeyCode::End | KeyCode::Char('G'), true) => {
-            scroll(card, Direction::Down, usize::MAX, room);
-        }
+        (KeyCode::Char(' '), _) => scroll(card, Move::By(Direction::Down, page(room)), room),
         (KeyCode::Esc | KeyCode::Char('v' | 'q'), true) => {
             card.stage = Stage::Choosing;
             card.scroll = 0;
@@ -171,13 +197,9 @@ fn page(room: Room) -> usize {
     usize::from(room.size.height / 2).max(1)
 }
 
-fn scroll(card: &mut PermissionCard, direction: Direction, rows: usize, room: Room) {
+fn scroll(card: &mut PermissionCard, to: Move, room: Room) {
     let max = view::scroll_max(card, room);
-    let at = card.scroll.min(max);
-    card.scroll = match direction {
-        Direction::Up => at.saturating_sub(rows),
-        Direction::Down => at.saturating_add(rows).min(max),
-    };
+    card.scroll = to.apply(card.scroll.min(max), max);
 }
 
 impl Choice {

@@ -17,7 +17,7 @@ pub(crate) struct Draft {
     /// The free text, which is kept while it is not chosen.
     pub(crate) words: Editor,
     /// Whether choosing nothing is the answer.
-    pub(crate) nothing: Nothing,
+    pub(crate) empty_choice: EmptyChoice,
     /// Whether the human has seen the question.
     pub(crate) seen: bool,
     /// Whether the human has changed anything.
@@ -28,7 +28,7 @@ pub(crate) struct Draft {
 
 /// Whether choosing nothing is meant, where several may be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Nothing {
+pub(crate) enum EmptyChoice {
     Unsaid,
     /// The human continued without an answer, and is asked to confirm.
     Asked,
@@ -51,7 +51,7 @@ impl Draft {
             cursor: first.unwrap_or_default(),
             chosen,
             words: Editor::default(),
-            nothing: Nothing::Unsaid,
+            empty_choice: EmptyChoice::Unsaid,
             seen: false,
             touched: false,
             scroll: 0,
@@ -59,7 +59,7 @@ impl Draft {
     }
 
     pub(crate) fn is_answered(&self) -> bool {
-        !self.chosen.is_empty() || self.nothing == Nothing::Meant
+        !self.chosen.is_empty() || self.empty_choice == EmptyChoice::Meant
     }
 
     /// Chooses a row; if several may be chosen, a second time deselects it.
@@ -88,7 +88,7 @@ impl Draft {
     fn change(&mut self, row: usize) {
         self.cursor = row;
         self.touched = true;
-        self.nothing = Nothing::Unsaid;
+        self.empty_choice = EmptyChoice::Unsaid;
     }
 
     /// The answer, once there is one.

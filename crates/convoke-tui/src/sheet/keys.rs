@@ -12,6 +12,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::{Rect, Size};
 
 use super::{Page, QuestionSet, view};
+use crate::list_keys::Move;
 use crate::palette::Palette;
 use crate::picture::{Direction, Picture, Target};
 
@@ -101,10 +102,7 @@ pub(crate) fn click(
 
 /// The wheel scrolls a prompt that is longer than its area.
 pub(crate) fn wheel(set: &mut QuestionSet, direction: Direction, room: Room) {
-    scroll(set, room, |at| match direction {
-        Direction::Up => at.saturating_sub(NOTCH),
-        Direction::Down => at + NOTCH,
-    });
+    scroll(set, room, Move::By(direction, NOTCH));
 }
 
 /// Puts the cursor into a text.
@@ -125,18 +123,15 @@ fn point(set: &mut QuestionSet, row: usize, column: usize, room: Room) {
 /// Scrolls the prompt of the open question by a page.
 fn turn_page(set: &mut QuestionSet, direction: Direction, room: Room) {
     let rows = picture(set, room).page_rows();
-    scroll(set, room, |at| match direction {
-        Direction::Up => at.saturating_sub(rows),
-        Direction::Down => at + rows,
-    });
+    scroll(set, room, Move::By(direction, rows));
 }
 
 /// Scrolls the prompt of the open question within its limits.
-fn scroll(set: &mut QuestionSet, room: Room, to: impl Fn(usize) -> usize) {
+fn scroll(set: &mut QuestionSet, room: Room, to: Move) {
     let max = picture(set, room).scroll_max;
     let (Page::Question(index) | Page::Writing(index)) = set.page else { return };
     if let Some(draft) = set.drafts.get_mut(index) {
-        draft.scroll = to(draft.scroll.min(max)).min(max);
+        draft.scroll = to.apply(draft.scroll.min(max), max);
     }
 }
 

@@ -85,56 +85,56 @@ impl Comparisons {
 #[derive(Debug, Default)]
 pub(crate) struct ComparisonDraft {
     /// In the order in which they were chosen.
-    pub(crate) rivals: Vec<Rival>,
+    pub(crate) candidates: Vec<CandidateDraft>,
     /// The line of shell that tests their work.
     pub(crate) test: Option<String>,
 }
 
 /// An agent that is to be compared, with a model of its own choice or of the human's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Rival {
+pub(crate) struct CandidateDraft {
     pub(crate) agent: AgentName,
     pub(crate) model: Option<OfferedChoice>,
 }
 
 impl ComparisonDraft {
-    pub(crate) fn is_chosen(&self, rival: &Rival) -> bool {
-        self.rivals.contains(rival)
+    pub(crate) fn is_chosen(&self, candidate: &CandidateDraft) -> bool {
+        self.candidates.contains(candidate)
     }
 
-    /// Chooses a rival, or no longer.
-    pub(crate) fn toggle(&mut self, rival: Rival) {
-        if self.is_chosen(&rival) {
-            self.rivals.retain(|known| *known != rival);
+    /// Chooses a candidate, or no longer.
+    pub(crate) fn toggle(&mut self, candidate: CandidateDraft) {
+        if self.is_chosen(&candidate) {
+            self.candidates.retain(|known| *known != candidate);
         } else {
-            self.rivals.push(rival);
+            self.candidates.push(candidate);
         }
     }
 }
 
 impl Model {
     /// The installed agents, and the models of the one that is unfolded.
-    pub(crate) fn rivals_offered(&self, unfolded: Option<&AgentName>) -> Vec<Rival> {
-        let mut rivals = Vec::new();
+    pub(crate) fn candidates_offered(&self, unfolded: Option<&AgentName>) -> Vec<CandidateDraft> {
+        let mut candidates = Vec::new();
         for agent in self.agents_offered().into_iter().filter(|agent| agent.installed) {
             let name = &agent.cli_type;
-            rivals.push(Rival { agent: name.clone(), model: None });
+            candidates.push(CandidateDraft { agent: name.clone(), model: None });
             if unfolded == Some(name) {
-                let with = |model: &OfferedChoice| Rival {
+                let with = |model: &OfferedChoice| CandidateDraft {
                     agent: name.clone(),
                     model: Some(model.clone()),
                 };
-                rivals.extend(agent.models.iter().map(with));
+                candidates.extend(agent.models.iter().map(with));
             }
         }
-        rivals
+        candidates
     }
 
     /// The agent's title, and the model's name.
-    pub(crate) fn rival_name(&self, rival: &Rival) -> String {
-        let known = self.agents.iter().find(|agent| agent.cli_type == rival.agent);
-        let title = known.map_or_else(|| rival.agent.to_string(), |agent| agent.title.clone());
-        let model = rival.model.as_ref().map(|model| format!(" {}", model.name));
+    pub(crate) fn candidate_name(&self, candidate: &CandidateDraft) -> String {
+        let known = self.agents.iter().find(|agent| agent.cli_type == candidate.agent);
+        let title = known.map_or_else(|| candidate.agent.to_string(), |agent| agent.title.clone());
+        let model = candidate.model.as_ref().map(|model| format!(" {}", model.name));
         clean::line(&format!("{title}{}", model.unwrap_or_default()))
     }
 }

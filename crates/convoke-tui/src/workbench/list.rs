@@ -6,6 +6,8 @@ use convoke_api::bodies::Repo;
 use convoke_api::frames::SessionItem;
 use convoke_core::id::{ProjectId, SessionId};
 
+use crate::list_keys::Move;
+
 /// All projects and sessions, and where in them the human is.
 #[derive(Debug, Default)]
 pub(crate) struct List {
@@ -176,11 +178,11 @@ impl List {
         }
     }
 
-    /// Moves the cursor to an index computed from the current one and the last one.
-    pub(crate) fn step(&mut self, to: impl Fn(usize, usize) -> usize) {
+    /// Moves the cursor.
+    pub(crate) fn step(&mut self, to: Move) {
         let rows = self.rows();
         let Some(last) = rows.len().checked_sub(1) else { return };
-        self.cursor = rows.get(to(self.position(&rows), last).min(last)).copied();
+        self.cursor = rows.get(to.apply(self.position(&rows), last)).copied();
     }
 
     /// Expands or collapses the project at the cursor.

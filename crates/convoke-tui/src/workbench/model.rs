@@ -22,7 +22,7 @@ use super::request::Request;
 use super::search::Search;
 use crate::Colour;
 use crate::editor::Editor;
-use crate::notice::{Notice, NoticeKind};
+use crate::notice::{NoticeKind, Notices};
 use crate::palette::Palette;
 use crate::text::clean;
 
@@ -59,7 +59,7 @@ pub struct Model {
     pub(crate) overlay: Option<Overlay>,
     /// The changes that were shown before the keys were, and are again after them.
     pub(crate) behind: Option<Box<Changes>>,
-    pub(crate) notice: Option<Notice>,
+    pub(crate) notices: Notices,
     /// Whether the human was asked to confirm leaving.
     pub(crate) is_leaving: bool,
     /// When Esc was pressed last while a turn ran: pressed again at once, it stops the turn.
@@ -176,7 +176,7 @@ pub(crate) enum NewSession {
     /// On which branch is the work tree?
     Branch { name: Editor },
     /// The agents to compare. The models of one of them may be expanded.
-    Rivals { cursor: usize, unfolded: Option<AgentName> },
+    Candidates { cursor: usize, unfolded: Option<AgentName> },
     /// Which line of shell tests their work?
     Test { line: Editor },
 }
@@ -212,7 +212,7 @@ impl Model {
             comparisons: Comparisons::default(),
             overlay: None,
             behind: None,
-            notice: None,
+            notices: Notices::default(),
             is_leaving: false,
             escaped_at: None,
             retrying: None,
@@ -323,18 +323,12 @@ impl Model {
 
     /// Shows a notice.
     pub(crate) fn notify(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), kind: NoticeKind::News, at: self.now });
+        self.notices.show(text, NoticeKind::News, self.now);
     }
 
     /// Shows a refusal.
     pub(crate) fn refuse(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), kind: NoticeKind::Refusal, at: self.now });
-    }
-
-    /// Removes a notice that has been shown long enough.
-    pub(crate) fn drop_read_notice(&mut self) {
-        let now = self.now;
-        self.notice.take_if(|notice| notice.is_read(now));
+        self.notices.show(text, NoticeKind::Refusal, self.now);
     }
 }
 

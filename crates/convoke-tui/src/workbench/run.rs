@@ -8,8 +8,6 @@ use convoke_api::{Client, TeamSessionQuery};
 use convoke_core::explain;
 use convoke_core::id::SessionId;
 use convoke_files::blobs::BLOB_BYTES_MAX;
-use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
-use ratatui::layout::{Position, Size};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -19,8 +17,7 @@ use super::model::Model;
 use super::update::update;
 use super::{view, worktrees};
 use crate::link::{self, LinkEvent};
-use crate::picture::Direction;
-use crate::terminal::{Screen, Woken};
+use crate::terminal::{Input, Screen, Woken};
 use crate::{Error, WorkbenchOptions};
 
 /// Frames of the daemon that may be queued; beyond that the daemon waits, and disconnects a client
@@ -173,7 +170,7 @@ impl Run {
     async fn wake(&mut self) -> Result<Waking, Error> {
         Ok(tokio::select! {
             woken = self.screen.next() => match woken.map_err(Error::Terminal)? {
-                Woken::Event(event) => match message(event, &self.model) {
+                Woken::Input(input) => match message(input, &self.model) {
                     Some(message) => Waking::Message(message),
                     None => Waking::Nothing,
                 },
@@ -228,31 +225,16 @@ async fn fetch_teams(client: Client) -> Message {
     }
 }
 
-/// Translates a terminal event into a message.
-fn message(event: Event, model: &Model) -> Option<Message> {
-    match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => Some(Message::Key(key)),
-        Event::Paste(text) => Some(Message::Pasted(text)),
-        Event::Resize(width, height) => Some(Message::Resized(Size { width, height })),
-        Event::Mouse(mouse) => mouse_message(mouse, model),
-        Event::Key(_) | Event::FocusGained | Event::FocusLost => None,
-    }
-}
-
-fn mouse_message(mouse: MouseEvent, model: &Model) -> Option<Message> {
-    let at = Position { x: mouse.column, y: mouse.row };
-    match mouse.kind {
-        MouseEventKind::Down(MouseButton::Left) => {
+/// Translates an input into a message; `None` for a click beside all targets.
+fn message(input: Input, model: &Model) -> Option<Message> {
+    Some(match input {
+        Input::Key(key) => Message::Key(key),
+        Input::Pasted(text) => Message::Pasted(text),
+        Input::Resized(size) => Message::Resized(size),
+        Input::Wheeled(direction, at) => Message::Wheeled { direction, at },
+        Input::Clicked(at) => {
             let (target, column) = view::target_at(model, at)?;
-            Some(Message::Clicked { target, column })
+            Message::Clicked { target, column }
         }
-        MouseEventKind::ScrollUp => Some(Message::Wheeled { direction: Direction::Up, at }),
-        MouseEventKind::ScrollDown => Some(Message::Wheeled { direction: Direction::Down, at }),
-        MouseEventKind::Down(MouseButton::Right | MouseButton::Middle)
-        | MouseEventKind::Up(_)
-        | MouseEventKind::Drag(_)
-        | MouseEventKind::Moved
-        | MouseEventKind::ScrollLeft
-        | MouseEventKind::ScrollRight => None,
-    }
+    })
 }

@@ -43,7 +43,7 @@ pub fn update(model: &mut Model, now: Timestamp, message: Message) -> Vec<Effect
 fn take(model: &mut Model, message: Message) {
     match message {
         Message::Key(key) => {
-            model.drop_read_notice();
+            model.notices.drop_read(model.now);
             key::press(model, key);
         }
         Message::Pasted(text) => {
@@ -54,7 +54,7 @@ fn take(model: &mut Model, message: Message) {
         Message::PastedText(text) => key::paste(model, &text),
         Message::Attached { to, stored } => model.attached(to, stored),
         Message::Clicked { target, column } => {
-            model.drop_read_notice();
+            model.notices.drop_read(model.now);
             mouse::click(model, target, column);
         }
         Message::Wheeled { direction, at } => mouse::wheel(model, direction, at),
@@ -72,17 +72,17 @@ fn take(model: &mut Model, message: Message) {
 }
 
 /// Marks a visible question as seen.
-fn see_card(model: &mut Model) {
+fn mark_card_seen(model: &mut Model) {
     if model.focus == Focus::Card
         && let Some(request) = model.request_mut()
     {
-        request.card.see();
+        request.card.mark_seen();
     }
 }
 
 /// Lays out the visible part of the open session, and requests missing entries.
 fn arrange(model: &mut Model) {
-    see_card(model);
+    mark_card_seen(model);
     let room = layout::chat_room(model);
     let palette = model.palette;
     let Some(chat) = &mut model.chat else { return };
@@ -94,6 +94,6 @@ fn arrange(model: &mut Model) {
     }
     queue::arrange(model);
     if room.is_some() {
-        session::see(model);
+        session::mark_seen(model);
     }
 }

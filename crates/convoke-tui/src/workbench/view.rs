@@ -82,7 +82,7 @@ fn compose(model: &Model) -> Picture {
             bar(&mut picture, list, model.palette);
         }
     }
-    rule::with_notice(&mut picture, areas.rule, model.notice.as_ref(), model.palette);
+    rule::with_notice(&mut picture, areas.rule, model.notices.shown(), model.palette);
     status::line(model, &mut picture, areas.status);
     picture
 }

@@ -39,7 +39,7 @@ pub enum WorktreeCall {
     /// List the comparisons.
     Comparisons {
         /// At once, or after a pause.
-        when: When,
+        delay: CallDelay,
     },
     /// Give one prompt to several agents.
     Compare(NewComparison),
@@ -54,7 +54,7 @@ pub enum WorktreeCall {
 
 /// When a call is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
+pub enum CallDelay {
     /// At once.
     Now,
     /// After a delay, since the result changes by itself.
@@ -98,8 +98,8 @@ async fn returned(client: &Client, call: &WorktreeCall) -> Result<WorktreeReturn
         WorktreeCall::Restore { id } => {
             WorktreeReturned::Restored(client.restore_worktree(&id.to_string()).await?)
         }
-        WorktreeCall::Comparisons { when } => {
-            if *when == When::Later {
+        WorktreeCall::Comparisons { delay } => {
+            if *delay == CallDelay::Later {
                 sleep(POLL_INTERVAL).await;
             }
             WorktreeReturned::Comparisons(client.comparisons().await?.comparisons)

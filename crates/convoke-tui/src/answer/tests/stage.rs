@@ -3,8 +3,7 @@
 use convoke_core::id::RequestId;
 use convoke_core::question::{Choice, Question};
 use convoke_core::time::Timestamp;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::layout::{Position, Size};
+use ratatui::layout::Size;
 
 use crate::Colour;
 use crate::answer::message::{Damaged, Effect, Found, Message, Outcome};
@@ -13,7 +12,7 @@ use crate::answer::update::update;
 use crate::answer::view;
 use crate::card::Card;
 use crate::sheet::{Asker, Ending, OpenRequest, QuestionSet};
-use crate::stage::{key, screen, styles};
+use crate::stage::{keys, letters, position_of, screen, styles};
 
 /// A screen with what there is in the folder, with a clock that moves only when the test moves it.
 pub(super) struct Stage {
@@ -86,17 +85,13 @@ impl Stage {
 
     /// Presses keys: names and single letters, separated by spaces.
     pub(super) fn keys(&mut self, script: &str) -> &mut Self {
-        for word in script.split_whitespace() {
-            self.send(Message::Key(key(word)));
-        }
+        keys(script).for_each(|key| self.send(Message::Key(key)));
         self
     }
 
     /// Types a text letter by letter.
     pub(super) fn types(&mut self, text: &str) -> &mut Self {
-        for letter in text.chars() {
-            self.send(Message::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
-        }
+        letters(text).for_each(|key| self.send(Message::Key(key)));
         self
     }
 
@@ -107,12 +102,7 @@ impl Stage {
 
     /// Clicks on the first place where a text stands on the screen.
     pub(super) fn clicks(&mut self, text: &str) -> &mut Self {
-        let screen = self.screen();
-        let rows = screen.lines().enumerate();
-        let (row, before) =
-            rows.filter_map(|(row, line)| Some((row, line.split_once(text)?.0))).next().unwrap();
-        let x = u16::try_from(crate::text::wrap::width(before)).unwrap();
-        let at = Position { x, y: u16::try_from(row).unwrap() };
+        let at = position_of(&self.screen(), text);
         if let Some((target, column)) = view::target_at(&self.model, at) {
             self.send(Message::Clicked { target, column });
         }

@@ -10,6 +10,7 @@ use crate::answer::message::Effect;
 use crate::answer::model::{Daemon, Model, Overlay, Source};
 use crate::answer::view;
 use crate::card::Card;
+use crate::hints::{self, PageStep};
 use crate::permission::keys as permission;
 use crate::sheet::keys::{self, Step, is_plain};
 
@@ -90,22 +91,10 @@ pub(super) fn follow(model: &mut Model, step: Step) -> Option<Effect> {
 /// Applies the result of a key in the open permission.
 pub(super) fn follow_permission(model: &mut Model, step: permission::Step) -> Option<Effect> {
     let id = model.open?;
-    let frame = match step {
-        permission::Step::Taken | permission::Step::Left => return None,
-        permission::Step::Away => {
-            queue::open_next(model);
-            return None;
-        }
-        permission::Step::Answer { option_id, rule } => ClientFrame::PermissionAnswer {
-            permission_id: id.to_string(),
-            option_id,
-            remember: None,
-            rule,
-        },
-        permission::Step::Decline(reason) => {
-            ClientFrame::QuestionReject { question_id: id.to_string(), reason }
-        }
-    };
+    if step == permission::Step::Away {
+        queue::open_next(model);
+    }
+    let frame = step.frame(id)?;
     send_frame(model, id, frame)
 }
 
@@ -168,18 +157,14 @@ pub(super) fn leave(model: &mut Model) -> Option<Effect> {
 }
 
 fn help(model: &mut Model, key: KeyEvent, scroll: usize) -> Option<Effect> {
-    let to = match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), _) => scroll.saturating_sub(1),
-        (KeyCode::Down | KeyCode::Char('j'), _) => scroll + 1,
-        (KeyCode::PageUp, _) => scroll.saturating_sub(view::page_rows(model)),
-        (KeyCode::PageDown | KeyCode::Char(' '), _) => scroll + view::page_rows(model),
-        (KeyCode::Esc | KeyCode::Enter | KeyCode::F(1) | KeyCode::Char('?' | 'q'), true) => {
-            model.overlay = None;
-            return None;
+    match hints::press_page(key, view::page_rows(model)) {
+        PageStep::Scroll(to) => {
+            let scroll = to.apply(scroll, view::scroll_max(model));
+            model.overlay = Some(Overlay::Help { scroll });
         }
-        _ => return None,
-    };
-    model.overlay = Some(Overlay::Help { scroll: to.min(view::scroll_max(model)) });
+        PageStep::Close => model.overlay = None,
+        PageStep::Ignored => {}
+    }
     None
 }
 

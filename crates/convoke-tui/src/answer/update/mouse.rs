@@ -5,6 +5,7 @@ use crate::answer::message::Effect;
 use crate::answer::model::{Model, Overlay};
 use crate::answer::view;
 use crate::card::Card;
+use crate::list_keys::Move;
 use crate::permission::keys as permission;
 use crate::picture::{Direction, Target};
 use crate::sheet::keys;
@@ -35,21 +36,14 @@ pub(super) fn click(model: &mut Model, target: Target, column: usize) -> Option<
 
 /// The wheel scrolls a text that is longer than its area.
 pub(super) fn wheel(model: &mut Model, direction: Direction) -> Option<Effect> {
-    let turn = |at: usize| match direction {
-        Direction::Up => at.saturating_sub(NOTCH),
-        Direction::Down => at + NOTCH,
-    };
     match model.overlay {
         Some(Overlay::Help { scroll }) => {
-            let to = turn(scroll).min(view::scroll_max(model));
-            model.overlay = Some(Overlay::Help { scroll: to });
+            let scroll = Move::By(direction, NOTCH).apply(scroll, view::scroll_max(model));
+            model.overlay = Some(Overlay::Help { scroll });
         }
         Some(Overlay::List { cursor }) => {
-            let to = match direction {
-                Direction::Up => cursor.saturating_sub(1),
-                Direction::Down => (cursor + 1).min(model.entries().saturating_sub(1)),
-            };
-            model.overlay = Some(Overlay::List { cursor: to });
+            let cursor = Move::By(direction, 1).apply(cursor, model.entries().saturating_sub(1));
+            model.overlay = Some(Overlay::List { cursor });
         }
         None => {
             let room = view::room(model);

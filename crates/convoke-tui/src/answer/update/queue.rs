@@ -6,6 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 use super::key::leave;
 use crate::answer::message::Effect;
 use crate::answer::model::{Model, Overlay};
+use crate::list_keys::{PAGE, moved};
 use crate::sheet::keys::is_plain;
 
 /// The direction.
@@ -18,23 +19,16 @@ pub(super) enum Step {
 /// A key while the list of sets is open.
 pub(super) fn press(model: &mut Model, key: KeyEvent, cursor: usize) -> Option<Effect> {
     let last = model.entries().saturating_sub(1);
-    let to = match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), true) => cursor.saturating_sub(1),
-        (KeyCode::Down | KeyCode::Char('j'), true) => (cursor + 1).min(last),
-        (KeyCode::Home, _) => 0,
-        (KeyCode::End, _) => last,
-        (KeyCode::Enter | KeyCode::Char(' '), true) => {
-            choose(model, cursor);
-            return None;
-        }
-        (KeyCode::Esc | KeyCode::Char('l'), true) => {
-            model.overlay = None;
-            return None;
-        }
+    if let Some(cursor) = moved(key, cursor, last, PAGE) {
+        model.overlay = Some(Overlay::List { cursor });
+        return None;
+    }
+    match (key.code, is_plain(key)) {
+        (KeyCode::Enter | KeyCode::Char(' '), true) => choose(model, cursor),
+        (KeyCode::Esc | KeyCode::Char('l'), true) => model.overlay = None,
         (KeyCode::Char('q'), true) => return leave(model),
-        _ => return None,
-    };
-    model.overlay = Some(Overlay::List { cursor: to });
+        _ => {}
+    }
     None
 }
 
@@ -106,6 +100,6 @@ pub(super) fn open(model: &mut Model, id: Option<RequestId>) {
     model.open = id;
     // The human sees it now.
     if let Some(set) = model.open_set_mut() {
-        set.card.see();
+        set.card.mark_seen();
     }
 }

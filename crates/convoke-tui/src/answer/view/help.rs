@@ -5,10 +5,11 @@ use ratatui::layout::Rect;
 use super::frame;
 use crate::answer::model::Model;
 use crate::hints::{self, Hint};
+use crate::permission::keys as permission;
 use crate::picture::Picture;
 
-/// Keys and what they do; a line without a key is a heading.
-const KEYS: [Hint; 45] = [
+/// Keys and what they do, before those for a permission; a line without a key is a heading.
+const BEFORE_PERMISSION: [Hint; 17] = [
     ("", "Choosing"),
     ("↑ ↓  k j", "move between the options"),
     ("1 … 9", "choose an option by its number"),
@@ -26,13 +27,10 @@ const KEYS: [Hint; 45] = [
     ("ctrl-u k", "delete to the start, or end, of the line"),
     ("", "Pasted line breaks stay line breaks and send nothing."),
     ("", ""),
-    ("", "Answering a permission"),
-    ("1 … 9", "choose an answer by its number"),
-    ("y n", "allow once, deny once"),
-    ("a", "always allow: the rule that is shown"),
-    ("w", "wider rules, and rules that deny"),
-    ("r", "decline with a note for the agent"),
-    ("v", "all of the command, the changes or the arguments"),
+];
+
+/// The keys after those for a permission.
+const AFTER_PERMISSION: [Hint; 21] = [
     ("tab", "next request"),
     ("", ""),
     ("", "In a set"),
@@ -56,7 +54,11 @@ const KEYS: [Hint; 45] = [
     ("shift-drag", "mark text to copy it, in most terminals"),
 ];
 
+fn keys() -> Vec<Hint> {
+    [&BEFORE_PERMISSION[..], &permission::HELP, &AFTER_PERMISSION].concat()
+}
+
 /// The page of keys, from a line on.
 pub(super) fn page(model: &Model, picture: &mut Picture, area: Rect, scroll: usize) {
-    hints::page(&KEYS, picture, frame::text_area(model.size, area), scroll, model.palette);
+    hints::page(&keys(), picture, frame::text_area(model.size, area), scroll, model.palette);
 }

@@ -4,21 +4,16 @@ use crossterm::event::{KeyCode, KeyEvent};
 
 use super::writing::{Meaning, write as write_key};
 use super::{Room, Step, is_plain, turn_page};
+use crate::list_keys::{Move, PAGE};
 use crate::picture::Direction;
-use crate::sheet::draft::{Nothing, words_row};
+use crate::sheet::draft::{EmptyChoice, words_row};
 use crate::sheet::{Page, PageLink, QuestionSet};
 
 /// A key on the page of a question.
 pub(super) fn press(set: &mut QuestionSet, index: usize, key: KeyEvent, room: Room) -> Step {
     match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), true) => {
-            step(set, index, |row, _| row.saturating_sub(1));
-        }
-        (KeyCode::Down | KeyCode::Char('j'), true) => {
-            step(set, index, |row, last| last.min(row + 1));
-        }
-        (KeyCode::Home | KeyCode::Char('g'), true) => step(set, index, |_, _| 0),
-        (KeyCode::End | KeyCode::Char('G'), true) => step(set, index, |_, last| last),
+        (KeyCode::PageUp, _) => turn_page(set, Direction::Up, room),
+        (KeyCode::PageDown, _) => turn_page(set, Direction::Down, room),
         (KeyCode::Char(digit @ '1'..='9'), true) => {
             choose(set, index, usize::from(digit as u8 - b'1'));
         }
@@ -31,9 +26,10 @@ pub(super) fn press(set: &mut QuestionSet, index: usize, key: KeyEvent, room: Ro
         }
         (KeyCode::Char('s'), true) => set.go(PageLink::Review),
         (KeyCode::Char('r'), true) => set.page = Page::Reason(PageLink::Question(index)),
-        (KeyCode::PageUp, _) => turn_page(set, Direction::Up, room),
-        (KeyCode::PageDown, _) => turn_page(set, Direction::Down, room),
-        _ => return Step::Left,
+        _ => match Move::of(key, PAGE) {
+            Some(to) => step(set, index, to),
+            None => return Step::Left,
+        },
     }
     Step::Taken
 }
@@ -91,9 +87,9 @@ pub(super) fn leave_words(set: &mut QuestionSet, index: usize) {
     }
 }
 
-fn step(set: &mut QuestionSet, index: usize, to: impl Fn(usize, usize) -> usize) {
+fn step(set: &mut QuestionSet, index: usize, to: Move) {
     if let Some((question, draft)) = set.question_mut(index) {
-        draft.cursor = to(draft.cursor, words_row(question));
+        draft.cursor = to.apply(draft.cursor, words_row(question));
     }
 }
 
@@ -116,11 +112,11 @@ fn accept(set: &mut QuestionSet, index: usize) -> Step {
     }
     if !question.multi_select || (at_words && !draft.chosen.contains(&draft.cursor)) {
         draft.choose(question, draft.cursor);
-    } else if !draft.is_answered() && draft.nothing == Nothing::Unsaid {
-        draft.nothing = Nothing::Asked;
+    } else if !draft.is_answered() && draft.empty_choice == EmptyChoice::Unsaid {
+        draft.empty_choice = EmptyChoice::Asked;
         return Step::Refused("Nothing chosen: enter again answers “(No selection)”.".to_owned());
     } else if draft.chosen.is_empty() {
-        draft.nothing = Nothing::Meant;
+        draft.empty_choice = EmptyChoice::Meant;
         draft.touched = true;
     }
     set.go(set.place_after(index));

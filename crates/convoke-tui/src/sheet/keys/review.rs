@@ -4,16 +4,17 @@ use convoke_core::time::Timestamp;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{Step, is_plain};
+use crate::list_keys::{PAGE, moved};
 use crate::sheet::{Page, PageLink, QuestionSet};
 
 /// A key on the review page; the row after the questions sends.
 pub(super) fn press(set: &mut QuestionSet, row: usize, key: KeyEvent, now: Timestamp) -> Step {
     let count = set.drafts.len();
+    if let Some(to) = moved(key, row, count, PAGE) {
+        set.page = Page::Review(to);
+        return Step::Taken;
+    }
     match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), true) => set.page = Page::Review(row.saturating_sub(1)),
-        (KeyCode::Down | KeyCode::Char('j'), true) => set.page = Page::Review((row + 1).min(count)),
-        (KeyCode::Home | KeyCode::Char('g'), true) => set.page = Page::Review(0),
-        (KeyCode::End | KeyCode::Char('G'), true) => set.page = Page::Review(count),
         (KeyCode::Enter, _) if row < count => set.go(PageLink::Question(row)),
         (KeyCode::Enter, _) | (KeyCode::Char('s'), true) => return send(set, now),
         (KeyCode::Char(digit @ '1'..='9'), true) => {

@@ -3,6 +3,7 @@
 use convoke_api::bodies::{DiffHunk, DiffLine, DiffLineKind, FileDiff, GivenComment};
 use convoke_core::review::{COMMENT_BYTES_MAX, DiffSide};
 
+use crate::list_keys::Move;
 use crate::picture::Direction;
 use crate::text::line_buffer::head;
 
@@ -73,9 +74,8 @@ impl OpenDiff {
     }
 
     /// Moves the cursor.
-    pub(crate) fn step(&mut self, to: impl FnOnce(usize, usize) -> usize) {
-        let last = self.rows.len().saturating_sub(1);
-        self.cursor = to(self.cursor, last).min(last);
+    pub(crate) fn step(&mut self, to: Move) {
+        self.cursor = to.apply(self.cursor, self.rows.len().saturating_sub(1));
     }
 
     /// Moves to the next hunk, or to the one before.

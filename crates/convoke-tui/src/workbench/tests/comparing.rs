@@ -13,7 +13,7 @@ use convoke_core::time::Timestamp;
 use super::stage::{Stage, full_session, session_id, shop};
 use crate::workbench::message::Message;
 use crate::workbench::refusal::{CallRefusal, RefusalReason};
-use crate::workbench::worktrees::{When, WorktreeCall, WorktreeReturned};
+use crate::workbench::worktrees::{CallDelay, WorktreeCall, WorktreeReturned};
 
 fn candidate(number: u8, agent: &str, state: ComparisonState) -> ComparisonEntry {
     let own = OwnWorktree {
@@ -76,15 +76,15 @@ fn comparison(stage: &Stage) -> Comparison {
 fn listed(width: u16, height: u16) -> Stage {
     let mut stage = Stage::at_home(width, height);
     stage.keys("5");
-    assert_eq!(stage.called(), [reading(When::Now)]);
+    assert_eq!(stage.called(), [reading(CallDelay::Now)]);
     let all = vec![comparison(&stage)];
-    stage.returns(reading(When::Now), WorktreeReturned::Comparisons(all));
+    stage.returns(reading(CallDelay::Now), WorktreeReturned::Comparisons(all));
     assert_eq!(stage.called(), [], "all of them are done");
     stage
 }
 
-fn reading(when: When) -> WorktreeCall {
-    WorktreeCall::Comparisons { when }
+fn reading(delay: CallDelay) -> WorktreeCall {
+    WorktreeCall::Comparisons { delay }
 }
 
 #[test]
@@ -191,12 +191,12 @@ fn c8_comparisons_that_are_shown_are_read_again_when_they_change() {
     let mut stage = listed(80, 24);
     stage.effects();
     stage.receive(ServerFrame::ComparisonChanged { comparison_id: "c1".to_owned() });
-    assert_eq!(stage.called(), [reading(When::Now)]);
+    assert_eq!(stage.called(), [reading(CallDelay::Now)]);
     stage.receive(ServerFrame::ComparisonChanged { comparison_id: "c1".to_owned() });
     assert_eq!(stage.called(), [], "a response is on its way");
-    stage.returns(reading(When::Now), WorktreeReturned::Comparisons(Vec::new()));
-    assert_eq!(stage.called(), [reading(When::Now)], "and may be older than the change");
-    stage.returns(reading(When::Now), WorktreeReturned::Comparisons(Vec::new()));
+    stage.returns(reading(CallDelay::Now), WorktreeReturned::Comparisons(Vec::new()));
+    assert_eq!(stage.called(), [reading(CallDelay::Now)], "and may be older than the change");
+    stage.returns(reading(CallDelay::Now), WorktreeReturned::Comparisons(Vec::new()));
     stage.keys("1");
     stage.effects();
     stage.receive(ServerFrame::ComparisonChanged { comparison_id: "c1".to_owned() });
@@ -247,10 +247,10 @@ fn c8_agents_and_models_are_chosen_and_the_prompt_is_given_to_all() {
     stage.effects();
     // As long as one is not done, it is read again.
     let all = vec![working];
-    stage.returns(reading(When::Now), WorktreeReturned::Comparisons(all.clone()));
-    assert_eq!(stage.called(), [reading(When::Later)]);
+    stage.returns(reading(CallDelay::Now), WorktreeReturned::Comparisons(all.clone()));
+    assert_eq!(stage.called(), [reading(CallDelay::Later)]);
     stage.keys("1");
-    stage.returns(reading(When::Later), WorktreeReturned::Comparisons(all));
+    stage.returns(reading(CallDelay::Later), WorktreeReturned::Comparisons(all));
     assert_eq!(stage.called(), [], "it is not shown");
 }
 
@@ -258,7 +258,7 @@ fn c8_agents_and_models_are_chosen_and_the_prompt_is_given_to_all() {
 fn c8_without_comparisons_the_page_says_how_to_begin_one() {
     let mut stage = Stage::at_home(80, 16);
     stage.keys("5");
-    stage.returns(reading(When::Now), WorktreeReturned::Comparisons(Vec::new()));
+    stage.returns(reading(CallDelay::Now), WorktreeReturned::Comparisons(Vec::new()));
     assert!(stage.screen().contains("n: one prompt for several agents"), "{}", stage.screen());
     stage.keys("n");
     assert!(stage.screen().contains("Compare: which agents get the prompt?"), "{}", stage.screen());

@@ -16,11 +16,10 @@ use convoke_core::rule::{Matcher, Proposal};
 use convoke_core::session::{Attention, Status};
 use convoke_core::state::OfferedChoice;
 use convoke_core::time::Timestamp;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::layout::{Position, Size};
+use ratatui::layout::Size;
 
 use crate::Colour;
-use crate::stage::{key, screen};
+use crate::stage::{keys, letters, position_of, screen};
 use crate::workbench::message::{Effect, Message};
 use crate::workbench::model::Model;
 use crate::workbench::update::update;
@@ -191,17 +190,13 @@ impl Stage {
 
     /// Presses keys: names and single letters, separated by spaces.
     pub(super) fn keys(&mut self, script: &str) -> &mut Self {
-        for word in script.split_whitespace() {
-            self.send(Message::Key(key(word)));
-        }
+        keys(script).for_each(|key| self.send(Message::Key(key)));
         self
     }
 
     /// Types a text letter by letter.
     pub(super) fn types(&mut self, text: &str) -> &mut Self {
-        for letter in text.chars() {
-            self.send(Message::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
-        }
+        letters(text).for_each(|key| self.send(Message::Key(key)));
         self
     }
 
@@ -218,12 +213,7 @@ impl Stage {
 
     /// Clicks on the first place where a text stands on the screen.
     pub(super) fn clicks(&mut self, text: &str) -> &mut Self {
-        let screen = self.screen();
-        let rows = screen.lines().enumerate();
-        let (row, before) =
-            rows.filter_map(|(row, line)| Some((row, line.split_once(text)?.0))).next().unwrap();
-        let x = u16::try_from(crate::text::wrap::width(before)).unwrap();
-        let at = Position { x, y: u16::try_from(row).unwrap() };
+        let at = position_of(&self.screen(), text);
         if let Some((target, column)) = view::target_at(&self.model, at) {
             self.send(Message::Clicked { target, column });
         }

@@ -78,20 +78,12 @@ fn follow(model: &mut Model, id: RequestId, step: Step) -> Handled {
 }
 
 fn follow_permission(model: &mut Model, id: RequestId, step: permission::Step) -> Handled {
-    let frame = match step {
-        permission::Step::Left => return Handled::No,
-        permission::Step::Taken | permission::Step::Away => return Handled::Yes,
-        permission::Step::Answer { option_id, rule } => ClientFrame::PermissionAnswer {
-            permission_id: id.to_string(),
-            option_id,
-            remember: None,
-            rule,
-        },
-        permission::Step::Decline(reason) => {
-            ClientFrame::QuestionReject { question_id: id.to_string(), reason }
-        }
-    };
-    settle(model, id, frame);
+    if step == permission::Step::Left {
+        return Handled::No;
+    }
+    if let Some(frame) = step.frame(id) {
+        settle(model, id, frame);
+    }
     Handled::Yes
 }
 

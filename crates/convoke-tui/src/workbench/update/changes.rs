@@ -10,6 +10,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{finish, session};
 use crate::editor::Editor;
+use crate::list_keys::Move;
 use crate::picture::{Direction, Target};
 use crate::sheet::keys::is_plain;
 use crate::workbench::changes::{
@@ -184,29 +185,26 @@ pub(super) fn click(model: &mut Model, target: Target) {
         return;
     }
     if let Target::Entry(at) = target {
-        step(model, |_, _| at);
+        step(model, Move::To(at));
         open_file(model);
     } else if let Target::Block(row) = target
         && let Some(changes) = shown_mut(model)
     {
         changes.pane = Pane::Diff;
         if let Some(diff) = changes.diff_mut() {
-            diff.step(|_, _| row);
+            diff.step(Move::To(row));
         }
     }
 }
 
 /// A turn of the wheel.
 pub(super) fn wheel(model: &mut Model, direction: Direction, rows: usize) {
-    let to = |at: usize| match direction {
-        Direction::Up => at.saturating_sub(rows),
-        Direction::Down => at + rows,
-    };
+    let to = Move::By(direction, rows);
     match shown(model).map(|changes| changes.pane) {
-        Some(Pane::Files) => step(model, |at, _| to(at)),
+        Some(Pane::Files) => step(model, to),
         Some(Pane::Diff) => {
             if let Some(diff) = shown_mut(model).and_then(Changes::diff_mut) {
-                diff.step(|at, _| to(at));
+                diff.step(to);
             }
         }
         None => {}
@@ -251,14 +249,10 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
 }
 
 fn press_files(model: &mut Model, key: KeyEvent) {
-    let page = page_rows(model);
+    if let Some(to) = Move::of(key, view::page_rows(model)) {
+        return step(model, to);
+    }
     match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), true) => step(model, |at, _| at.saturating_sub(1)),
-        (KeyCode::Down | KeyCode::Char('j'), true) => step(model, |at, _| at + 1),
-        (KeyCode::PageUp, _) => step(model, |at, _| at.saturating_sub(page)),
-        (KeyCode::PageDown, _) => step(model, |at, _| at + page),
-        (KeyCode::Home | KeyCode::Char('g'), true) => step(model, |_, _| 0),
-        (KeyCode::End | KeyCode::Char('G'), true) => step(model, |_, last| last),
         (KeyCode::Enter | KeyCode::Right | KeyCode::Tab | KeyCode::Char('l'), true) => {
             open_file(model);
         }
@@ -268,7 +262,7 @@ fn press_files(model: &mut Model, key: KeyEvent) {
 }
 
 fn press_diff(model: &mut Model, key: KeyEvent) {
-    let page = page_rows(model);
+    let page = view::page_rows(model);
     let half = (page / 2).max(1);
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
     match (key.code, is_control) {
@@ -281,15 +275,13 @@ fn press_diff(model: &mut Model, key: KeyEvent) {
         _ => {}
     }
     let Some(diff) = shown_mut(model).and_then(Changes::diff_mut) else { return };
+    if let Some(to) = Move::of(key, page) {
+        return diff.step(to);
+    }
     match (key.code, is_control) {
-        (KeyCode::Up | KeyCode::Char('k'), false) => diff.step(|at, _| at.saturating_sub(1)),
-        (KeyCode::Down | KeyCode::Char('j'), false) => diff.step(|at, _| at + 1),
-        (KeyCode::PageUp, _) => diff.step(|at, _| at.saturating_sub(page)),
-        (KeyCode::PageDown, _) | (KeyCode::Char(' '), false) => diff.step(|at, _| at + page),
-        (KeyCode::Char('u'), true) => diff.step(|at, _| at.saturating_sub(half)),
-        (KeyCode::Char('d'), true) => diff.step(|at, _| at + half),
-        (KeyCode::Home | KeyCode::Char('g'), false) => diff.step(|_, _| 0),
-        (KeyCode::End | KeyCode::Char('G'), false) => diff.step(|_, last| last),
+        (KeyCode::Char(' '), false) => diff.step(Move::By(Direction::Down, page)),
+        (KeyCode::Char('u'), true) => diff.step(Move::By(Direction::Up, half)),
+        (KeyCode::Char('d'), true) => diff.step(Move::By(Direction::Down, half)),
         (KeyCode::Char('n'), false) => diff.step_hunk(Direction::Down),
         (KeyCode::Char('p'), false) => diff.step_hunk(Direction::Up),
         (KeyCode::Right | KeyCode::Char('l'), false) => diff.shift += SHIFT,
@@ -303,16 +295,10 @@ fn press_diff(model: &mut Model, key: KeyEvent) {
     }
 }
 
-/// Rows that the keys for pages move by.
-fn page_rows(model: &Model) -> usize {
-    view::page_rows(model)
-}
-
 /// Moves between files.
-fn step(model: &mut Model, to: impl FnOnce(usize, usize) -> usize) {
+fn step(model: &mut Model, to: Move) {
     let Some(changes) = shown_mut(model) else { return };
-    let last = changes.files().len().saturating_sub(1);
-    changes.cursor = to(changes.cursor, last).min(last);
+    changes.cursor = to.apply(changes.cursor, changes.files().len().saturating_sub(1));
     preview(model);
 }
 
@@ -343,10 +329,7 @@ fn open_file(model: &mut Model) {
 }
 
 fn next_file(model: &mut Model, direction: Direction) {
-    step(model, |at, _| match direction {
-        Direction::Up => at.saturating_sub(1),
-        Direction::Down => at + 1,
-    });
+    step(model, Move::By(direction, 1));
     ask_for_file(model);
 }
 

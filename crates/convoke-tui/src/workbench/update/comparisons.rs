@@ -4,20 +4,21 @@ use convoke_api::bodies::{Comparison, NewComparison};
 use convoke_core::id::{ProjectId, SessionId};
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::fresh::{moved, rivals};
+use super::fresh::candidates;
 use super::{Handled, finish, home, key, list, session};
 use crate::editor::Editor;
+use crate::list_keys::{Move, PAGE};
 use crate::sheet::keys::is_plain;
 use crate::workbench::changes::Loaded;
 use crate::workbench::comparisons::{Candidate, Reading};
 use crate::workbench::finish::{Finish, Finishing};
 use crate::workbench::model::{Link, Model, Overlay, Sent, Tab};
 use crate::workbench::refusal::CallRefusal;
-use crate::workbench::worktrees::{When, WorktreeCall};
+use crate::workbench::worktrees::{CallDelay, WorktreeCall};
 
 /// Requests the comparisons, or marks a request in progress as outdated.
 pub(super) fn ask(model: &mut Model) {
-    read(model, When::Now);
+    read(model, CallDelay::Now);
 }
 
 /// The same, unless they are not shown.
@@ -27,13 +28,13 @@ pub(super) fn ask_if_shown(model: &mut Model) {
     }
 }
 
-fn read(model: &mut Model, when: When) {
+fn read(model: &mut Model, delay: CallDelay) {
     if model.link != Link::Up {
         return;
     }
     model.comparisons.reading = match model.comparisons.reading {
         Reading::Idle => {
-            finish::call(model, WorktreeCall::Comparisons { when });
+            finish::call(model, WorktreeCall::Comparisons { delay });
             Reading::Asked
         }
         Reading::Asked | Reading::Outdated => Reading::Outdated,
@@ -47,9 +48,9 @@ pub(super) fn take(model: &mut Model, all: Vec<Comparison>) {
     model.comparisons.reading = Reading::Idle;
     model.comparisons.all = Loaded::Here(all);
     if model.tab == Tab::Compare && was_outdated {
-        read(model, When::Now);
+        read(model, CallDelay::Now);
     } else if model.tab == Tab::Compare && goes_on {
-        read(model, When::Later);
+        read(model, CallDelay::Later);
     }
 }
 
@@ -66,18 +67,14 @@ pub(super) fn failed(model: &mut Model, refusal: &CallRefusal) {
 
 /// Handles a key in the list; returns whether it was used.
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
+    if let Some(to) = Move::of(key, PAGE) {
+        step(model, to);
+        return Handled::Yes;
+    }
     match (key.code, is_plain(key)) {
-        (
-            KeyCode::Up
-            | KeyCode::Down
-            | KeyCode::Home
-            | KeyCode::End
-            | KeyCode::Char('k' | 'j' | 'g' | 'G'),
-            true,
-        ) => step(model, |at, last| moved(key, at, last)),
         (KeyCode::Char('n'), true) => {
             home::compose(model, None);
-            rivals::choose(model);
+            candidates::choose(model);
         }
         (KeyCode::Char('R'), true) => ask(model),
         (KeyCode::Char('K'), true) => keep(model),
@@ -88,12 +85,12 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
     Handled::Yes
 }
 
-/// Moves the cursor to an index computed from the current one and the last one.
-pub(super) fn step(model: &mut Model, to: impl Fn(usize, usize) -> usize) {
+/// Moves the cursor.
+pub(super) fn step(model: &mut Model, to: Move) {
     let comparisons = &mut model.comparisons;
     let candidates = comparisons.candidates();
     let Some(last) = candidates.len().checked_sub(1) else { return };
-    let to = to(comparisons.position(&candidates), last).min(last);
+    let to = to.apply(comparisons.position(&candidates), last);
     comparisons.cursor = candidates.get(to).cloned();
 }
 
@@ -140,7 +137,7 @@ pub(super) fn start(model: &mut Model, project: ProjectId) {
         return;
     }
     let Some(draft) = &model.home.composer.comparison else { return };
-    let order = rivals::order(draft, project, &text);
+    let order = candidates::order(draft, project, &text);
     let count = order.entries.len();
     if finish::call(model, WorktreeCall::Compare(order)) == Sent::Yes {
         model.home.composer.text = Editor::default();
@@ -150,7 +147,7 @@ pub(super) fn start(model: &mut Model, project: ProjectId) {
 
 /// The comparison began.
 pub(super) fn begun(model: &mut Model, comparison: Comparison) {
-    model.notice = None;
+    model.notices.clear();
     model.home.composer.comparison = None;
     model.comparisons.cursor = Some(Candidate { comparison: comparison.id.clone(), entry: 0 });
     model.comparisons.put(comparison);
@@ -164,7 +161,7 @@ pub(super) fn begun(model: &mut Model, comparison: Comparison) {
 pub(super) fn not_begun(model: &mut Model, new: &NewComparison, refusal: CallRefusal) {
     home::give_back(model, &new.prompt);
     if model.overlay.is_none() {
-        model.notice = None;
+        model.notices.clear();
         model.overlay = Some(Overlay::Refused { title: "The comparison was not started", refusal });
     } else {
         model.refuse(refusal.line());

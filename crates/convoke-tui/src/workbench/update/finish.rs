@@ -7,8 +7,8 @@ use convoke_core::files::Removal;
 use convoke_core::id::SessionId;
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::fresh::moved;
 use super::{changes, comparisons, session};
+use crate::list_keys::moved_or_numbered;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::finish::{Finish, Finishing, Gone, OnObstacle, Step};
@@ -101,7 +101,7 @@ fn press_choose(model: &mut Model, key: KeyEvent) {
     let Some(finish) = shown_mut(model) else { return };
     if key.code != KeyCode::Enter {
         let last = finish.ways().count().saturating_sub(1);
-        finish.cursor = moved(key, finish.cursor, last);
+        finish.cursor = moved_or_numbered(key, finish.cursor, last);
         return;
     }
     finish.step = match finish.way() {

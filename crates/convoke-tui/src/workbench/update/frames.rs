@@ -74,7 +74,7 @@ fn refused(model: &mut Model, request: Option<InFlight>, refusal: CallRefusal) {
     }
     if is_creating && refusal.hint.is_some() && model.overlay.is_none() {
         // Error and hint are too long for one line.
-        model.notice = None;
+        model.notices.clear();
         model.overlay = Some(Overlay::Refused { title: "The session was not started", refusal });
     } else {
         model.refuse(refusal.line());

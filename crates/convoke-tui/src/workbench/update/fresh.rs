@@ -1,13 +1,14 @@
 //! The choices for the next session: its project or folder, and its agent.
 
+pub(super) mod candidates;
 pub(super) mod place;
-pub(super) mod rivals;
 
 use convoke_api::frames::ClientFrame;
 use convoke_core::id::ProjectId;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::editor::Editor;
+use crate::list_keys::moved_or_numbered;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::message::InFlight;
@@ -49,8 +50,8 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
     match *new {
         NewSession::Place { cursor } => place::press(model, cursor, key),
         NewSession::Branch { .. } => place::press_branch(model, key),
-        NewSession::Rivals { .. } => rivals::press(model, key),
-        NewSession::Test { .. } => rivals::press_test(model, key),
+        NewSession::Candidates { .. } => candidates::press(model, key),
+        NewSession::Test { .. } => candidates::press_test(model, key),
         NewSession::Project { cursor } => press_project(model, cursor, key),
         NewSession::Folder { .. } => press_folder(model, key),
         NewSession::Agent { cursor } => press_agent(model, cursor, key),
@@ -73,7 +74,7 @@ pub(super) fn paste(model: &mut Model, text: &str) {
         | NewSession::Agent { .. }
         | NewSession::Choices { .. }
         | NewSession::Place { .. }
-        | NewSession::Rivals { .. } => {}
+        | NewSession::Candidates { .. } => {}
     }
 }
 
@@ -120,7 +121,7 @@ fn press_project(model: &mut Model, cursor: usize, key: KeyEvent) {
             model.overlay = None;
             return;
         }
-        _ => moved(key, cursor, last),
+        _ => moved_or_numbered(key, cursor, last),
     };
     show(model, NewSession::Project { cursor });
 }
@@ -140,7 +141,7 @@ fn press_agent(model: &mut Model, cursor: usize, key: KeyEvent) {
             }
         }
         (KeyCode::Esc | KeyCode::Left | KeyCode::Char('q'), true) => model.overlay = None,
-        _ => show(model, NewSession::Agent { cursor: moved(key, cursor, last) }),
+        _ => show(model, NewSession::Agent { cursor: moved_or_numbered(key, cursor, last) }),
     }
 }
 
@@ -160,19 +161,7 @@ fn press_choices(model: &mut Model, cursor: usize, key: KeyEvent) {
             model.overlay = None;
         }
         (KeyCode::Esc | KeyCode::Left | KeyCode::Char('q'), true) => model.overlay = None,
-        _ => show(model, NewSession::Choices { cursor: moved(key, cursor, last) }),
-    }
-}
-
-/// Where a key moves in a list.
-pub(super) fn moved(key: KeyEvent, cursor: usize, last: usize) -> usize {
-    match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), true) => cursor.saturating_sub(1),
-        (KeyCode::Down | KeyCode::Char('j'), true) => (cursor + 1).min(last),
-        (KeyCode::Home | KeyCode::Char('g'), true) => 0,
-        (KeyCode::End | KeyCode::Char('G'), true) => last,
-        (KeyCode::Char(digit @ '1'..='9'), true) => usize::from(digit as u8 - b'1').min(last),
-        _ => cursor,
+        _ => show(model, NewSession::Choices { cursor: moved_or_numbered(key, cursor, last) }),
     }
 }
 

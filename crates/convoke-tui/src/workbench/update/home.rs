@@ -6,6 +6,7 @@ use convoke_core::session::Attention;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{Handled, comparisons, fresh, list, search, session};
+use crate::list_keys::Move;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::home::Row;
@@ -15,14 +16,12 @@ use crate::workbench::{layout, view};
 
 /// Handles a key in the list; returns whether it was used.
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
-    let page = view::list_rows(model) / 2;
+    // A row has two lines.
+    if let Some(to) = Move::of(key, view::list_rows(model) / 2) {
+        step(model, to);
+        return Handled::Yes;
+    }
     match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), true) => step(model, |at, _| at.saturating_sub(1)),
-        (KeyCode::Down | KeyCode::Char('j'), true) => step(model, |at, _| at + 1),
-        (KeyCode::PageUp, _) => step(model, |at, _| at.saturating_sub(page)),
-        (KeyCode::PageDown, _) => step(model, |at, _| at + page),
-        (KeyCode::Home | KeyCode::Char('g'), true) => step(model, |_, _| 0),
-        (KeyCode::End | KeyCode::Char('G'), true) => step(model, |_, last| last),
         (KeyCode::Enter | KeyCode::Right | KeyCode::Char('l'), true) => open_at_cursor(model),
         (KeyCode::Tab, true) if model.request().is_some() => model.focus = Focus::Card,
         (KeyCode::Char('n' | 'i') | KeyCode::Tab, true) => compose(model, None),
@@ -40,17 +39,17 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
     Handled::Yes
 }
 
-/// Moves the cursor to an index computed from the current one and the last one.
-pub(super) fn step(model: &mut Model, to: impl Fn(usize, usize) -> usize) {
+/// Moves the cursor.
+pub(super) fn step(model: &mut Model, to: Move) {
     let rows = model.home_rows();
     let Some(last) = rows.len().checked_sub(1) else { return };
-    let to = to(model.home_position(&rows), last).min(last);
+    let to = to.apply(model.home_position(&rows), last);
     model.home.cursor = rows.get(to).map(|(_, row)| *row);
 }
 
 /// Goes to a row of the list.
 pub(super) fn choose(model: &mut Model, at: usize) {
-    step(model, |_, _| at);
+    step(model, Move::To(at));
     open_at_cursor(model);
 }
 
@@ -70,7 +69,7 @@ pub(super) fn press_composer(model: &mut Model, key: KeyEvent) -> Handled {
         (KeyCode::Char('a'), KeyModifiers::ALT) => fresh::choose_agent(model),
         (KeyCode::Char('m'), KeyModifiers::ALT) => fresh::choose_mode_or_model(model),
         (KeyCode::Char('w'), KeyModifiers::ALT) => fresh::place::choose(model),
-        (KeyCode::Char('c'), KeyModifiers::ALT) => fresh::rivals::choose(model),
+        (KeyCode::Char('c'), KeyModifiers::ALT) => fresh::candidates::choose(model),
         (KeyCode::Char('d'), KeyModifiers::ALT) => model.detach(),
         (KeyCode::Tab, _) if model.complete_mention() => {}
         (KeyCode::Tab | KeyCode::BackTab, _) => model.focus = Focus::List,
@@ -81,8 +80,8 @@ pub(super) fn press_composer(model: &mut Model, key: KeyEvent) -> Handled {
                 Meaning::Written => model.look_for_mention(),
                 Meaning::Accept => start(model),
                 Meaning::Leave => model.focus = Focus::List,
-                Meaning::PageUp => step(model, |at, _| at.saturating_sub(1)),
-                Meaning::PageDown => step(model, |at, _| at + 1),
+                Meaning::PageUp => step(model, Move::UP),
+                Meaning::PageDown => step(model, Move::DOWN),
             }
         }
     }
@@ -124,8 +123,8 @@ fn start(model: &mut Model) {
 
 /// The session was created.
 pub(super) fn begun(model: &mut Model, id: SessionId) {
-    if model.notice.as_ref().is_some_and(|notice| notice.text.starts_with("Starting ")) {
-        model.notice = None;
+    if model.notices.shown().is_some_and(|notice| notice.text.starts_with("Starting ")) {
+        model.notices.clear();
     }
     // No two work trees have the same branch.
     if let Some(worktree) = &mut model.home.composer.worktree {

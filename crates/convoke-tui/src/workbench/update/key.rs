@@ -7,6 +7,7 @@ use super::{
     Handled, card, changes, chat, comparisons, finish, fresh, home, list, offers, queue, rules,
     search, teams,
 };
+use crate::hints::{self, PageStep};
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::message::{Effect, InFlight};
@@ -175,18 +176,17 @@ fn leave(model: &mut Model) {
 }
 
 fn help(model: &mut Model, key: KeyEvent, scroll: usize) {
-    let to = match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), _) => scroll.saturating_sub(1),
-        (KeyCode::Down | KeyCode::Char('j'), _) => scroll + 1,
-        (KeyCode::PageUp, _) => scroll.saturating_sub(view::page_rows(model)),
-        (KeyCode::PageDown | KeyCode::Char(' '), _) => scroll + view::page_rows(model),
-        (KeyCode::Esc | KeyCode::Enter | KeyCode::F(1) | KeyCode::Char('?' | 'q'), true) => {
-            model.overlay = None;
-            return changes::show_again(model);
+    match hints::press_page(key, view::page_rows(model)) {
+        PageStep::Scroll(to) => {
+            let scroll = to.apply(scroll, view::scroll_max(model));
+            model.overlay = Some(Overlay::Help { scroll });
         }
-        _ => return,
-    };
-    model.overlay = Some(Overlay::Help { scroll: to.min(view::scroll_max(model)) });
+        PageStep::Close => {
+            model.overlay = None;
+            changes::show_again(model);
+        }
+        PageStep::Ignored => {}
+    }
 }
 
 /// Closes a page that is only for reading.

@@ -3,6 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{Handled, changes, finish, frames, home, queue, session};
+use crate::list_keys::Move;
 use crate::sheet::keys::is_plain;
 use crate::workbench::list::{ListFilter, Row};
 use crate::workbench::model::{Focus, Model};
@@ -10,15 +11,13 @@ use crate::workbench::view;
 
 /// Handles a key in the list; returns whether it was used.
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
-    let page = view::list_rows(model);
+    let to = Move::of(key, view::list_rows(model));
     let list = &mut model.list;
+    if let Some(to) = to {
+        list.step(to);
+        return Handled::Yes;
+    }
     match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), true) => list.step(|at, _| at.saturating_sub(1)),
-        (KeyCode::Down | KeyCode::Char('j'), true) => list.step(|at, _| at + 1),
-        (KeyCode::PageUp, true) => list.step(|at, _| at.saturating_sub(page)),
-        (KeyCode::PageDown, true) => list.step(|at, _| at + page),
-        (KeyCode::Home | KeyCode::Char('g'), true) => list.step(|_, _| 0),
-        (KeyCode::End | KeyCode::Char('G'), true) => list.step(|_, last| last),
         (KeyCode::Char(' ') | KeyCode::Left, true) => list.toggle_project(),
         (KeyCode::Enter | KeyCode::Right, true) => open_at_cursor(model),
         (KeyCode::Tab, true) if model.chat.is_some() => model.focus = Focus::Input,

@@ -4,6 +4,7 @@ use ratatui::layout::Position;
 
 use super::{card, changes, chat, comparisons, home, key, list, rules, teams};
 use crate::card::Card;
+use crate::list_keys::Move;
 use crate::permission::keys as permission;
 use crate::picture::{Direction, Target};
 use crate::sheet::keys;
@@ -36,7 +37,7 @@ pub(super) fn click(model: &mut Model, target: Target, column: usize) {
             Tab::Home => home::choose(model, at),
             Tab::Teams => teams::choose(model, at),
             Tab::Rules => rules::choose(model, at),
-            Tab::Compare => comparisons::step(model, |_, _| at),
+            Tab::Compare => comparisons::step(model, Move::To(at)),
         },
         Target::Block(at) => {
             if let Some(chat) = &mut model.chat {
@@ -55,11 +56,8 @@ pub(super) fn click(model: &mut Model, target: Target, column: usize) {
 /// The wheel scrolls the area under the pointer.
 pub(super) fn wheel(model: &mut Model, direction: Direction, at: Position) {
     if let Some(Overlay::Help { scroll }) = model.overlay {
-        let to = match direction {
-            Direction::Up => scroll.saturating_sub(NOTCH),
-            Direction::Down => (scroll + NOTCH).min(view::scroll_max(model)),
-        };
-        model.overlay = Some(Overlay::Help { scroll: to });
+        let scroll = Move::By(direction, NOTCH).apply(scroll, view::scroll_max(model));
+        model.overlay = Some(Overlay::Help { scroll });
         return;
     }
     if let Some(Overlay::Changes(_)) = model.overlay {
@@ -88,10 +86,7 @@ pub(super) fn wheel(model: &mut Model, direction: Direction, at: Position) {
 }
 
 fn wheel_list(model: &mut Model, direction: Direction) {
-    let to = |at: usize, _| match direction {
-        Direction::Up => at.saturating_sub(1),
-        Direction::Down => at + 1,
-    };
+    let to = Move::By(direction, 1);
     match model.tab {
         Tab::Home => home::step(model, to),
         Tab::Sessions => model.list.step(to),

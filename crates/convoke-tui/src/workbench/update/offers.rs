@@ -3,7 +3,7 @@
 use convoke_api::frames::ClientFrame;
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::fresh::moved;
+use crate::list_keys::moved_or_numbered;
 use crate::sheet::keys::is_plain;
 use crate::text::clean;
 use crate::workbench::message::InFlight;
@@ -26,7 +26,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent, cursor: usize) {
     match (key.code, is_plain(key)) {
         (KeyCode::Enter, _) => choose(model, cursor),
         (KeyCode::Esc | KeyCode::Char('q' | 'm'), true) => model.overlay = None,
-        _ => model.overlay = Some(Overlay::Offers { cursor: moved(key, cursor, last) }),
+        _ => model.overlay = Some(Overlay::Offers { cursor: moved_or_numbered(key, cursor, last) }),
     }
 }
 

@@ -8,6 +8,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::session;
 use crate::editor::Editor;
+use crate::list_keys::{PAGE, moved};
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::message::InFlight;
@@ -69,8 +70,6 @@ fn choose(model: &mut Model, key: KeyEvent, at: usize) {
         (KeyCode::Down, true) if is_shifted => return shift(model, at, (at + 1).min(last)),
         (KeyCode::Char('K'), true) => return shift(model, at, at.saturating_sub(1)),
         (KeyCode::Char('J'), true) => return shift(model, at, (at + 1).min(last)),
-        (KeyCode::Up | KeyCode::Char('k'), true) => at.saturating_sub(1),
-        (KeyCode::Down | KeyCode::Char('j'), true) => (at + 1).min(last),
         (KeyCode::Enter | KeyCode::Char('e'), true) => {
             let text = prompts(model).get(at).map(|prompt| prompt.content.clone());
             if let (Some(Overlay::Queue { edited, .. }), Some(text)) = (&mut model.overlay, text) {
@@ -96,7 +95,7 @@ fn choose(model: &mut Model, key: KeyEvent, at: usize) {
             model.overlay = None;
             return;
         }
-        _ => at,
+        _ => moved(key, at, last, PAGE).unwrap_or(at),
     };
     model.overlay = Some(Overlay::Queue { cursor: to, edited: None });
 }

@@ -6,6 +6,7 @@ use convoke_core::id::RuleId;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{Handled, session};
+use crate::list_keys::{PAGE, moved};
 use crate::sheet::keys::is_plain;
 use crate::workbench::message::InFlight;
 use crate::workbench::model::{Focus, Link, Model, Tab};
@@ -40,27 +41,24 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
     let revoking = model.rules.revoking.take();
     let rules = model.rules.all.as_deref().unwrap_or_default();
     let (at, last) = (position(model), rules.len().saturating_sub(1));
-    let to = match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), true) => at.saturating_sub(1),
-        (KeyCode::Down | KeyCode::Char('j'), true) => (at + 1).min(last),
-        (KeyCode::Home | KeyCode::Char('g'), true) => 0,
-        (KeyCode::End | KeyCode::Char('G'), true) => last,
+    if let Some(to) = moved(key, at, last, PAGE) {
+        model.rules.cursor = rules.get(to).map(|rule| rule.id);
+        return Handled::Yes;
+    }
+    match (key.code, is_plain(key)) {
         (KeyCode::Char('d' | 'x') | KeyCode::Delete, true) => {
             if let Some(id) = rules.get(at).map(|rule| rule.id) {
                 revoke(model, id, revoking);
             }
-            return Handled::Yes;
         }
         (KeyCode::Enter | KeyCode::Char('o'), true) => {
             match rules.get(at).and_then(|rule| rule.session_id) {
                 Some(id) => session::open(model, id),
                 None => model.refuse("This rule was not made in a session."),
             }
-            return Handled::Yes;
         }
         _ => return Handled::No,
-    };
-    model.rules.cursor = rules.get(to).map(|rule| rule.id);
+    }
     Handled::Yes
 }
 

@@ -5,6 +5,7 @@ use convoke_api::frames::ClientFrame;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::session;
+use crate::list_keys::{PAGE, moved};
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::message::InFlight;
 use crate::workbench::model::{Model, Overlay, Sent};
@@ -24,10 +25,10 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
     let last = search.found(&model.list).len().saturating_sub(1);
     #[expect(clippy::wildcard_enum_match_arm, reason = "all other keys write")]
     match key.code {
-        KeyCode::Up => search.cursor = search.cursor.min(last).saturating_sub(1),
-        KeyCode::Down => search.cursor = (search.cursor + 1).min(last),
-        KeyCode::PageUp => search.cursor = search.cursor.saturating_sub(10),
-        KeyCode::PageDown => search.cursor = (search.cursor + 10).min(last),
+        KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown => {
+            let at = search.cursor.min(last);
+            search.cursor = moved(key, at, last, PAGE).unwrap_or(at);
+        }
         _ => {
             let before = search.query.text().to_owned();
             match write(&mut search.query, key, usize::MAX) {

@@ -62,7 +62,7 @@ fn switch_to(model: &mut Model, id: SessionId) -> WasOpen {
 }
 
 /// Marks the end of the open session as seen if it is visible.
-pub(super) fn see(model: &mut Model) {
+pub(super) fn mark_seen(model: &mut Model) {
     let Some(chat) = model.chat.as_ref().filter(|chat| chat.is_following()) else { return };
     let id = chat.id;
     if model.link == Link::Up && model.list.session(id).is_some_and(|session| session.unseen) {

@@ -4,6 +4,7 @@ use convoke_api::bodies::{TeamSession, TeamStats};
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{Handled, session};
+use crate::list_keys::{PAGE, moved};
 use crate::sheet::keys::is_plain;
 use crate::workbench::message::Effect;
 use crate::workbench::model::Model;
@@ -21,16 +22,13 @@ pub(super) fn take(model: &mut Model, sessions: Vec<TeamSession>, stats: TeamSta
 /// Handles a key in the list of conversations; returns whether it was used.
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
     let last = model.teams.sessions.len().saturating_sub(1);
-    let at = &mut model.teams.cursor;
+    let at = model.teams.cursor;
+    if let Some(to) = moved(key, at, last, PAGE) {
+        model.teams.cursor = to;
+        return Handled::Yes;
+    }
     match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), true) => *at = at.saturating_sub(1),
-        (KeyCode::Down | KeyCode::Char('j'), true) => *at = (*at + 1).min(last),
-        (KeyCode::Home | KeyCode::Char('g'), true) => *at = 0,
-        (KeyCode::End | KeyCode::Char('G'), true) => *at = last,
-        (KeyCode::Enter | KeyCode::Right, true) => {
-            let at = *at;
-            choose(model, at);
-        }
+        (KeyCode::Enter | KeyCode::Right, true) => choose(model, at),
         (KeyCode::Char('R'), true) => model.effects.push(Effect::FetchTeams),
         _ => return Handled::No,
     }

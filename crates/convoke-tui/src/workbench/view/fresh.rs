@@ -1,7 +1,7 @@
 //! Draws the choices for the next session, the agent's offers, and the editor of a title.
 
+mod candidates;
 mod place;
-mod rivals;
 
 use convoke_api::frames::AgentItem;
 use ratatui::layout::Rect;
@@ -29,10 +29,10 @@ pub(super) fn page(model: &Model, new: &NewSession, picture: &mut Picture, area:
         NewSession::Agent { cursor } => agents(model, *cursor, width),
         NewSession::Place { cursor } => place::places(model, *cursor, width),
         NewSession::Branch { name } => place::branch(model, name, width),
-        NewSession::Rivals { cursor, unfolded } => {
-            rivals::rivals(model, *cursor, unfolded.as_ref(), width)
+        NewSession::Candidates { cursor, unfolded } => {
+            candidates::candidates(model, *cursor, unfolded.as_ref(), width)
         }
-        NewSession::Test { line } => rivals::test(model, line, width),
+        NewSession::Test { line } => candidates::test(model, line, width),
         NewSession::Choices { cursor } => {
             let title = titled(model, "New session: in which mode, with which model?");
             choices(model, title, model.composer_offers(), *cursor, width)

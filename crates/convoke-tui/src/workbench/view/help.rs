@@ -3,11 +3,12 @@
 use ratatui::layout::Rect;
 
 use crate::hints::{self, Hint};
+use crate::permission::keys as permission;
 use crate::picture::Picture;
 use crate::workbench::model::Model;
 
-/// Keys and what they do; a line without a key is a heading.
-const KEYS: [Hint; 112] = [
+/// Keys and what they do, before those for a permission; a line without a key is a heading.
+const BEFORE_PERMISSION: [Hint; 91] = [
     ("", "Anywhere except in a text field"),
     ("1 … 5", "home, sessions, teams, rules, comparisons; with alt also in a text field"),
     ("/", "search titles and messages; enter goes to the message"),
@@ -102,13 +103,10 @@ const KEYS: [Hint; 112] = [
     ("n", "compare agents: choose them, then write the prompt"),
     ("R", "refresh"),
     ("", ""),
-    ("", "Answering a permission"),
-    ("1 … 9", "choose an answer by its number"),
-    ("y n", "allow once, deny once"),
-    ("a", "always allow: the rule that is shown"),
-    ("w", "wider rules, and rules that deny"),
-    ("r", "decline with a note for the agent"),
-    ("v", "all of the command, the changes or the arguments"),
+];
+
+/// The keys after those for a permission.
+const AFTER_PERMISSION: [Hint; 14] = [
     ("↑ ↓ enter", "choose at the cursor"),
     ("esc", "later"),
     ("", ""),
@@ -125,9 +123,13 @@ const KEYS: [Hint; 112] = [
     ("", "The sandbox limits an agent; a rule only saves you from being asked again."),
 ];
 
+fn keys() -> Vec<Hint> {
+    [&BEFORE_PERMISSION[..], &permission::HELP, &AFTER_PERMISSION].concat()
+}
+
 /// The page of keys, from a line on.
 pub(super) fn page(model: &Model, picture: &mut Picture, area: Rect, scroll: usize) {
-    hints::page(&KEYS, picture, area, scroll, model.palette);
+    hints::page(&keys(), picture, area, scroll, model.palette);
 }
 
 #[cfg(test)]
@@ -135,7 +137,7 @@ mod tests {
     use std::fmt::Write;
     use std::fs;
 
-    use super::KEYS;
+    use super::keys;
 
     const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/terminal.md");
 
@@ -151,7 +153,7 @@ The line at the bottom of the screen names those that work at the moment.
     #[test]
     fn the_keys_page_says_what_the_help_says() {
         let mut page = INTRODUCTION.to_owned();
-        for (key, meaning) in KEYS {
+        for (key, meaning) in keys() {
             match (key, meaning) {
                 ("", "") => {}
                 // The last line is no heading.

@@ -68,7 +68,8 @@ fn chip_line(model: &Model, width: usize) -> Line<'static> {
     let draft = model.home.composer.comparison.as_ref();
     let agent = match draft {
         Some(draft) => {
-            let names: Vec<String> = draft.rivals.iter().map(|it| model.rival_name(it)).collect();
+            let names: Vec<String> =
+                draft.candidates.iter().map(|it| model.candidate_name(it)).collect();
             Some(format!("compare {}", names.join(", ")))
         }
         None => model.composer_agent().map(|agent| clean::line(&agent.title)),

@@ -99,7 +99,7 @@ fn in_finish(step: &Step) -> Vec<Hint> {
         Step::Choose => vec![("↑↓", "move"), ("enter", "choose"), ("esc", "back")],
         Step::Message => vec![("enter", "finish"), ("alt-enter", "new line"), ("esc", "back")],
         Step::Confirm => vec![("y", "yes"), ("esc", "back")],
-        Step::UnderWay => vec![("esc", "close; it goes on")],
+        Step::UnderWay => vec![("esc", "close; it continues")],
         Step::Conflicts(_) => vec![("g", "give them to the agent"), ("esc", "close")],
         Step::NotCaptured(_) => vec![("d", "delete them"), ("esc", "back")],
         Step::Refused(_) => vec![("esc", "back")],
@@ -264,7 +264,7 @@ fn in_making(new: &NewSession) -> Vec<Hint> {
         NewSession::Branch { .. } | NewSession::Test { .. } => {
             vec![("enter", "accept"), ("esc", "back")]
         }
-        NewSession::Rivals { .. } => vec![
+        NewSession::Candidates { .. } => vec![
             ("space", "choose"),
             ("→", "models"),
             ("t", "test"),

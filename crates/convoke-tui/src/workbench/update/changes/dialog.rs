@@ -6,6 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{act, confirm, show_turn, shown, shown_mut};
 use crate::editor::Editor;
+use crate::list_keys::{PAGE, moved};
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::changes::{Call, Commented, Dialog};
@@ -103,34 +104,26 @@ fn close_with(model: &mut Model, key: KeyEvent, letter: char) {
 fn press_turns(model: &mut Model, key: KeyEvent, at: usize) {
     let Some(changes) = shown_mut(model) else { return };
     let last = changes.turns().len();
-    let to = match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), true) => at.saturating_sub(1),
-        (KeyCode::Down | KeyCode::Char('j'), true) => at + 1,
-        (KeyCode::Home | KeyCode::Char('g'), true) => 0,
-        (KeyCode::End | KeyCode::Char('G'), true) => last,
-        (KeyCode::Enter, true) => {
-            let turn = at.checked_sub(1).and_then(|at| changes.turns().get(at)).copied();
-            return show_turn(model, turn);
-        }
-        _ => return close_with(model, key, 't'),
-    };
-    changes.dialog = Some(Dialog::Turns { cursor: to.min(last) });
+    if let Some(cursor) = moved(key, at, last, PAGE) {
+        changes.dialog = Some(Dialog::Turns { cursor });
+    } else if (key.code, is_plain(key)) == (KeyCode::Enter, true) {
+        let turn = at.checked_sub(1).and_then(|at| changes.turns().get(at)).copied();
+        show_turn(model, turn);
+    } else {
+        close_with(model, key, 't');
+    }
 }
 
 fn press_restore(model: &mut Model, key: KeyEvent, turn: Seq) {
     let Some(changes) = shown_mut(model) else { return };
     let turns = changes.turns();
     let at = turns.partition_point(|it| *it < turn);
-    let (id, other) = (changes.id, |at: usize| turns.get(at).copied().unwrap_or(turn));
+    let id = changes.id;
+    if let Some(to) = moved(key, at, turns.len().saturating_sub(1), PAGE) {
+        changes.dialog = Some(Dialog::Restore { turn: turns.get(to).copied().unwrap_or(turn) });
+        return;
+    }
     let what = match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), true) => {
-            changes.dialog = Some(Dialog::Restore { turn: other(at.saturating_sub(1)) });
-            return;
-        }
-        (KeyCode::Down | KeyCode::Char('j'), true) => {
-            changes.dialog = Some(Dialog::Restore { turn: other(at + 1) });
-            return;
-        }
         (KeyCode::Char('f'), true) => RestoreScope::Files,
         (KeyCode::Char('c'), true) => RestoreScope::Conversation,
         (KeyCode::Char('b'), true) => RestoreScope::Both,
@@ -145,8 +138,6 @@ fn press_comments(model: &mut Model, key: KeyEvent, at: usize) {
     let comments = model.reviews.entry(id).or_default();
     let last = comments.len().saturating_sub(1);
     let to = match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), true) => at.saturating_sub(1),
-        (KeyCode::Down | KeyCode::Char('j'), true) => at + 1,
         (KeyCode::Char('d') | KeyCode::Delete | KeyCode::Backspace, true) => {
             if at < comments.len() {
                 comments.remove(at);
@@ -169,7 +160,10 @@ fn press_comments(model: &mut Model, key: KeyEvent, at: usize) {
             return;
         }
         (KeyCode::Char('s'), true) => return send(model),
-        _ => return close_with(model, key, 'C'),
+        _ => match moved(key, at, last, PAGE) {
+            Some(to) => to,
+            None => return close_with(model, key, 'C'),
+        },
     };
     if let Some(changes) = shown_mut(model) {
         changes.dialog = Some(Dialog::Comments { cursor: to.min(last) });

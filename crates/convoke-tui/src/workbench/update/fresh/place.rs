@@ -3,8 +3,9 @@
 use convoke_api::bodies::NewWorktree;
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::{moved, show};
+use super::show;
 use crate::editor::Editor;
+use crate::list_keys::moved_or_numbered;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::model::{Model, NewSession, Overlay};
@@ -30,7 +31,7 @@ pub(super) fn press(model: &mut Model, cursor: usize, key: KeyEvent) {
             _ => ask_for_branch(model),
         },
         (KeyCode::Esc | KeyCode::Left | KeyCode::Char('q'), true) => model.overlay = None,
-        _ => show(model, NewSession::Place { cursor: moved(key, cursor, LAST) }),
+        _ => show(model, NewSession::Place { cursor: moved_or_numbered(key, cursor, LAST) }),
     }
 }
 

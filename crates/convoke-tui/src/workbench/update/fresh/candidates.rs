@@ -4,15 +4,16 @@ use convoke_api::bodies::{NewComparison, NewComparisonEntry};
 use convoke_core::id::{AgentName, ProjectId};
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::{moved, show};
+use super::show;
 use crate::editor::Editor;
+use crate::list_keys::moved_or_numbered;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
-use crate::workbench::comparisons::{ComparisonDraft, Rival};
+use crate::workbench::comparisons::{CandidateDraft, ComparisonDraft};
 use crate::workbench::model::{Model, NewSession, Overlay};
 
 /// The fewest that can be compared.
-const RIVALS_MIN: usize = 2;
+const CANDIDATES_MIN: usize = 2;
 
 /// Shows the agents to compare; the one that was chosen for a session is among them.
 pub(in crate::workbench::update) fn choose(model: &mut Model) {
@@ -23,27 +24,27 @@ pub(in crate::workbench::update) fn choose(model: &mut Model) {
         return;
     };
     model.home.composer.comparison.get_or_insert_with(|| ComparisonDraft {
-        rivals: vec![Rival { agent, model: None }],
+        candidates: vec![CandidateDraft { agent, model: None }],
         test: None,
     });
-    show(model, NewSession::Rivals { cursor: 0, unfolded: None });
+    show(model, NewSession::Candidates { cursor: 0, unfolded: None });
 }
 
 pub(super) fn press(model: &mut Model, key: KeyEvent) {
-    let Some(Overlay::New(NewSession::Rivals { cursor, unfolded })) = &model.overlay else {
+    let Some(Overlay::New(NewSession::Candidates { cursor, unfolded })) = &model.overlay else {
         return;
     };
     let (cursor, unfolded) = (*cursor, unfolded.clone());
-    let rivals = model.rivals_offered(unfolded.as_ref());
-    let here = rivals.get(cursor).cloned();
+    let candidates = model.candidates_offered(unfolded.as_ref());
+    let here = candidates.get(cursor).cloned();
     match (key.code, is_plain(key)) {
         (KeyCode::Char(' '), true) => {
-            if let (Some(draft), Some(rival)) = (&mut model.home.composer.comparison, here) {
-                draft.toggle(rival);
+            if let (Some(draft), Some(candidate)) = (&mut model.home.composer.comparison, here) {
+                draft.toggle(candidate);
             }
         }
         (KeyCode::Right | KeyCode::Char('l'), true) => {
-            unfold(model, here.map(|rival| rival.agent));
+            unfold(model, here.map(|candidate| candidate.agent));
         }
         (KeyCode::Left | KeyCode::Char('h'), true) => unfold(model, None),
         (KeyCode::Char('t'), true) => ask_for_test(model),
@@ -54,27 +55,28 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
         (KeyCode::Enter, _) => done(model),
         (KeyCode::Esc | KeyCode::Char('q'), true) => leave(model),
         _ => {
-            let cursor = moved(key, cursor, rivals.len().saturating_sub(1));
-            show(model, NewSession::Rivals { cursor, unfolded });
+            let cursor = moved_or_numbered(key, cursor, candidates.len().saturating_sub(1));
+            show(model, NewSession::Candidates { cursor, unfolded });
         }
     }
 }
 
 /// Shows the models of an agent, or none; the cursor stays at its agent.
 fn unfold(model: &mut Model, unfolded: Option<AgentName>) {
-    let Some(Overlay::New(NewSession::Rivals { cursor, unfolded: before })) = &model.overlay else {
+    let Some(Overlay::New(NewSession::Candidates { cursor, unfolded: before })) = &model.overlay
+    else {
         return;
     };
-    let before = model.rivals_offered(before.as_ref());
-    let agent = before.get(*cursor).map(|rival| rival.agent.clone());
-    let after = model.rivals_offered(unfolded.as_ref());
-    let at = after.iter().position(|rival| Some(&rival.agent) == agent.as_ref());
-    show(model, NewSession::Rivals { cursor: at.unwrap_or_default(), unfolded });
+    let before = model.candidates_offered(before.as_ref());
+    let agent = before.get(*cursor).map(|candidate| candidate.agent.clone());
+    let after = model.candidates_offered(unfolded.as_ref());
+    let at = after.iter().position(|candidate| Some(&candidate.agent) == agent.as_ref());
+    show(model, NewSession::Candidates { cursor: at.unwrap_or_default(), unfolded });
 }
 
 fn done(model: &mut Model) {
-    let count = model.home.composer.comparison.as_ref().map_or(0, |draft| draft.rivals.len());
-    if count < RIVALS_MIN {
+    let count = model.home.composer.comparison.as_ref().map_or(0, |draft| draft.candidates.len());
+    if count < CANDIDATES_MIN {
         model.refuse("Choose two agents or models at least: space chooses the one at the cursor.");
         return;
     }
@@ -84,7 +86,7 @@ fn done(model: &mut Model) {
 /// Leaves; a selection that cannot be compared is dropped.
 fn leave(model: &mut Model) {
     model.overlay = None;
-    model.home.composer.comparison.take_if(|draft| draft.rivals.len() < RIVALS_MIN);
+    model.home.composer.comparison.take_if(|draft| draft.candidates.len() < CANDIDATES_MIN);
 }
 
 fn ask_for_test(model: &mut Model) {
@@ -107,7 +109,7 @@ pub(super) fn press_test(model: &mut Model, key: KeyEvent) {
             }
         }
     }
-    show(model, NewSession::Rivals { cursor: 0, unfolded: None });
+    show(model, NewSession::Candidates { cursor: 0, unfolded: None });
 }
 
 /// The request for a new comparison.
@@ -116,15 +118,15 @@ pub(in crate::workbench::update) fn order(
     project: ProjectId,
     prompt: &str,
 ) -> NewComparison {
-    let entry = |rival: &Rival| NewComparisonEntry {
-        agent: rival.agent.to_string(),
-        model: rival.model.as_ref().map(|model| model.id.clone()),
+    let entry = |candidate: &CandidateDraft| NewComparisonEntry {
+        agent: candidate.agent.to_string(),
+        model: candidate.model.as_ref().map(|model| model.id.clone()),
         mode: None,
     };
     NewComparison {
         repo_id: project.to_string(),
         prompt: prompt.to_owned(),
-        entries: draft.rivals.iter().map(entry).collect(),
+        entries: draft.candidates.iter().map(entry).collect(),
         test: draft.test.clone(),
     }
 }

@@ -7,11 +7,11 @@ use super::{At, field, row, text, titled};
 use crate::editor::Editor;
 use crate::picture::Strip;
 use crate::text::{clean, wrap};
-use crate::workbench::comparisons::Rival;
+use crate::workbench::comparisons::CandidateDraft;
 use crate::workbench::model::Model;
 
 /// The agents and models that can be compared, with those marked that are.
-pub(super) fn rivals(
+pub(super) fn candidates(
     model: &Model,
     cursor: usize,
     unfolded: Option<&AgentName>,
@@ -20,17 +20,17 @@ pub(super) fn rivals(
     let palette = model.palette;
     let mut strip = titled(model, "Compare: which agents get the prompt?");
     let draft = model.home.composer.comparison.as_ref();
-    for (index, rival) in model.rivals_offered(unfolded).into_iter().enumerate() {
-        let is_chosen = draft.is_some_and(|draft| draft.is_chosen(&rival));
+    for (index, candidate) in model.candidates_offered(unfolded).into_iter().enumerate() {
+        let is_chosen = draft.is_some_and(|draft| draft.is_chosen(&candidate));
         let mark = if is_chosen { "[x] " } else { "[ ] " };
-        let name = match &rival.model {
-            None => model.rival_name(&rival),
+        let name = match &candidate.model {
+            None => model.candidate_name(&candidate),
             Some(choice) => format!("  {}", clean::line(&choice.name)),
         };
         let spans = vec![
             Span::styled(mark, palette.here()),
             Span::raw(wrap::shorten(&name, width.saturating_sub(24))),
-            Span::styled(models(model, &rival, unfolded), palette.faint()),
+            Span::styled(models(model, &candidate, unfolded), palette.faint()),
         ];
         row(&mut strip, model, At::from(index == cursor), spans);
     }
@@ -53,15 +53,15 @@ pub(super) fn rivals(
 }
 
 /// How many models an agent offers, and the chosen ones that are not shown.
-fn models(model: &Model, rival: &Rival, unfolded: Option<&AgentName>) -> String {
-    let agent = model.agents.iter().find(|agent| agent.cli_type == rival.agent);
+fn models(model: &Model, candidate: &CandidateDraft, unfolded: Option<&AgentName>) -> String {
+    let agent = model.agents.iter().find(|agent| agent.cli_type == candidate.agent);
     let count = agent.map_or(0, |agent| agent.models.len());
-    if rival.model.is_some() || count == 0 || unfolded == Some(&rival.agent) {
+    if candidate.model.is_some() || count == 0 || unfolded == Some(&candidate.agent) {
         return String::new();
     }
     let draft = model.home.composer.comparison.as_ref();
-    let rivals = draft.map(|draft| draft.rivals.as_slice()).unwrap_or_default();
-    let of_it = rivals.iter().filter(|it| it.agent == rival.agent && it.model.is_some());
+    let candidates = draft.map(|draft| draft.candidates.as_slice()).unwrap_or_default();
+    let of_it = candidates.iter().filter(|it| it.agent == candidate.agent && it.model.is_some());
     match (count, of_it.count()) {
         (1, 0) => "  → 1 model".to_owned(),
         (count, 0) => format!("  → {count} models"),
