@@ -302,7 +302,7 @@ async fn an_agent_that_does_not_start_is_reported_and_frees_its_room() {
 }
 
 #[tokio::test]
-async fn a_prepared_process_is_there_when_it_is_wanted_and_never_in_the_way() {
+async fn a_prepared_process_is_used_and_takes_no_room() {
     let scene = Scene::new(1);
     scene.pool.prepare("next", scene.launch()).await;
     scene.has(1).await;

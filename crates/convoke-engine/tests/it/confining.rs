@@ -60,7 +60,7 @@ async fn s6_an_agent_that_is_not_to_be_confined_is_not_and_nothing_is_said() {
 }
 
 #[tokio::test]
-async fn s6_a_team_whose_agent_the_kernel_cannot_confine_is_told_so_once() {
+async fn s6_a_team_whose_agent_the_kernel_cannot_confine_gets_one_notice() {
     let mut world = World::with(&Script::new());
     crate::teams::add_claude(&mut world, &Script::new());
     for agent in &mut world.settings.agents {

@@ -152,7 +152,7 @@ fn l1_an_agent_reads_through_us_what_it_reads_itself_and_no_more() {
 }
 
 #[test]
-fn l1_a_missing_log_in_is_told_with_the_ways_to_log_in() {
+fn l1_a_missing_login_is_reported_with_the_ways_to_log_in() {
     let hello = json!({"protocolVersion": 1, "agentCapabilities": {}, "authMethods": [
         {"id": "login", "name": "Log in with the browser", "description": "Run `scripted login`"},
         {"type": "env_var", "id": "key", "name": "Use a key", "vars": [{"name": "SCRIPTED_KEY"}]}]});

@@ -146,7 +146,7 @@ impl Talk {
     }
 
     /// Waits until it has said this.
-    pub(crate) fn hears(&mut self, text: &str) {
+    pub(crate) fn prints(&mut self, text: &str) {
         while !self.heard.contains(text) {
             let bytes = self.output.fill_buf().unwrap();
             assert!(!bytes.is_empty(), "it ended without saying {text}: {}", self.heard);

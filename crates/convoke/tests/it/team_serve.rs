@@ -163,7 +163,7 @@ fn t4_a_lost_file_of_claudes_is_made_anew_by_the_next_start() {
 }
 
 #[test]
-fn t14_a_changed_file_is_taken_up_by_itself_and_a_broken_one_is_not() {
+fn t14_a_valid_change_of_the_file_is_reloaded_and_a_broken_one_is_not() {
     let teams = Teams::new(&["a"], &Script::new());
     let file = teams.machine().home().join("teams.json");
     let names = || -> Vec<String> {
