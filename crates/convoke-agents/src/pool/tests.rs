@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use convoke_core::message::Seq;
+use convoke_testkit::host::example;
 
 use super::*;
 use crate::catalogue::Protocol;
@@ -44,10 +45,7 @@ impl Scene {
     }
 
     fn launch(&self) -> Launch {
-        // Examples are beside the folder of the test programs.
-        let here = std::env::current_exe().unwrap();
-        let program = here.ancestors().nth(2).unwrap().join("examples/demo_agent");
-        self.launch_program(&program)
+        self.launch_program(&example("demo_agent"))
     }
 
     fn launch_program(&self, program: &Path) -> Launch {

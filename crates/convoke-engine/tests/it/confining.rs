@@ -4,10 +4,11 @@ use convoke_agents::catalogue::Sandbox;
 use convoke_agents::sandbox::landlock_generation;
 use convoke_core::session::Status;
 use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::host::example;
 
 use crate::log::Log;
 use crate::teams::{CLAUDE, Teams, settings, team};
-use crate::world::{AGENT, World, example};
+use crate::world::{AGENT, World};
 
 /// An agent that leaves a file beside its workspace, and one in it.
 fn script(world_file: &str) -> Script {

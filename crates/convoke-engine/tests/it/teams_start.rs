@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use convoke_engine::{Engine, Error, Kind, Permissions, Team, TeamProgress, Wait};
 use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::process::{is_alive, processes_in};
 use tokio::time::timeout;
 
 use crate::log::{Log, TIMEOUT};
 use crate::teams::{CLAUDE, Teams, home, outside, pair, settings, team, with_claude};
-use crate::world::{AGENT, World, is_alive, processes_in};
+use crate::world::{AGENT, World};
 
 async fn refused(engine: &Engine, team: Team) -> Error {
     engine.teams().open(settings(vec![team]), |_| {}).await.unwrap_err()

@@ -3,13 +3,14 @@
 use convoke_core::team::PairStatus;
 use convoke_engine::{Activity, AnswerStatus, Kind, Stretch, Wait};
 use convoke_testkit::agent::{Ignored, Script, Step};
+use convoke_testkit::process::processes_in;
 use serde_json::json;
 use tokio::time::timeout;
 
 use crate::log::{Log, TIMEOUT};
 use crate::prompting::gate;
 use crate::teams::{Teams, name, outside, pair};
-use crate::world::{AGENT, World, processes_in};
+use crate::world::{AGENT, World};
 
 #[tokio::test]
 async fn t7_a_status_tells_what_every_pair_of_a_team_does() {

@@ -8,7 +8,7 @@ use convoke_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
-use crate::serve_scene::Daemon;
+use crate::serve_scene::{Daemon, said};
 
 /// Waits for a request to the human, and gives it.
 fn pending(daemon: &Daemon, session: &str, kind: &str) -> Value {
@@ -33,12 +33,6 @@ fn form() -> Value {
 
 fn request(method: &str, params: Value) -> Step {
     Step::Request { method: method.to_owned(), params }
-}
-
-/// What the agent said.
-fn said(messages: &[Value]) -> String {
-    let agent = messages.iter().filter(|message| message["role"] == "agent");
-    agent.filter_map(|message| message["content"]["text"].as_str()).collect()
 }
 
 /// The scripted agent once more, with all layers of the sandbox on.

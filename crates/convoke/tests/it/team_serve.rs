@@ -6,12 +6,13 @@ use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
 
 use convoke_testkit::agent::Script;
+use convoke_testkit::host::example;
 use convoke_testkit::tools::search_path;
 use convoke_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
-use crate::team_scene::{Teams, example, install_claude, replace, teams_json};
+use crate::team_scene::{Teams, install_claude, replace, teams_json};
 
 /// A machine with these teams, whose daemon is not running.
 fn machine(teams: Vec<(&str, Value)>) -> Convoke {
