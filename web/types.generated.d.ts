@@ -456,7 +456,7 @@ declare namespace Api {
     }
     /** Wants all that waits for the human. */
     | { type: "inbox:list" }
-    /** Wants what waits for the human, what goes on, and what ended. */
+    /** Lists what waits for the human, what is running, and what ended. */
     | { type: "home:list" }
     /** Searches what was said. */
     | {
@@ -1157,13 +1157,13 @@ declare namespace Api {
       /** The agent's own id of the session whose subagent this is; lists hide a subagent's session. */
       parent?: string;
     }
-    /** The session goes on where another one grew too long, with a summary of it. */
+    /** The session continues where another one grew too long, with a summary of it. */
     | {
       event: "continues";
       /** The one before. */
       session: string;
     }
-    /** The session grew too long, and another one goes on with a summary of it. */
+    /** The session grew too long, and another one continues with a summary of it. */
     | {
       event: "continued_in";
       /** The one after. */
@@ -2011,7 +2011,7 @@ declare namespace Api {
       /** Oldest first. */
       items: InboxItem[];
     }
-    /** What waits for the human, what goes on, and what ended. Each group has the newest first, at most 50. */
+    /** What waits for the human, what is running, and what ended. Each group has the newest first, at most 50. */
     | {
       type: "home:list";
       /** The requests that can be answered. */

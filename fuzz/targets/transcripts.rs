@@ -31,7 +31,7 @@ fn read_and_go_on(transcripts: &Transcripts, id: &Id) {
         assert_eq!(turns(), before + 1);
     } else if transcripts.recover(id).is_ok() {
         assert_eq!(turns(), before, "mending it lost or made a turn");
-        let opened = transcripts.open(id, 100).expect("what was mended can be taken up");
+        let opened = transcripts.open(id, 100).expect("a recovered transcript opens");
         go_on(opened.writer);
         assert_eq!(turns(), before + 1);
     }

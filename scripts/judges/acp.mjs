@@ -1,5 +1,5 @@
-// Holds every line that the ACP driver said in its tests against the protocol's own schema: acp.mjs FOLDER.
-// FOLDER has NAME.said and NAME.heard of every scene, and node_modules with the schema and ajv.
+// Holds every line that the ACP driver sent in its tests against the protocol's own schema: acp.mjs FOLDER.
+// FOLDER has NAME.sent and NAME.received of every scene, and node_modules with the schema and ajv.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -44,9 +44,9 @@ function hold(what, find, value, line) {
   return undefined;
 }
 
-for (const file of fs.readdirSync(folder).filter((name) => name.endsWith('.said'))) {
+for (const file of fs.readdirSync(folder).filter((name) => name.endsWith('.sent'))) {
   const asked = new Map();
-  for (const message of parsed(path.join(folder, file.replace(/said$/, 'heard')))) {
+  for (const message of parsed(path.join(folder, file.replace(/sent$/, 'received')))) {
     if (typeof message?.method === 'string' && 'id' in message) asked.set(JSON.stringify(message.id), message.method);
   }
   for (const line of lines(path.join(folder, file))) {

@@ -63,7 +63,7 @@ pub fn clip(text: &str, bytes_max: usize) -> String {
     format!("{head}\n[… {missing} bytes left out by Convoke …]\n{tail}")
 }
 
-/// The beginning of a text, with `…` where it goes on beyond so many characters.
+/// The beginning of a text, with `…` where it continues beyond so many characters.
 pub fn beginning(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),

@@ -193,12 +193,12 @@ pub enum LifecycleEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<String>,
     },
-    /// The session goes on where another one grew too long, with a summary of it.
+    /// The session continues where another one grew too long, with a summary of it.
     Continues {
         /// The one before.
         session: SessionId,
     },
-    /// The session grew too long, and another one goes on with a summary of it.
+    /// The session grew too long, and another one continues with a summary of it.
     ContinuedIn {
         /// The one after.
         session: SessionId,

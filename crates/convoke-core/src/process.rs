@@ -277,7 +277,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_leaves_gone_and_every_exit_gets_there(commands in vec(select(vec![
+        fn gone_is_final_and_every_exit_leads_to_it(commands in vec(select(vec![
             Command::Ready,
             Command::Begin,
             Command::Ask,

@@ -186,7 +186,7 @@ impl Engine {
         }
         let closed = tokio::time::timeout(CLOSE_TIMEOUT, async {
             if let Err(error) = self.sessions.store.leave_nodes().await {
-                tracing::warn!("the other nodes are not told that this one ends: {error}");
+                tracing::warn!("cannot remove this node's lease: {error}");
             }
             self.sessions.store.close().await;
         });
@@ -320,11 +320,11 @@ async fn reap(folder: PathBuf) {
     match tokio::task::spawn_blocking(move || leftovers::reap(&folder)).await {
         Ok(Ok(found)) => {
             for left in found {
-                tracing::info!("left of an agent: {left:?}");
+                tracing::info!("leftover processes of an agent: {left:?}");
             }
         }
         Ok(Err(error)) => tracing::warn!("cannot look for leftover agent processes: {error}"),
-        Err(error) => tracing::error!("looking for agents that were left running broke: {error}"),
+        Err(error) => tracing::error!("the search for leftover agents panicked: {error}"),
     }
 }
 

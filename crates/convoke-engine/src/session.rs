@@ -339,7 +339,7 @@ impl ReservedTask {
                 Ok(Ok(())) => return,
                 Ok(Err(interruption)) => interruption,
                 Err(error) => {
-                    tracing::error!(session.id = %id, "a session's task broke down: {error}");
+                    tracing::error!(session.id = %id, "a session's task panicked: {error}");
                     shared.registry.remove(id);
                     Interruption::Broken
                 }

@@ -2,7 +2,9 @@
 
 pub mod agent;
 pub mod bench;
+pub mod host;
 pub mod model;
 pub mod postgres;
+pub mod process;
 pub mod tools;
 pub mod wait;

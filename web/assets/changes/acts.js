@@ -103,7 +103,7 @@ export const acts = {
 					const done = await carryOut(uid, "restore", { turn, what });
 					if (!done) return;
 					if (!done.session) return tell(uid, done, outcome(done, "The files are as they were before this message already."));
-					open(done.session.id, what === "both" ? `${outcome(done, "The files had not changed.")} The conversation goes on here.` : "The conversation goes on here, from before that message.");
+					open(done.session.id, what === "both" ? `${outcome(done, "The files had not changed.")} The conversation continues here.` : "The conversation continues here, from before that message.");
 				},
 			}, h("b", label), h("span.muted", why));
 			return [

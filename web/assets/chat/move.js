@@ -41,7 +41,7 @@ export async function openMove({ uid, title }, { isRunning, hasTree, away }) {
 			}
 		} }, "Move");
 		return [
-			h("p", away ? `${away} is away. The conversation moves without its files; what ${away} does with it when it is back is not stored.` : "The conversation goes on there. Its agent is stopped here, and starts there with the next message."),
+			h("p", away ? `${away} is away. The conversation moves without its files; what ${away} does with it when it is back is not stored.` : "The conversation continues there. Its agent is stopped here, and starts there with the next message."),
 			h("div.ways", { role: "radiogroup", label: "Machine" }, ...rows.map(({ element }) => element)),
 			!away && hasTree && h("p", "Its work tree moves along, with its branch and its uncommitted changes. Ignored files are deleted."),
 			!away && !hasTree && h("label.labelled", "Files", files),

@@ -109,7 +109,7 @@ test("c5 files and conversation go back together: the conversation goes on in a 
   const { page, conversation, read } = await talk([write({ "list.txt": text({ 1: "first" }) }), write({ "list.txt": text({ 1: "second" }) })], { inShell: true });
   await act(conversation, "second", "Restore to before this…");
   await conversation.getByRole("dialog").getByRole("button", { name: /^Files and conversation/ }).click();
-  await page.locator(".toast", { hasText: "The conversation goes on here." }).waitFor();
+  await page.locator(".toast", { hasText: "The conversation continues here." }).waitFor();
   assert.equal(read("list.txt"), text({ 1: "first" }));
   await until(page, "another tab", async () => (await page.getByRole("tab").count()) === 3);
   const next = chat(page);
@@ -127,7 +127,7 @@ test("c5 the conversation alone goes back without touching a file", async () => 
   await page.keyboard.press("Tab");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
-  await page.locator(".toast", { hasText: "The conversation goes on here, from before that message." }).waitFor();
+  await page.locator(".toast", { hasText: "The conversation continues here, from before that message." }).waitFor();
   assert.equal(read("list.txt"), text({ 1: "kept" }));
   await page.context().close();
 });

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_question_nor_answer_is_nonsense() {
+    fn a_line_that_is_neither_request_nor_response_is_malformed() {
         for line in
             [json!([]), json!("x"), json!(null), json!({}), json!({"id": -1}), json!({"id": "x"})]
         {

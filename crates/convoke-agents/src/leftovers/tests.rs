@@ -167,7 +167,7 @@ fn a_group_is_killed_when_its_starter_is_dead() {
 }
 
 #[test]
-fn an_innocent_process_under_a_recycled_number_is_spared() {
+fn a_process_with_a_reused_pid_is_not_killed() {
     let home = Home::new();
     let group = home.start("read never");
     let record = home.record(&group, |entry| entry.leader.start -= 1);
@@ -219,7 +219,7 @@ fn members_of_a_group_that_lost_its_leader_are_killed() {
 }
 
 #[test]
-fn members_of_a_strangers_group_are_spared() {
+fn processes_of_another_group_are_not_killed() {
     let changes: [fn(&mut Entry); 3] = [
         |entry| entry.session += 1,
         |entry| entry.leader.start = u64::MAX,

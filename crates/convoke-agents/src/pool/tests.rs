@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use convoke_core::message::Seq;
+use convoke_testkit::host::example;
 
 use super::*;
 use crate::catalogue::Protocol;
@@ -44,10 +45,7 @@ impl Scene {
     }
 
     fn launch(&self) -> Launch {
-        // Examples are beside the folder of the test programs.
-        let here = std::env::current_exe().unwrap();
-        let program = here.ancestors().nth(2).unwrap().join("examples/demo_agent");
-        self.launch_program(&program)
+        self.launch_program(&example("demo_agent"))
     }
 
     fn launch_program(&self, program: &Path) -> Launch {
@@ -302,7 +300,7 @@ async fn an_agent_that_does_not_start_is_reported_and_frees_its_room() {
 }
 
 #[tokio::test]
-async fn a_prepared_process_is_there_when_it_is_wanted_and_never_in_the_way() {
+async fn a_prepared_process_is_used_and_takes_no_room() {
     let scene = Scene::new(1);
     scene.pool.prepare("next", scene.launch()).await;
     scene.has(1).await;

@@ -35,7 +35,7 @@ async fn t12_an_agent_that_hangs_while_it_starts_is_killed_at_its_timeout() {
 }
 
 #[tokio::test]
-async fn an_agent_that_crashes_in_a_turn_is_heard_to_its_last_word() {
+async fn output_before_a_crash_is_reported() {
     for protocol in [Protocol::Acp, Protocol::Claude] {
         for (step, code, signal) in [(Step::Exit(7), Some(7), None), (Step::Die(6), None, Some(6))]
         {

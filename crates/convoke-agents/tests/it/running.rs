@@ -1,6 +1,5 @@
 //! A running agent of any kind, and the reports of its driver.
 
-use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,6 +10,7 @@ use convoke_core::message::Seq;
 use convoke_core::request::Request;
 use convoke_core::session::{Reply, Report};
 use convoke_core::turn::Stop;
+use convoke_testkit::process::processes_in;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -108,23 +108,6 @@ pub(crate) async fn empties(folder: &Path) {
         }
     };
     timeout(TIMEOUT, emptied).await.expect("a process is left");
-}
-
-/// The processes that work in a folder. Only Linux shows them; elsewhere the list is empty.
-fn processes_in(folder: &Path) -> Vec<u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
-    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let works_there = |pid: &u32| {
-        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == folder) && is_alive(*pid)
-    };
-    numbers.filter(works_there).collect()
-}
-
-/// Whether there is such a process that is not a zombie.
-fn is_alive(pid: u32) -> bool {
-    let Ok(status) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    // The state comes after the name, which is in parentheses and may hold anything.
-    status.rsplit(')').next().is_some_and(|rest| !rest.trim_start().starts_with('Z'))
 }
 
 /// Different every time, as the ids of requests have to be.

@@ -8,6 +8,7 @@ use convoke_agents::Error;
 use convoke_agents::catalogue::{Mentions, Protocol, Tools};
 use convoke_agents::driver::{self, Confinement, Launch, OwnSandbox, Start};
 use convoke_testkit::agent::Script;
+use convoke_testkit::host::example;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 
@@ -36,9 +37,6 @@ impl Machine {
 
     /// How the agent is started.
     pub(crate) fn launch(&self) -> Launch {
-        let tests = std::env::current_exe().unwrap();
-        let program = tests.ancestors().nth(2).unwrap().join("examples/scripted_agent");
-        assert!(program.exists(), "{} is missing: build the examples too", program.display());
         let protocol = match self.protocol {
             Protocol::Acp => "acp",
             Protocol::Claude => "claude",
@@ -47,7 +45,7 @@ impl Machine {
         let home = self.workspace().into_os_string();
         Launch {
             protocol: self.protocol,
-            program,
+            program: example("scripted_agent"),
             args: vec!["--protocol".to_owned(), protocol.to_owned(), script],
             environment: BTreeMap::from([
                 ("PATH".into(), "/usr/bin:/bin".into()),

@@ -11,6 +11,7 @@ use convoke_agents::driver::{Launch, McpServer, Start};
 use convoke_agents::launch::{LaunchParameters, Surroundings};
 use convoke_agents::sandbox::{Available, Layer, Settings};
 use convoke_agents::temp::TempFolder;
+use convoke_testkit::host::{example, installed};
 use convoke_testkit::model::Model;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -257,18 +258,4 @@ fn random() -> [u8; 16] {
 fn tool_server() -> McpServer {
     let (args, env) = (Vec::new(), BTreeMap::new());
     McpServer { name: "tools".to_owned(), command: example("tool_server"), args, env, http: None }
-}
-
-fn example(name: &str) -> PathBuf {
-    let tests = std::env::current_exe().unwrap();
-    let command = tests.ancestors().nth(2).unwrap().join("examples").join(name);
-    assert!(command.exists(), "{} is missing: build the examples too", command.display());
-    command
-}
-
-/// Where the agents are installed.
-#[expect(clippy::disallowed_methods, reason = "how `./test --real-agents` tells")]
-fn installed() -> PathBuf {
-    let folder = std::env::var_os("CONVOKE_REAL_AGENTS");
-    PathBuf::from(folder.expect("run `./test --real-agents`, which installs the agents"))
 }

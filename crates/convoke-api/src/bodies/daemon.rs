@@ -36,7 +36,7 @@ impl std::fmt::Debug for Daemon {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
-    /// `ok`; `degraded` when something is wrong and work goes on; `failing` when nothing can be stored.
+    /// `ok`; `degraded` when something is wrong and work continues; `failing` when nothing can be stored.
     pub status: String,
     /// What keeps the daemon from doing its work; left out when nothing does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{InboxItem, Session};
 
-/// What waits for the human, what goes on, and what ended: `GET /api/home`. Each group has the newest first, at most 50.
+/// What waits for the human, what is running, and what ended: `GET /api/home`. Each group has the newest first, at most 50.
 /// Archived sessions and those of teams are left out, but for their requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -81,7 +81,7 @@ pub enum ImportOutcome {
     Added,
     /// All of them were there already.
     Known,
-    /// The session began here, or goes on since it was imported; nothing is added to it.
+    /// The session began here, or continued since it was imported; nothing is added to it.
     Continued,
 }
 

@@ -115,7 +115,7 @@ pub struct TeamStatus {
     pub sessions: Vec<TeamSessionNow>,
 }
 
-/// A conversation, and what goes on in it.
+/// A conversation, and what is running in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamSessionNow {

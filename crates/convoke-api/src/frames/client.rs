@@ -332,7 +332,7 @@ pub enum ClientFrame {
     /// Wants all that waits for the human.
     #[serde(rename = "inbox:list")]
     InboxList {},
-    /// Wants what waits for the human, what goes on, and what ended.
+    /// Lists what waits for the human, what is running, and what ended.
     #[serde(rename = "home:list")]
     HomeList {},
     /// Searches what was said.

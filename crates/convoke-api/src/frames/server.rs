@@ -306,7 +306,7 @@ pub enum ServerFrame {
         /// Oldest first.
         items: Vec<InboxItem>,
     },
-    /// What waits for the human, what goes on, and what ended. Each group has the newest first, at most 50.
+    /// What waits for the human, what is running, and what ended. Each group has the newest first, at most 50.
     #[serde(rename = "home:list")]
     HomeList {
         /// The requests that can be answered.

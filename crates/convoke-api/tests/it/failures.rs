@@ -22,7 +22,7 @@ fn told(error: &Error, url: &str) -> String {
 }
 
 #[tokio::test]
-async fn nobody_listening_is_unreachable() {
+async fn a_closed_port_is_unreachable() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
@@ -32,7 +32,7 @@ async fn nobody_listening_is_unreachable() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence_is_a_time_out() {
+async fn a_silent_server_times_out() {
     let server = Scripted::start(vec![Line::Wait]).await;
     let error = failure(&server.url).await;
     assert!(matches!(error, Error::TimedOut { .. }) && error.is_unreachable());

@@ -129,7 +129,7 @@ async fn events_come_as_they_happen() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_is_told_from_one_that_ends() {
+async fn a_broken_stream_is_distinguished_from_an_ended_one() {
     let script = vec![chunked(), chunk(&event("message", 1, &message(1)))];
     let server = Scripted::start(script).await;
     let client = Client::connect(&server.url, "secret").unwrap();

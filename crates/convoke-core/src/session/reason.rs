@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_another_program_survives() {
+    fn an_unknown_end_reason_is_kept() {
         let read: EndReason = serde_json::from_str("\"retired\"").unwrap();
         assert_eq!(read, EndReason::Other("retired".to_owned()));
         assert_eq!(serde_json::to_string(&read).unwrap(), "\"retired\"");

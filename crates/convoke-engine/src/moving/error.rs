@@ -61,7 +61,7 @@ pub enum MoveError {
     #[error("the work tree of the session moves with all of its files, or not at all")]
     FilesStay,
     /// The work tree has files that checkpoints do not hold, and that would be lost.
-    #[error("files of the work tree are in no checkpoint, and cannot go along: {}", files.join(", "))]
+    #[error("files of the work tree are in no checkpoint, and cannot be moved: {}", files.join(", "))]
     NotCaptured {
         /// The first of them.
         files: Vec<String>,
@@ -180,7 +180,7 @@ impl MoveError {
                 format!("run `git switch {branch}` in {} first", path.display())
             }
             Self::CommitsTooLarge { .. } => {
-                "push what the branch is based on: commits that a remote branch has do not go along".to_owned()
+                "push what the branch is based on: commits that a remote branch has are not moved".to_owned()
             }
             Self::WorktreeAway { node } => format!("move the session when {node} is back"),
             Self::Compared => "decide it with `convoke compare --keep`, or fork the session and move the fork".to_owned(),
@@ -189,7 +189,7 @@ impl MoveError {
                  with `convoke session fork`, and move the fork"
                 .to_owned(),
             Self::Working => "wait for it, or stop it with `stop` (`--stop`)".to_owned(),
-            Self::SourceRuns { .. } => "move it without `fromAway` (`--from-away`), so that its files go along".to_owned(),
+            Self::SourceRuns { .. } => "move it without `fromAway` (`--from-away`), so that its files are moved too".to_owned(),
             Self::SourceAway { .. } => {
                 "move the conversation without the files with `fromAway` (`--from-away`)".to_owned()
             }

@@ -224,12 +224,12 @@ async fn pack_record(shared: &Arc<Sessions>, session: &StoredSession) -> Result<
     };
     let agent = Agent::ALL.into_iter().find(|agent| name_of(*agent) == session.agent);
     let Some(agent) = agent else {
-        return none("its own record cannot go along");
+        return none("its own record cannot be moved");
     };
     let (environment, of) = (environment_of(&shared.host), id.clone());
     let record = match blocking(move || find_record(agent, &environment, &of)).await? {
         Ok(Some(record)) => record,
-        Ok(None) => return none("its own record cannot go along"),
+        Ok(None) => return none("its own record cannot be moved"),
         Err(error) => return none(&explain(&error)),
     };
     if record.bytes > RECORD_BYTES_MAX {

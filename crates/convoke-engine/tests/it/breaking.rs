@@ -66,7 +66,7 @@ async fn a_panic_in_one_session_fails_its_turn_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_session_that_breaks_with_nobody_asking_is_taken_up_by_itself() {
+async fn a_session_whose_task_panics_on_a_report_is_restored() {
     let script = Script::new().when("work", [gate(), Step::say("one"), Step::Hang]);
     let mut scene = World::with(&script).begin().await;
     scene.prompt("work").await;

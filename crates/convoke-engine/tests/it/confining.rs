@@ -4,10 +4,11 @@ use convoke_agents::catalogue::Sandbox;
 use convoke_agents::sandbox::landlock_generation;
 use convoke_core::session::Status;
 use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::host::example;
 
 use crate::log::Log;
 use crate::teams::{CLAUDE, Teams, settings, team};
-use crate::world::{AGENT, World, example};
+use crate::world::{AGENT, World};
 
 /// An agent that leaves a file beside its workspace, and one in it.
 fn script(world_file: &str) -> Script {
@@ -60,7 +61,7 @@ async fn s6_an_agent_that_is_not_to_be_confined_is_not_and_nothing_is_said() {
 }
 
 #[tokio::test]
-async fn s6_a_team_whose_agent_the_kernel_cannot_confine_is_told_so_once() {
+async fn s6_a_team_whose_agent_the_kernel_cannot_confine_gets_one_notice() {
     let mut world = World::with(&Script::new());
     crate::teams::add_claude(&mut world, &Script::new());
     for agent in &mut world.settings.agents {

@@ -160,7 +160,7 @@ async fn s3_a_transcript_is_cut_in_the_middle_and_never_left_out() {
 }
 
 #[tokio::test]
-async fn s3_an_agent_that_dies_while_nobody_looks_is_started_again() {
+async fn s3_an_agent_that_exits_between_turns_is_started_again() {
     let mut scene = World::with(&Script::new()).begin().await;
     scene.turn("hello").await;
     kill(scene.processes()[0]);
@@ -188,7 +188,7 @@ async fn s3_an_agent_that_dies_while_nobody_looks_is_started_again() {
 }
 
 #[tokio::test]
-async fn s3_an_agent_that_ends_after_each_answer_stalls_nobody() {
+async fn s3_an_agent_that_exits_after_each_turn_does_not_stall_the_queue() {
     let once = [gate(), Step::say("fine"), Step::stop("end_turn"), Step::Exit(0)];
     let mut scene = World::with(&Script::new().when("one", once)).begin().await;
     scene.prompt("one").await;
@@ -329,7 +329,7 @@ async fn s3_a_crash_in_one_session_is_none_of_the_others_business() {
 }
 
 #[tokio::test]
-async fn s3_a_workspace_that_is_gone_is_told_and_not_worked_around() {
+async fn s3_a_missing_workspace_is_reported_and_not_created() {
     let script = Script::new().when("crash", [Step::Exit(1)]);
     let world = World::with(&script);
     let mut scene = world.begin().await;

@@ -132,7 +132,7 @@ async fn a_mode_that_starts_a_forgetful_agent_does_not_cost_it_the_transcript() 
 }
 
 #[tokio::test]
-async fn a_mode_is_set_while_the_process_starts_and_nobody_waits_for_it_in_vain() {
+async fn a_mode_set_while_the_process_starts_is_applied_or_refused() {
     let mut world = World::new();
     world.add_gated_agent(AGENT, &offering().turn([Step::Exit(1)]));
     let gate = world.workspace().join("gate");

@@ -198,7 +198,7 @@ async fn s6_a_tool_can_ask_for_permission_on_behalf_of_a_session() {
 }
 
 #[tokio::test]
-async fn s6_somebody_from_outside_can_ask_for_permission() {
+async fn s6_an_external_caller_can_ask_for_permission() {
     let world = World::with(&Script::new());
     let engine = world.open().await;
     let asker = || Asker::Outside {

@@ -140,7 +140,7 @@ async fn s8_the_next_session_finds_a_process_that_is_ready() {
 }
 
 #[tokio::test]
-async fn s8_a_spare_process_that_cannot_start_is_nobodys_trouble() {
+async fn s8_a_spare_process_that_was_killed_is_replaced() {
     let mut world = World::with_counted(&Script::new());
     world.settings.spare = Spare::One;
     let engine = world.open().await;

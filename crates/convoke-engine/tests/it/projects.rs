@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use convoke_engine::{Error, Kind};
 use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::process::processes_in;
 
-use crate::world::{World, processes_in};
+use crate::world::World;
 
 #[tokio::test]
 async fn s5_only_folders_inside_the_root_become_projects() {

@@ -149,7 +149,7 @@ async fn q4_of_many_late_answers_exactly_one_wins() {
 }
 
 #[tokio::test]
-async fn q4_an_answer_in_an_ended_session_is_kept_and_prompts_nobody() {
+async fn q4_an_answer_in_an_ended_session_is_stored_without_a_prompt() {
     let mut scene = World::with(&Script::new()).begin().await;
     let mut asked = ask(&scene).await;
     let id = asked.id().to_string();
@@ -220,7 +220,7 @@ async fn q19_questions_can_be_left_to_the_human_and_fetched_later() {
 }
 
 #[tokio::test]
-async fn q19_whoever_waits_for_answers_is_told_when_the_daemon_stops() {
+async fn q19_pending_waits_fail_when_the_daemon_stops() {
     let scene = World::with(&Script::new()).begin().await;
     let asked = ask(&scene).await;
     let id = asked.id();
@@ -281,7 +281,7 @@ async fn q1_questions_in_files_are_in_the_same_inbox() {
 }
 
 #[tokio::test]
-async fn q19_somebody_from_outside_asks_in_files_and_leaves_them_behind() {
+async fn q19_an_external_asker_asks_in_files_and_detaches() {
     let mut world = World::with(&Script::new());
     world.settings.questions.sessions_max = 2;
     let engine = world.open().await;

@@ -11,12 +11,14 @@ use convoke_core::session::Status;
 use convoke_core::update::Update;
 use convoke_engine::{Activity, Asker, Outcome};
 use convoke_testkit::agent::{Ignored, Script, Step};
+use convoke_testkit::host::example;
+use convoke_testkit::process::is_alive;
 use serde_json::json;
 
 use crate::asked::{answers, question};
 use crate::log::TIMEOUT;
 use crate::prompting::gate;
-use crate::world::{AGENT, Scene, World, example, is_alive};
+use crate::world::{AGENT, Scene, World};
 
 /// Another process with an engine in the same world, and the session that it is in the middle of.
 struct Other {

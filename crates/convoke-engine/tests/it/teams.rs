@@ -12,11 +12,12 @@ use convoke_engine::{
     TeamLimits, TeamSettings, Wait,
 };
 use convoke_testkit::agent::{CLAUDE_MANNERS, Script};
+use convoke_testkit::host::example;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::log::TIMEOUT;
-use crate::world::{World, agent, example};
+use crate::world::{World, agent};
 
 /// The agent that is `claude`.
 pub(crate) const CLAUDE: &str = "claude-code";

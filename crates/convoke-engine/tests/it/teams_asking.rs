@@ -72,7 +72,7 @@ async fn t13_a_large_answer_is_whole() {
 }
 
 #[tokio::test]
-async fn t13_who_does_not_wait_is_told_so_and_finds_the_answer_later() {
+async fn t13_a_question_without_waiting_is_queued_and_answered_later() {
     let script = Script::new().turn([Step::say("so far"), gate(), Step::say(" so good")]);
     let teams = Teams::open(World::with(&script), &["a"], AGENT).await;
     let at_once = teams.try_ask(outside(None), "a", "one", Wait::No).await.unwrap();
@@ -114,7 +114,7 @@ async fn t13_who_does_not_wait_is_told_so_and_finds_the_answer_later() {
 }
 
 #[tokio::test]
-async fn t13_when_time_is_over_what_was_said_so_far_is_told_and_the_team_works_on() {
+async fn t13_a_timeout_returns_the_partial_answer_and_the_turn_continues() {
     let script = Script::new().turn([Step::say("thinking"), gate(), Step::say("done")]);
     let teams = Teams::open(World::with(&script), &["a"], AGENT).await;
     let engine = teams.engine.clone();
@@ -160,7 +160,7 @@ async fn t13_what_is_written_as_a_time_out_means_what_it_says() {
 }
 
 #[tokio::test]
-async fn t13_a_pair_that_is_only_being_created_keeps_nobody_who_does_not_wait() {
+async fn t13_an_ask_without_waiting_returns_while_the_pair_is_created() {
     let mut world = World::new();
     world.add_gated_agent("slow", &Script::new());
     // The gate is open while the teams begin, and shut afterwards.
@@ -193,7 +193,7 @@ async fn t13_a_pair_that_is_only_being_created_keeps_nobody_who_does_not_wait() 
 }
 
 #[tokio::test]
-async fn t13_a_turn_that_fails_is_told_as_failed_with_what_was_said() {
+async fn t13_a_failed_turn_is_reported_with_its_partial_answer() {
     let script = Script::new()
         .when("crash", [Step::say("oh"), Step::Exit(3)])
         .when("refuse", [Step::say("no"), Step::stop("refusal")])
@@ -306,7 +306,7 @@ async fn k7_what_is_asked_after_a_turn_counts_on_its_chain() {
 }
 
 #[tokio::test]
-async fn t16_a_session_in_a_teams_folder_speaks_for_that_team_and_others_for_nobody() {
+async fn t16_only_a_session_in_a_teams_folder_asks_as_that_team() {
     let teams = Teams::open(World::with(&Script::new()), &["a", "b"], AGENT).await;
     let engine = &teams.engine;
     let projects = engine.projects().list().await.unwrap();
@@ -391,7 +391,7 @@ async fn t14_a_team_that_skips_permissions_is_never_waited_for() {
 }
 
 #[tokio::test]
-async fn t11_p2_no_claude_is_told_to_skip_permissions_so_that_rules_can_deny() {
+async fn t11_p2_claude_never_starts_with_skipped_permissions_so_that_rules_can_deny() {
     let world = with_claude(&Script::new());
     let mut trusted = team(&world, "a", CLAUDE);
     trusted.permissions = Permissions::Skip;

@@ -64,7 +64,7 @@ async fn t8_claude_compacts_by_its_own_command_and_counting_begins_anew() {
 }
 
 #[tokio::test]
-async fn t8_an_agent_that_offers_to_compact_is_told_to() {
+async fn t8_an_agent_that_offers_compact_gets_that_command() {
     let offer = json!({"sessionUpdate": "available_commands_update", "availableCommands": [
         {"name": "compact", "description": "Make room"},
     ]});

@@ -11,10 +11,11 @@ use convoke_engine::{
     WhichQuestion, Window,
 };
 use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::process::processes_in;
 use convoke_testkit::wait;
 
 use crate::teams::{CLAUDE, Teams, all, asking, name, outside, pair, settings, team, with_claude};
-use crate::world::{AGENT, World, now, processes_in};
+use crate::world::{AGENT, World, now};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn t1_twenty_first_asks_at_once_share_one_session_and_one_spawn() {

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use convoke_engine::{Engine, Error, Kind, Permissions, Team, TeamProgress, Wait};
 use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::process::{is_alive, processes_in};
 use tokio::time::timeout;
 
 use crate::log::{Log, TIMEOUT};
 use crate::teams::{CLAUDE, Teams, home, outside, pair, settings, team, with_claude};
-use crate::world::{AGENT, World, is_alive, processes_in};
+use crate::world::{AGENT, World};
 
 async fn refused(engine: &Engine, team: Team) -> Error {
     engine.teams().open(settings(vec![team]), |_| {}).await.unwrap_err()
@@ -139,7 +140,7 @@ async fn t4_t11_a_session_is_made_by_a_ping_and_then_resumed_with_frames() {
 }
 
 #[tokio::test]
-async fn t4_a_session_whose_file_is_gone_gets_a_new_id_and_is_told_what_was_said() {
+async fn t4_a_session_whose_file_is_gone_gets_a_new_id_and_its_transcript() {
     let teams = Teams::open(with_claude(&Script::new()), &["a"], CLAUDE).await;
     let first = teams.ask("a", "my name is Ann").await;
     let burned = first.agent_session_id.unwrap();
@@ -178,7 +179,7 @@ async fn t4_a_file_that_goes_while_the_daemon_runs_is_noticed_by_the_next_ask() 
 }
 
 #[tokio::test]
-async fn t4_an_id_that_somebody_used_is_burned_and_another_one_is_taken() {
+async fn t4_a_used_session_id_is_replaced_by_a_new_one() {
     let world = with_claude(&Script::new());
     fs::write(home(&world).join("burn-next"), "").unwrap();
     let teams = Teams::open(world, &["a"], CLAUDE).await;
@@ -245,7 +246,7 @@ async fn t12_an_acp_agent_that_is_stuck_is_killed_too() {
 }
 
 #[tokio::test]
-async fn t2_teams_that_cannot_be_taken_up_leave_those_from_before() {
+async fn t2_an_invalid_reload_keeps_the_configured_teams() {
     let mut world = World::with(&Script::new());
     world.add_agent("broken", &Script::new().on("session/new", [Step::fail(500, "broken")]));
     let teams = Teams::open(world, &["a"], AGENT).await;

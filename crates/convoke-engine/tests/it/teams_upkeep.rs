@@ -3,13 +3,14 @@
 use convoke_core::team::PairStatus;
 use convoke_engine::{Activity, AnswerStatus, Kind, Stretch, Wait};
 use convoke_testkit::agent::{Ignored, Script, Step};
+use convoke_testkit::process::processes_in;
 use serde_json::json;
 use tokio::time::timeout;
 
 use crate::log::{Log, TIMEOUT};
 use crate::prompting::gate;
 use crate::teams::{Teams, name, outside, pair};
-use crate::world::{AGENT, World, processes_in};
+use crate::world::{AGENT, World};
 
 #[tokio::test]
 async fn t7_a_status_tells_what_every_pair_of_a_team_does() {
@@ -38,7 +39,7 @@ async fn t7_a_status_tells_what_every_pair_of_a_team_does() {
 }
 
 #[tokio::test]
-async fn t7_t10_a_team_sleeps_without_its_busy_processes_and_wakes_when_it_is_told_or_asked() {
+async fn t7_t10_sleep_spares_busy_processes_and_a_wake_or_a_question_starts_them_again() {
     let script = Script::new().when("work", [gate(), Step::say("done")]);
     let teams = Teams::open(World::with(&script), &["a", "b"], AGENT).await;
     let busy = teams.begin(outside(Some("b")), "a", "work");

@@ -59,7 +59,7 @@ async fn stored(engine: &Engine, session: SessionId) -> (Vec<Message>, Vec<(Rev,
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn s2_ten_restless_watchers_see_the_same_log() {
+async fn s2_ten_reconnecting_watchers_see_the_same_log() {
     let script = Script::new().turn([Step::Count(COUNT)]);
     let scene = World::with(&script).begin().await;
     let watchers: Vec<_> =
@@ -154,7 +154,7 @@ async fn reader(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m2_whoever_comes_goes_or_falls_behind_in_a_flood_ends_with_what_is_stored() {
+async fn m2_reconnecting_and_slow_watchers_end_with_the_stored_state() {
     let begun = u64::from_be_bytes(random()[..8].try_into().unwrap());
     let mut seed = begun | 1;
     let turns = random_turns(&mut seed);
@@ -238,7 +238,7 @@ async fn s2_a_watcher_that_fell_behind_reads_on_without_gap_or_repetition() {
 }
 
 #[tokio::test]
-async fn s2_a_watcher_of_an_ended_session_hears_when_it_goes_on() {
+async fn s2_a_watcher_of_an_ended_session_sees_its_resumption() {
     let mut scene = World::with(&Script::new()).begin().await;
     scene.engine.sessions().complete(scene.session).await.unwrap();
     scene.log.until("completed: user").await;

@@ -17,6 +17,8 @@ use convoke_engine::{
     QuestionSettings, SandboxSettings, SessionView, Settings, Spare,
 };
 use convoke_testkit::agent::Script;
+use convoke_testkit::host::example;
+use convoke_testkit::process::processes_in;
 use convoke_testkit::tools::search_path;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -296,33 +298,8 @@ pub(crate) async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     }
 }
 
-/// A program that cargo builds along with the tests.
-pub(crate) fn example(name: &str) -> PathBuf {
-    let this = std::env::current_exe().unwrap();
-    let program = this.ancestors().nth(2).unwrap().join("examples").join(name);
-    assert!(program.exists(), "{} is missing: build the examples too", program.display());
-    program
-}
-
 pub(crate) fn agent(name: &str) -> AgentName {
     name.parse().unwrap()
-}
-
-/// The living processes that work in a folder.
-pub(crate) fn processes_in(folder: &Path) -> Vec<u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
-    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let works_there = |pid: &u32| {
-        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == folder) && is_alive(*pid)
-    };
-    numbers.filter(works_there).collect()
-}
-
-/// Whether there is such a process that is not a zombie.
-pub(crate) fn is_alive(pid: u32) -> bool {
-    let Ok(status) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    // The state comes after the name, which is in parentheses and may hold anything.
-    status.rsplit(')').next().is_some_and(|rest| !rest.trim_start().starts_with('Z'))
 }
 
 pub(crate) fn now() -> Timestamp {

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn l2_the_users_own_ignore_file_is_the_one_that_git_is_told() {
+    fn l2_the_users_own_ignore_file_is_the_one_that_git_uses() {
         let home = Path::new("/home/me");
         let named = |settings| excludes_file(settings, home);
         let expected = Some(PathBuf::from("/home/me/.ignored"));

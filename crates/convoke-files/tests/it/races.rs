@@ -1,10 +1,10 @@
 //! Many processes at one session, and some of them killed.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use convoke_core::id::RequestId;
+use convoke_testkit::host::example;
 
 use crate::scene::Scene;
 
@@ -17,11 +17,7 @@ struct Settler {
 
 impl Settler {
     fn start(scene: &Scene, id: RequestId, verb: &str, label: &str) -> Self {
-        // Examples are beside the folder of the test programs.
-        let program = std::env::current_exe().unwrap();
-        let folder = program.ancestors().nth(2).unwrap().to_owned();
-        let program: PathBuf = folder.join("examples/settle_questions");
-        let mut child = Command::new(program)
+        let mut child = Command::new(example("settle_questions"))
             .arg(scene.questions.dir())
             .args([&id.to_string(), verb, label])
             .stdin(Stdio::piped())

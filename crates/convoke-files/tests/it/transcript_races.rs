@@ -1,12 +1,12 @@
 //! Several programs at one transcript, and some of them killed.
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use convoke_files::transcripts::{Error, Role, Transcripts};
+use convoke_testkit::host::example;
 
 use crate::transcript_scene::{Folder, PLENTY, id, turn};
 
@@ -18,7 +18,7 @@ struct Adder {
 
 impl Adder {
     fn start(transcripts: &Transcripts, name: &str, count: u64) -> Self {
-        let mut child = Command::new(program())
+        let mut child = Command::new(example("write_transcript"))
             .arg(transcripts.dir())
             .args([name, &count.to_string()])
             .stdin(Stdio::piped())
@@ -47,12 +47,6 @@ impl Adder {
         }
         last.parse().ok()
     }
-}
-
-/// The program that adds turns. Examples are beside the folder of the test programs.
-fn program() -> PathBuf {
-    let tests = std::env::current_exe().unwrap();
-    tests.ancestors().nth(2).unwrap().join("examples/write_transcript")
 }
 
 /// The numbers at the beginning of all turns.
@@ -92,7 +86,7 @@ fn r2_a_turn_that_does_not_fit_on_the_disk_is_refused_and_leaves_no_half_line() 
     // As good as a full disk: files of this process may grow to 4 KiB, and the second turn has 5 kB.
     let output = Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$1\" s 9"])
-        .arg(program())
+        .arg(example("write_transcript"))
         .arg(folder.transcripts.dir())
         .output()
         .unwrap();

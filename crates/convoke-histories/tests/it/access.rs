@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use convoke_histories::{Agent, Error, Store};
+use convoke_testkit::host::example;
 use rustix::fs::inotify;
 
 use crate::render::conversations;
@@ -143,8 +144,7 @@ fn names_opened(queue: &OwnedFd) -> BTreeSet<String> {
 }
 
 fn opened_under_strace(agent: Agent, root: &Path) -> BTreeSet<String> {
-    let tests = std::env::current_exe().unwrap();
-    let program = tests.parent().unwrap().parent().unwrap().join("examples/read_store");
+    let program = example("read_store");
     let noted = tempfile::NamedTempFile::new().unwrap();
     let output = Command::new("strace")
         .args(["-f", "-e", "trace=open,openat,openat2", "-o"])

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_stops_waiting_leaves_no_place_taken() {
+    async fn a_cancelled_render_frees_its_slot() {
         let renderer = Renderer::new();
         for _ in 0..3 * AT_ONCE {
             let waiting = renderer.beside(|| ());

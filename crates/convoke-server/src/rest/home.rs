@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::json;
 use crate::view::{self, Naming};
 
-/// Show what waits for you, what goes on, and what ended
+/// Show what waits for you, what is running, and what ended
 #[utoipa::path(
     get,
     path = "/api/home",

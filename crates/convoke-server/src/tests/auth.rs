@@ -14,7 +14,7 @@ async fn ask(scene: &Scene, path: &str, headers: &[(&str, &str)]) -> Answer {
 }
 
 #[tokio::test]
-async fn s8_without_the_token_nothing_is_told_but_that_the_daemon_lives() {
+async fn s8_only_healthz_answers_without_a_token() {
     let scene = Scene::new().await;
     for path in
         ["/api/sessions", "/api/openapi.json", "/metrics", "/ws", "/mcp", "/nope", "/api/nope"]
@@ -73,7 +73,7 @@ async fn the_key_of_a_session_opens_its_tools_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn every_answer_carries_what_keeps_browsers_from_mischief() {
+async fn every_answer_has_the_security_headers() {
     let scene = Scene::new().await;
     for (path, status) in
         [("/healthz", 200), ("/api/sessions", 401), ("/", 200), ("/assets/nope.js", 404)]

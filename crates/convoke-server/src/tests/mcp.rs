@@ -179,7 +179,7 @@ async fn a_permission_is_asked_for_as_claude_does() {
 }
 
 #[tokio::test]
-async fn what_an_agent_asks_wrongly_is_told_to_it() {
+async fn wrong_tool_arguments_are_reported_to_the_agent() {
     let (scene, address) = Scene::listening(&Script::new()).await;
     let token = scene.token.as_str();
     let mut told = Vec::new();

@@ -1,21 +1,10 @@
 //! Rules and evidence over REST and the WebSocket.
 
 use axum::http::Method;
-use convoke_testkit::agent::{Ask, Script, Step, Tool};
 use serde_json::{Value, json};
 
-use super::scene::Scene;
+use super::scene::{Scene, asking};
 use super::socket::Page;
-
-/// An agent that asks to run the same command in each of two turns.
-fn asking() -> Script {
-    let turn = || {
-        let tool = Tool::named("t", "Bash", json!({"command": "cargo test"}));
-        let ask = Ask::new(tool, &[("yes", "allow_once"), ("no", "reject_once")]);
-        [Step::Ask(ask.then("yes", [Step::say("did it")]))]
-    };
-    Script::new().turn(turn()).turn(turn())
-}
 
 fn is(kind: &'static str) -> impl Fn(&Value) -> bool {
     move |frame| frame["type"] == kind

@@ -17,10 +17,11 @@ use convoke_engine::{
     Agent, Checkpointing, HistorySettings, HostContext, Keys, McpEndpoint, PoolSettings,
     QuestionSettings, SandboxSettings, Settings, Spare,
 };
-use convoke_testkit::agent::Script;
+use convoke_testkit::agent::{Ask, Script, Step, Tool};
+use convoke_testkit::host::example;
 use convoke_testkit::tools::search_path;
 use futures_util::StreamExt as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tower::ServiceExt as _;
@@ -227,7 +228,7 @@ impl Answer {
 
 fn settings(root: &Path) -> Settings {
     let mut agent = Agent::named(AGENT.parse().unwrap());
-    agent.command = program().to_str().unwrap().to_owned();
+    agent.command = example("server_agent").to_str().unwrap().to_owned();
     let script = root.join("script.json").to_str().unwrap().to_owned();
     agent.args = vec!["--protocol".to_owned(), "acp".to_owned(), script];
     Settings {
@@ -261,20 +262,12 @@ fn host(root: &Path, keys: Keys) -> HostContext {
     let variables = [("PATH", Path::new("/usr/bin:/bin")), ("HOME", root)];
     HostContext {
         environment: variables.map(|(name, value)| (name.into(), value.into())).into(),
-        program: program(),
+        program: example("server_agent"),
         home: root.join("home"),
         clock: now,
         random,
         mcp: Some(McpEndpoint { url: "http://127.0.0.1:1/mcp".to_owned(), keys }),
     }
-}
-
-/// The agent, which cargo builds along with the tests.
-fn program() -> PathBuf {
-    let this = std::env::current_exe().unwrap();
-    let program = this.ancestors().nth(2).unwrap().join("examples/server_agent");
-    assert!(program.exists(), "{} is missing: build the examples too", program.display());
-    program
 }
 
 fn now() -> Timestamp {
@@ -285,6 +278,16 @@ fn now() -> Timestamp {
 fn random() -> [u8; 16] {
     let number = || u128::from(RandomState::new().build_hasher().finish());
     ((number() << 64) | number()).to_be_bytes()
+}
+
+/// An agent that asks to run the same command in each of three turns.
+pub(super) fn asking() -> Script {
+    let turn = || {
+        let tool = Tool::named("t", "Bash", json!({"command": "cargo test"}));
+        let ask = Ask::new(tool, &[("yes", "allow_once"), ("no", "reject_once")]);
+        [Step::Ask(ask.then("yes", [Step::say("did it")]))]
+    };
+    Script::new().turn(turn()).turn(turn()).turn(turn())
 }
 
 /// Puts words where ids and moments stand.

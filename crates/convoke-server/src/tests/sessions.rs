@@ -242,7 +242,7 @@ async fn a_session_is_renamed_and_archived() {
 }
 
 #[tokio::test]
-async fn s9_at_the_limit_one_is_told_when_to_come_back() {
+async fn s9_at_the_session_limit_the_answer_has_retry_after() {
     let scene = Scene::with(&Script::new(), |settings| settings.sessions_max = 1).await;
     let session = scene.session().await;
     let project = scene.get("/api/repos").await.json()["repos"][0]["id"].clone();
@@ -267,7 +267,7 @@ async fn s9_at_the_limit_one_is_told_when_to_come_back() {
 }
 
 #[tokio::test]
-async fn an_agent_that_does_not_start_is_not_our_fault() {
+async fn an_agent_that_does_not_start_is_a_502() {
     let script = Script::new().on("session/new", [Step::fail(-32000, "log in first")]);
     let scene = Scene::with(&script, |_| {}).await;
     let project = scene.project().await;

@@ -242,7 +242,7 @@ async fn prompts_of_one_socket_keep_their_order() {
 }
 
 #[tokio::test]
-async fn a_socket_is_told_when_the_daemon_stops() {
+async fn a_socket_is_closed_when_the_daemon_stops() {
     let (scene, address) = Scene::listening(&Script::new()).await;
     let mut page = Page::open(&scene, address).await;
     page.ask(json!({"type": "ping"})).await;

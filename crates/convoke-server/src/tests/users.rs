@@ -3,10 +3,10 @@
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
 use convoke_api::frames::ClientFrame;
-use convoke_testkit::agent::{Ask, Script, Step, Tool};
+use convoke_testkit::agent::Script;
 use serde_json::{Value, json};
 
-use super::scene::{Answer, Scene};
+use super::scene::{Answer, Scene, asking};
 use super::socket::Page;
 
 const ROLES: [&str; 3] = ["viewer", "member", "owner"];
@@ -175,16 +175,6 @@ async fn n7_every_tool_is_open_to_members_and_owners() {
             assert_eq!(answer.status, expected, "{role} {}: {}", tool["name"], answer.body);
         }
     }
-}
-
-/// An agent that asks to run the same command in every turn.
-fn asking() -> Script {
-    let turn = || {
-        let tool = Tool::named("t", "Bash", json!({"command": "cargo test"}));
-        let ask = Ask::new(tool, &[("yes", "allow_once"), ("no", "reject_once")]);
-        [Step::Ask(ask.then("yes", [Step::say("did it")]))]
-    };
-    Script::new().turn(turn()).turn(turn()).turn(turn())
 }
 
 #[tokio::test]

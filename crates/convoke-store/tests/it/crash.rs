@@ -13,20 +13,13 @@ use convoke_core::message::{Message, Rev, Seq};
 use convoke_core::session::{Command, Interruption, Report, Session, ToolUpdate};
 use convoke_core::update::{OpenMessages, UpdateStamp, Updates};
 use convoke_store::{Store, StoredSession, Sync, schema};
+use convoke_testkit::host::example;
 use rusqlite::Connection;
 
 use crate::world::{World, at, bytes, prompts, says};
 
 /// Lives that the program gets; each ends by SIGKILL.
 const ROUNDS: u32 = 60;
-
-/// The program, which cargo builds along with the tests.
-fn program() -> PathBuf {
-    let tests = std::env::current_exe().unwrap();
-    let program = tests.ancestors().nth(2).unwrap().join("examples/append_until_killed");
-    assert!(program.exists(), "{} is missing: build the examples too", program.display());
-    program
-}
 
 /// Numbers that are different every time.
 fn random() -> u64 {
@@ -35,8 +28,8 @@ fn random() -> u64 {
 
 /// Lets the program run until it has acknowledged so many messages, then kills it; returns all it acknowledged.
 fn run_and_kill(path: &Path, lines: usize) -> Vec<Message> {
-    let mut child =
-        std::process::Command::new(program()).arg(path).stdout(Stdio::piped()).spawn().unwrap();
+    let mut command = std::process::Command::new(example("append_until_killed"));
+    let mut child = command.arg(path).stdout(Stdio::piped()).spawn().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());
     let mut read = Vec::new();
     for _ in 0..lines {

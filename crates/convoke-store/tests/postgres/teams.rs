@@ -27,7 +27,7 @@ async fn n4_asks_of_one_chain_that_two_daemons_count_at_once_are_counted_once_ea
 }
 
 #[tokio::test]
-async fn n4_a_circle_of_waits_is_told_with_all_who_wait() {
+async fn n4_a_circle_of_waits_is_refused_with_all_its_members() {
     let database = Database::new();
     let (one, two) = (Daemon::start(&database, "one").await, Daemon::start(&database, "two").await);
     let wait = async |daemon: &Daemon, of: &str, for_pair: &str| {

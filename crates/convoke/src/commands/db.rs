@@ -75,8 +75,8 @@ struct RollbackArgs {
 
 /// Copy everything to another database: from a file to a PostgreSQL server, or back
 ///
-/// The daemons of both must be stopped, and the other database be empty. A copy that was cut off goes on where it ended; at
-/// the end, both are read and compared. What is copied to a server belongs to this machine. Attachments are in the folder
+/// The daemons of both must be stopped, and the other database be empty. A copy that was cut off continues where it ended;
+/// at the end, both are read and compared. What is copied to a server belongs to this machine. Attachments are in the folder
 /// `blobs` beside a file, and on the server itself.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:

@@ -27,7 +27,7 @@ use histories::HistoryArgs;
 /// Reads what Claude Code, Codex and others keep of their conversations, so that it can be searched,
 /// read and resumed. What was imported before is skipped; conversations that went on get the rest.
 /// From then on the daemon follows what was imported: a conversation held elsewhere appears while it
-/// goes on. Nothing in the stores of other agents is changed.
+/// continues. Nothing in the stores of other agents is changed.
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_duration_is_told_in_two_words() {
+    fn a_duration_is_shown_in_two_units() {
         let told = [0, 59_999, 60_000, 3_599_000, 7_380_000, 180_000_000].map(duration);
         assert_eq!(told, ["0 s", "59 s", "1 min", "59 min", "2 h 3 min", "2 d 2 h"]);
     }

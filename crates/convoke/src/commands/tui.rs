@@ -31,7 +31,7 @@ pub(crate) fn run(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<()> {
-    // Checked before a daemon is started in vain.
+    // Checked first, so that no daemon is started without a terminal.
     if !io::stdout().is_terminal() {
         return Err(convoke_tui::Error::NoTerminal.into());
     }

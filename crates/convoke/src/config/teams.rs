@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn t14_t15_what_is_wrong_is_told_with_its_place() {
+    fn t14_t15_an_error_is_reported_with_its_position() {
         let cases = [
             "{",
             "{\"teams\": {}, \"team\": 1}",

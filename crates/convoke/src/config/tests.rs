@@ -259,7 +259,7 @@ fn told<const N: usize>(files: [&str; N]) -> String {
 }
 
 #[test]
-fn a_key_that_is_not_known_is_told_with_its_place() {
+fn an_unknown_key_is_reported_with_its_position() {
     let files = [
         "sesions = 1",
         "server.lisen = 1",
@@ -296,7 +296,7 @@ fn a_key_that_is_not_known_is_told_with_its_place() {
 }
 
 #[test]
-fn a_value_that_will_not_do_is_told_with_its_place() {
+fn an_invalid_value_is_reported_with_its_position() {
     let files = [
         "sessions.max_active = 1.5",
         "sessions.max_active = []",
@@ -352,7 +352,7 @@ fn a_value_that_will_not_do_is_told_with_its_place() {
 }
 
 #[test]
-fn a_mistake_in_an_agents_table_is_told_with_its_place() {
+fn an_error_in_an_agents_table_is_reported_with_its_position() {
     let files = [
         "agents = []",
         "agents.new = {}",

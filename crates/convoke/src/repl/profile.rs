@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn r1_a_role_names_its_agent_and_what_it_is_told() {
+    fn r1_a_role_names_its_agent_and_its_instructions() {
         let text = "---\nagent: demo\ndescription: finds bugs\n---\n\nYou are a tester.\n\n---\nBe kind.\n";
         let (_folder, profiles) = profiles(&[
             ("house", "qa-test.md", text),

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use convoke_testkit::agent::Script;
+use convoke_testkit::host::example;
 use serde_json::{Value, json};
 
 use crate::serve_scene::Daemon;
-use crate::team_scene::example;
 
 /// How long a process may take to be gone.
 const TIMEOUT: Duration = Duration::from_secs(10);

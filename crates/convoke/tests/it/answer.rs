@@ -46,7 +46,7 @@ fn p10_permissions_of_agents_and_questions_in_files_are_answered_in_one_place() 
 }
 
 #[test]
-fn without_a_terminal_the_way_out_is_told() {
+fn answer_without_a_terminal_names_the_alternative() {
     insta::assert_snapshot!(machine().run("answer"), @"
     exit 2
     --- stderr

@@ -106,7 +106,7 @@ fn q4_a_late_answer_can_still_be_had() {
 }
 
 #[test]
-fn a_bystander_whose_time_is_over_ends_nobody_elses_wait() {
+fn a_timeout_of_another_waiter_leaves_the_set_pending() {
     let machine = machine();
     let (child, id) = asking(&machine, "ask questions.json");
     assert!(machine.run(&format!("questions wait {id} --timeout-ms 30")).starts_with("exit 5\n"));
@@ -165,7 +165,7 @@ fn q12_answers_to_another_call_are_waited_past_by_ask_and_by_questions_wait() {
 }
 
 #[test]
-fn an_asker_that_is_told_to_end_leaves_an_abandoned_set_that_can_be_answered() {
+fn a_terminated_ask_leaves_an_abandoned_set_that_can_be_answered() {
     let machine = machine();
     let (child, id) = asking(&machine, "ask questions.json");
     std::process::Command::new("kill").arg(child.id().to_string()).status().unwrap();
@@ -270,14 +270,14 @@ fn q17_limits_of_the_configuration_are_enforced() {
 }
 
 #[test]
-fn a_person_who_asks_nothing_is_told_how() {
+fn ask_without_questions_on_a_terminal_is_refused() {
     let (screen, code) = machine().run_on_terminal("ask", "");
     assert_eq!(code, 2);
     assert!(screen.contains("no questions given: standard input is a terminal"), "{screen}");
 }
 
 #[test]
-fn a_person_who_waits_is_told_where_to_answer() {
+fn ask_on_a_terminal_prints_the_command_that_answers() {
     let machine = machine();
     let (screen, code) = machine.run_on_terminal("ask questions.json --timeout-ms 100", "");
     assert_eq!(code, 5);

@@ -6,34 +6,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use convoke_testkit::agent::Script;
 use serde_json::{Value, json};
 
-use crate::serve_scene::{Answer, Daemon};
-
-/// The smallest picture.
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\n0000";
-
-fn takes_images() -> Script {
-    Script::new().capabilities(
-        json!({"loadSession": true, "promptCapabilities": {"image": true, "embeddedContext": true}}),
-    )
-}
+use crate::serve_scene::{Answer, Daemon, PNG, said, takes_images};
 
 fn upload(daemon: &Daemon, name: &str, bytes: &[u8]) -> Answer {
     daemon.upload(name, bytes)
-}
-
-fn said(messages: &[Value]) -> String {
-    let agent = messages.iter().filter(|message| message["role"] == "agent");
-    agent.map(|message| message["content"]["text"].as_str().unwrap()).collect()
-}
-
-/// Sends a prompt, waits for its end, and gives all messages.
-fn turn(daemon: &Daemon, session: &str, body: &Value) -> Vec<Value> {
-    let prompted = daemon.post(&format!("/api/sessions/{session}/prompt"), body);
-    assert_eq!(prompted.status, 202, "{prompted:?}");
-    let id = prompted.json()["messageId"].clone();
-    let mut events = daemon.follow(session, 0);
-    events.until(|message| message["id"] == id && message["turn"]["status"] == "ended");
-    daemon.messages(session)
 }
 
 #[test]
@@ -51,7 +27,7 @@ fn l3_a_picture_is_stored_once_and_reaches_the_agent() {
 
     let session = daemon.session();
     let lie = json!({"hash": hash, "name": "my shot.png", "mediaType": "text/html", "size": 1});
-    let messages = turn(&daemon, &session, &json!({"text": "look", "attachments": [lie]}));
+    let messages = daemon.turn_with(&session, &json!({"text": "look", "attachments": [lie]}));
     assert_eq!(messages[0]["content"]["attachments"], json!([stored]), "its type is looked up");
     assert_eq!(said(&messages), "look\n[image image/png of 16 base64]");
 
@@ -73,7 +49,7 @@ fn the_command_line_names_the_attachments_of_a_prompt() {
     let daemon = Daemon::new(&takes_images());
     let stored = upload(&daemon, "my%20shot.png", PNG).json();
     let session = daemon.session();
-    turn(&daemon, &session, &json!({"text": "look", "attachments": [stored]}));
+    daemon.turn_with(&session, &json!({"text": "look", "attachments": [stored]}));
     let shown = daemon.machine.run(&format!("session show {session}"));
     assert!(shown.contains("\n> look\n> Attached: my shot.png (12 bytes)\n"), "{shown}");
     let list = "\n\nlook\n\n- Attached: my shot.png (12 bytes)\n";
@@ -114,7 +90,7 @@ fn l3_an_agent_that_takes_no_pictures_is_given_a_path_that_it_can_read() {
     let daemon = Daemon::new(&Script::new());
     let stored = upload(&daemon, "shot.png", PNG).json();
     let session = daemon.session();
-    let messages = turn(&daemon, &session, &json!({"text": "look", "attachments": [stored]}));
+    let messages = daemon.turn_with(&session, &json!({"text": "look", "attachments": [stored]}));
     let words = said(&messages);
     let uri = words.split("[link shot.png file://").nth(1).expect(&words).trim_end_matches(']');
     assert_eq!(fs::read(uri).unwrap(), PNG, "{words}");

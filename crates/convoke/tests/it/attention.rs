@@ -99,7 +99,7 @@ fn p3_p4_a_turn_of_a_killed_daemon_has_failed_and_is_unseen() {
 }
 
 #[test]
-fn p3_a_crash_is_told_with_its_reason_and_the_next_prompt_clears_it() {
+fn p3_a_crash_is_shown_with_its_reason_and_the_next_prompt_clears_it() {
     let daemon = Daemon::new(&script());
     let session = daemon.session();
     daemon.turn(&session, "crash");

@@ -199,7 +199,7 @@ fn c5_files_are_restored_and_that_is_undone_unless_someone_else_changed_them() {
         "--force",
     ]);
     assert!(
-        said.contains("restored notes.txt") && said.contains("The conversation goes on"),
+        said.contains("restored notes.txt") && said.contains("The conversation continues"),
         "{said}"
     );
     assert!(daemon.machine.run_args(&["session", "undo", &session]).contains("restored notes.txt"));

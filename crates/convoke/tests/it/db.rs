@@ -101,7 +101,7 @@ fn s11_machines_get_the_migrations_as_json() {
 }
 
 #[test]
-fn a_rollback_that_nobody_can_confirm_is_refused() {
+fn a_rollback_without_a_terminal_is_refused() {
     let machine = Convoke::new();
     machine.run("db migrate");
     let before = machine.run("db status");

@@ -182,7 +182,7 @@ fn an_unusable_home_is_reported_and_the_rest_examined() {
 }
 
 #[test]
-fn a_failure_is_told_to_machines_too() {
+fn a_failure_is_printed_as_json_too() {
     let told = Convoke::new().env("CONVOKE_HOME", "nowhere").run("doctor --json");
     assert!(told.starts_with("exit 1\n--- stdout\n{\n  \"healthy\": false,"), "{told}");
     insta::assert_snapshot!(told.split_once("--- stderr\n").unwrap().1, @r#"{"error":"this machine is not ready: see home","causes":[],"hint":null,"exitCode":1}"#);

@@ -8,7 +8,7 @@ use convoke_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
-use crate::serve_scene::Daemon;
+use crate::serve_scene::{Daemon, said};
 
 /// Waits for a request to the human, and gives it.
 fn pending(daemon: &Daemon, session: &str, kind: &str) -> Value {
@@ -33,12 +33,6 @@ fn form() -> Value {
 
 fn request(method: &str, params: Value) -> Step {
     Step::Request { method: method.to_owned(), params }
-}
-
-/// What the agent said.
-fn said(messages: &[Value]) -> String {
-    let agent = messages.iter().filter(|message| message["role"] == "agent");
-    agent.filter_map(|message| message["content"]["text"].as_str()).collect()
 }
 
 /// The scripted agent once more, with all layers of the sandbox on.
@@ -152,7 +146,7 @@ fn l1_an_agent_reads_through_us_what_it_reads_itself_and_no_more() {
 }
 
 #[test]
-fn l1_a_missing_log_in_is_told_with_the_ways_to_log_in() {
+fn l1_a_missing_login_is_reported_with_the_ways_to_log_in() {
     let hello = json!({"protocolVersion": 1, "agentCapabilities": {}, "authMethods": [
         {"id": "login", "name": "Log in with the browser", "description": "Run `scripted login`"},
         {"type": "env_var", "id": "key", "name": "Use a key", "vars": [{"name": "SCRIPTED_KEY"}]}]});

@@ -38,7 +38,7 @@ fn an_unknown_command_is_asked_wrongly() {
 }
 
 #[test]
-fn an_unknown_command_is_told_to_machines_too() {
+fn an_unknown_command_is_printed_as_json_too() {
     insta::assert_snapshot!(Convoke::new().run("docter --json"), @r#"
     exit 2
     --- stderr

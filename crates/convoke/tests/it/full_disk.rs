@@ -2,16 +2,9 @@
 
 use convoke_testkit::agent::{Script, Step};
 use convoke_testkit::wait::until;
-use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
 use serde_json::json;
 
 use crate::serve_scene::{Daemon, is_end_of};
-
-/// Says how long files of the daemon's may be; `None` for as long as they like.
-fn limit(daemon: &Daemon, bytes: Option<u64>) {
-    let maximum = getrlimit(Resource::Fsize).maximum;
-    prlimit(Some(daemon.pid()), Resource::Fsize, Rlimit { current: bytes, maximum }).unwrap();
-}
 
 /// Waits until so many agents run.
 fn wait_for_processes(daemon: &Daemon, count: usize) {
@@ -33,13 +26,13 @@ fn s1_a_full_disk_in_the_middle_of_a_turn_fails_the_turn_and_loses_nothing() {
     for _ in 0..20 {
         events.next().unwrap();
     }
-    limit(&daemon, Some(0));
+    daemon.limit(Some(0));
     assert_eq!(daemon.get("/healthz").status, 200);
     assert!(prompt(&daemon, &other) >= 500, "nothing is taken that cannot be kept");
     // The agent is stopped, since its output cannot be stored.
     wait_for_processes(&daemon, 1);
     assert!(prompt(&daemon, &session) >= 500);
-    limit(&daemon, None);
+    daemon.limit(None);
 
     events.until(|message| is_end_of(message, &turn));
     let end = events.until(|message| message["content"]["event"] == "turn_ended");

@@ -52,7 +52,7 @@ fn imported_turns_are_found_and_neither_doubled_nor_left_out() {
 }
 
 #[test]
-fn whoever_imports_at_once_makes_one_session() {
+fn concurrent_imports_make_one_session() {
     let daemon = Daemon::new(&Script::new());
     let page = page(&daemon, 0, 50);
     let statuses: Vec<u16> = thread::scope(|scope| {

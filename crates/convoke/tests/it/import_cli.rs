@@ -156,7 +156,7 @@ fn a_transcript_that_says_something_else_than_before_is_refused_and_nothing_is_m
 }
 
 #[test]
-fn a_session_that_was_taken_up_is_left_alone_before_its_agent_is_there() {
+fn an_import_does_not_change_a_resumed_session() {
     let scene = scene();
     let import = "import spawn try-out.jsonl --project web";
     // Its agent never comes.

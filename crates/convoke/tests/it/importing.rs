@@ -4,7 +4,6 @@ use std::fs;
 use std::process::Stdio;
 
 use convoke_testkit::wait::{until, until_some};
-use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
 use serde_json::{Value, json};
 
 use crate::daemon_scene::Scene;
@@ -63,24 +62,18 @@ fn h2_an_import_that_is_killed_in_the_middle_of_a_conversation_continues() {
     check(&daemon);
 }
 
-/// Says how long files of the daemon's may be; `None` for as long as they like.
-fn limit(daemon: &Daemon, bytes: Option<u64>) {
-    let maximum = getrlimit(Resource::Fsize).maximum;
-    prlimit(Some(daemon.pid()), Resource::Fsize, Rlimit { current: bytes, maximum }).unwrap();
-}
-
 #[test]
 fn h2_an_import_that_fills_the_disk_says_so_and_continues_when_there_is_room() {
     let (daemon, _) = long().daemon();
     import_some(&daemon);
-    limit(&daemon, Some(0));
+    daemon.limit(Some(0));
     let run = until_some("the import is over", || {
         let run = daemon.get("/api/histories/import").json();
         (run["running"] == false).then_some(run)
     });
     assert!(run["error"].as_str().is_some_and(|error| !error.is_empty()), "{run}");
     assert_eq!(daemon.get("/healthz").status, 200);
-    limit(&daemon, None);
+    daemon.limit(None);
     import(&daemon, &json!({}));
     check(&daemon);
 }

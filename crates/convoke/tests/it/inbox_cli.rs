@@ -161,7 +161,7 @@ fn p1_a_request_is_shown_with_its_evidence_and_the_rules_that_an_answer_can_make
 }
 
 #[test]
-fn whoever_waits_for_an_answer_is_told_how_to_give_a_permission() {
+fn waiting_for_an_answer_prints_the_command_for_it() {
     let scene = Scene::new();
     let session = scene.session();
     let waiting = ["session", "send", &session, "/write notes.txt hello", "--wait"];
@@ -243,7 +243,7 @@ fn q19_the_answer_to_an_agents_question_reaches_it() {
 }
 
 #[test]
-fn q2_the_folder_of_questions_is_private_whoever_makes_it() {
+fn q2_the_questions_folder_is_private_for_every_creator() {
     let scene = Scene::new();
     scene.run("session list");
     let found = std::fs::metadata(scene.machine.home().join("questions")).unwrap();

@@ -206,7 +206,7 @@ fn a_cancelled_call_abandons_its_questions_and_the_server_goes_on() {
 }
 
 #[test]
-fn a_server_that_is_told_to_end_abandons_its_questions() {
+fn an_mcp_server_that_gets_sigterm_abandons_its_questions() {
     let machine = machine();
     let mut agent = Agent::start(&machine);
     agent.begin("ask_user_questions", &arguments());
@@ -302,7 +302,7 @@ fn a_client_that_leaves_before_it_says_hello_wanted_nothing() {
 }
 
 #[test]
-fn a_server_that_nobody_has_greeted_ends_when_it_is_told_to() {
+fn an_uninitialized_mcp_server_ends_on_sigterm() {
     let mut child =
         machine().command(&["mcp"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let listens = |pid: u32| {

@@ -28,7 +28,7 @@ fn introduced() -> (Scene, Agent) {
     agent.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a test", "version": "1"},
     }}));
-    assert_eq!(agent.hears()["result"]["serverInfo"]["name"], "convoke");
+    assert_eq!(agent.receives()["result"]["serverInfo"]["name"], "convoke");
     agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     (scene, agent)
 }
@@ -51,7 +51,7 @@ fn q19_a_question_through_the_daemon_is_answered_from_the_inbox() {
     let (id, _) = until(&scene, "pending");
     let answers = json!({"0": {"selectedOption": "Yes"}}).to_string();
     scene.run_args(&["inbox", "answer", &id, "--answers", &answers]);
-    let heard = agent.hears();
+    let heard = agent.receives();
     assert_eq!(heard["id"], 1);
     let text = heard["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.ends_with("1. Ship it?\n→ Yes — now"), "{text}");
@@ -69,7 +69,7 @@ fn q4_a_call_that_is_cancelled_abandons_its_questions_soon() {
     let (_, after) = until(&scene, "abandoned");
     assert!(after < SOON, "{after:?}");
     agent.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}));
-    assert_eq!(agent.hears(), json!({"jsonrpc": "2.0", "id": 2, "result": {}}));
+    assert_eq!(agent.receives(), json!({"jsonrpc": "2.0", "id": 2, "result": {}}));
 }
 
 #[test]

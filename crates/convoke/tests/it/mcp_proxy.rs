@@ -53,7 +53,7 @@ impl Agent {
         self.say(&message.to_string());
     }
 
-    pub(crate) fn hears(&self) -> Value {
+    pub(crate) fn receives(&self) -> Value {
         let line = self.lines.recv_timeout(TIMEOUT).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
@@ -197,7 +197,7 @@ fn q19_an_agent_of_the_daemon_reaches_it_through_its_own_standard_input() {
     let welcome = json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": "2025-06-18", "capabilities": {}}});
     let headers = "content-type: application/json\r\nmcp-session-id: s-1\r\n";
     request.answer("200 OK", headers, &serde_json::to_string_pretty(&welcome).unwrap());
-    assert_eq!(agent.hears(), welcome);
+    assert_eq!(agent.receives(), welcome);
     agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     let request = daemon.gets();
     assert!(request.has("mcp-protocol-version: 2025-06-18"), "{}", request.head);
@@ -208,7 +208,7 @@ fn q19_an_agent_of_the_daemon_reaches_it_through_its_own_standard_input() {
     assert!(request.has("mcp-method: tools/call"), "{}", request.head);
     assert!(request.has("mcp-name: ask_user_questions"), "{}", request.head);
     request.answer_json(&result(&json!("one"), "→ Yes"));
-    assert_eq!(agent.hears(), result(&json!("one"), "→ Yes"));
+    assert_eq!(agent.receives(), result(&json!("one"), "→ Yes"));
     assert!(!machine.home().exists(), "the home is out of reach for a confined agent");
     assert_eq!(agent.leaves(), (0, vec![]));
 }
@@ -225,7 +225,7 @@ fn events_come_back_as_lines_while_the_call_goes_on() {
     request.chunk(&format!(
         ": hello\r\n\r\nid: 0\r\nretry: 3000\r\ndata:\r\n\r\ndata: {progress}\n\n"
     ));
-    assert_eq!(agent.hears(), progress);
+    assert_eq!(agent.receives(), progress);
     // An answer on many lines, cut in the middle of a letter's bytes.
     let text = serde_json::to_string_pretty(&result(&json!(1), "ä")).unwrap();
     let event = text.lines().map(|line| format!("data: {line}\n")).collect::<String>() + "\n";
@@ -236,7 +236,7 @@ fn events_come_back_as_lines_while_the_call_goes_on() {
     request.write(&format!("{:x}\r\n", event.len() - middle));
     request.stream.write_all(&event.as_bytes()[middle..]).unwrap();
     request.write("\r\n");
-    assert_eq!(agent.hears(), result(&json!(1), "ä"));
+    assert_eq!(agent.receives(), result(&json!(1), "ä"));
     request.end_events();
     assert_eq!(agent.leaves().0, 0);
 }
@@ -253,7 +253,7 @@ fn many_calls_run_at_once_and_each_gets_its_own_answer() {
     for request in requests {
         let id = request.body["id"].clone();
         request.answer_json(&result(&id, "done"));
-        assert_eq!(agent.hears(), result(&id, "done"));
+        assert_eq!(agent.receives(), result(&id, "done"));
     }
 }
 
@@ -267,7 +267,7 @@ fn q4_a_cancelled_call_closes_its_connection_at_once() {
         if answers {
             request.begin_events();
             request.chunk("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n");
-            agent.hears();
+            agent.receives();
         }
         let start = Instant::now();
         agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
@@ -288,7 +288,7 @@ fn q4_a_cancelled_call_closes_its_connection_at_once() {
     // The next call is none the worse for it, and the cancelled ones are not answered.
     agent.send(&call(&json!(8), "get_answered_questions"));
     daemon.gets().answer_json(&result(&json!(8), "done"));
-    assert_eq!(agent.hears(), result(&json!(8), "done"));
+    assert_eq!(agent.receives(), result(&json!(8), "done"));
 }
 
 #[test]
@@ -326,7 +326,7 @@ fn a_call_that_was_about_to_be_answered_is_answered_after_the_last_word() {
     agent.send(&call(&json!(1), "get_answered_questions"));
     drop(agent.input.take());
     daemon.gets().answer_json(&result(&json!(1), "done"));
-    assert_eq!(agent.hears(), result(&json!(1), "done"));
+    assert_eq!(agent.receives(), result(&json!(1), "done"));
     assert_eq!(agent.leaves().0, 0);
 }
 
@@ -342,7 +342,7 @@ fn an_unreachable_daemon_is_an_error_for_each_request_with_its_id_and_a_way_out(
         );
         let expected =
             json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": said}});
-        assert_eq!(agent.hears(), expected);
+        assert_eq!(agent.receives(), expected);
     }
     // What wants no answer gets none.
     agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
@@ -357,7 +357,7 @@ fn a_daemon_that_refuses_or_breaks_off_is_an_error_with_the_id() {
     let mut ask = |answer: &dyn Fn(Request)| {
         agent.send(&call(&json!(5), "ask_user_questions"));
         answer(daemon.gets());
-        let heard = agent.hears();
+        let heard = agent.receives();
         assert_eq!(heard["id"], 5);
         told.push(heard["error"]["message"].as_str().unwrap().replace(&daemon.url, "[url]"));
     };
@@ -397,7 +397,7 @@ fn a_refusal_in_the_words_of_the_protocol_is_passed_on() {
     let refusal = json!({"jsonrpc": "2.0", "id": 5, "error": {"code": -32602, "message": "unknown tool: sing"}});
     let json = "content-type: application/json\r\n";
     daemon.gets().answer("400 Bad Request", json, &refusal.to_string());
-    assert_eq!(agent.hears(), refusal);
+    assert_eq!(agent.receives(), refusal);
 }
 
 #[test]
@@ -409,7 +409,7 @@ fn lines_that_are_no_messages_are_told_so_and_the_rest_goes_on() {
     {
         agent.say("");
         agent.say(line);
-        let heard = agent.hears();
+        let heard = agent.receives();
         assert_eq!(
             (&heard["id"], heard["error"]["code"].as_i64()),
             (&Value::Null, Some(code)),
@@ -417,14 +417,17 @@ fn lines_that_are_no_messages_are_told_so_and_the_rest_goes_on() {
         );
     }
     agent.say(&"x".repeat(9 << 20));
-    assert_eq!(agent.hears()["error"]["message"], "Parse error: a line of more than 8388608 bytes");
+    assert_eq!(
+        agent.receives()["error"]["message"],
+        "Parse error: a line of more than 8388608 bytes"
+    );
     agent.say(&format!("[{}, {}]", call(&json!(1), "a"), call(&json!(2), "b")));
     for _ in 0..2 {
         let request = daemon.gets();
         let id = request.body["id"].clone();
         request.answer_json(&result(&id, "done"));
     }
-    let mut ids = [agent.hears(), agent.hears()].map(|heard| heard["id"].as_i64());
+    let mut ids = [agent.receives(), agent.receives()].map(|heard| heard["id"].as_i64());
     ids.sort_unstable();
     assert_eq!(ids, [Some(1), Some(2)]);
 }
@@ -439,7 +442,7 @@ fn a_client_of_the_newest_protocol_says_its_version_with_every_message() {
     let request = daemon.gets();
     assert!(request.has("mcp-protocol-version: 2026-07-28"), "{}", request.head);
     request.answer_json(&result(&json!(1), "done"));
-    agent.hears();
+    agent.receives();
 }
 
 #[test]

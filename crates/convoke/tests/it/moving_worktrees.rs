@@ -166,7 +166,7 @@ fn n8_c6_a_work_tree_that_cannot_move_as_it_is_stays() {
         assert!(refused.starts_with("exit 1") && refused.contains(why), "{refused}");
     };
     fs::write(path.join("large.bin"), vec![7; 3 << 20]).unwrap();
-    refused("workstation", "cannot go along: large.bin");
+    refused("workstation", "cannot be moved: large.bin");
     fs::remove_file(path.join("large.bin")).unwrap();
     refused("workstation --files leave", "moves with all of its files");
     refused("workstation --files checkpoint", "moves with all of its files");

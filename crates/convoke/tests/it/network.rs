@@ -2,15 +2,15 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, UdpSocket};
-use std::path::PathBuf;
 use std::process::Output;
 
 use convoke_testkit::agent::Script;
+use convoke_testkit::host::example;
 use convoke_testkit::tools::search_path;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
-use crate::serve_scene::{Daemon, Prompt, has_ended, is_end_of};
+use crate::serve_scene::{Daemon, Prompt, has_ended, is_end_of, said};
 
 /// A server on this machine that says `hello` to every request; tells its port.
 fn server() -> u16 {
@@ -37,17 +37,9 @@ fn server() -> u16 {
 
 /// A daemon with an agent that runs lines of the shell, and with these settings.
 fn daemon(machine: Convoke, sandbox: &str) -> Daemon {
-    let this = std::env::current_exe().unwrap();
-    let agent: PathBuf = this.ancestors().nth(2).unwrap().join("examples/shell_agent");
-    assert!(agent.exists(), "{} is missing: build the examples too", agent.display());
+    let agent = example("shell_agent");
     let config = format!("[agents.shell]\ncommand = {agent:?}\n[sandbox]\n{sandbox}\n");
     Daemon::on(machine, &Script::new(), &config)
-}
-
-/// What the agent said in messages.
-fn said(messages: &[Value]) -> String {
-    let words = messages.iter().filter(|message| message["role"] == "agent");
-    words.filter_map(|message| message["content"]["text"].as_str()).collect()
 }
 
 /// Runs a line in a session of its own, and tells what it printed.

@@ -177,7 +177,7 @@ fn n6_a_history_is_copied_to_a_server_and_goes_on_there() {
 }
 
 #[test]
-fn n3_a_prompt_that_waited_in_vain_is_told_in_the_log_of_its_session() {
+fn n3_a_prompt_refused_after_waiting_is_reported_in_the_log_of_its_session() {
     let database = postgres::database();
     let (here, there) = (node(&database, "laptop"), node(&database, "workstation"));
     assert!(there.run("project add web").starts_with("exit 0"), "the daemon starts");

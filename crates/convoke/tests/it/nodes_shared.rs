@@ -9,17 +9,8 @@ use convoke_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::nodes::{kill, node, node_at};
-use crate::serve_scene::Daemon;
+use crate::serve_scene::{Daemon, PNG, takes_images};
 use crate::socket_scene::Socket;
-
-/// The smallest picture.
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\n0000";
-
-fn takes_images() -> Script {
-    Script::new().capabilities(
-        json!({"loadSession": true, "promptCapabilities": {"image": true, "embeddedContext": true}}),
-    )
-}
 
 /// A machine among others, whose agent follows a script.
 fn daemon(url: &str, name: &str, script: &Script) -> Daemon {

@@ -112,7 +112,7 @@ fn q15_answers_that_do_not_fit_are_refused_and_the_session_stays_answerable() {
 }
 
 #[test]
-fn q9_q10_the_first_verdict_wins_and_the_second_is_told() {
+fn q9_q10_the_first_verdict_wins_and_the_second_fails() {
     let scene = Scene::new();
     insta::assert_snapshot!(scene.answer(r#"{"0": {"selectedOption": "Yes"}}"#), @"
     exit 0

@@ -5,7 +5,7 @@ use std::fs;
 use convoke_testkit::agent::{Script, Step};
 use serde_json::{Value, json};
 
-use crate::serve_scene::Daemon;
+use crate::serve_scene::{Daemon, said};
 use crate::socket_scene::Socket;
 
 /// Two comments, on both sides of a diff.
@@ -34,28 +34,12 @@ Use a tuple, marigold.
 
 Why was it removed?";
 
-/// Sends a prompt, waits for its end, and gives all messages.
-fn turn(daemon: &Daemon, session: &str, body: &Value) -> Vec<Value> {
-    let prompted = daemon.post(&format!("/api/sessions/{session}/prompt"), body);
-    assert_eq!(prompted.status, 202, "{prompted:?}");
-    let id = prompted.json()["messageId"].clone();
-    let mut events = daemon.follow(session, 0);
-    events.until(|message| message["id"] == id && message["turn"]["status"] == "ended");
-    daemon.messages(session)
-}
-
-/// What the agent said, which repeats what it is given.
-fn said(messages: &[Value]) -> String {
-    let agent = messages.iter().filter(|message| message["role"] == "agent");
-    agent.map(|message| message["content"]["text"].as_str().unwrap()).collect()
-}
-
 #[test]
 fn c4_comments_on_lines_are_one_prompt_and_read_back_as_they_were_made() {
     let daemon = Daemon::new(&Script::new());
     let session = daemon.session();
     let body = json!({"text": "Nearly there.", "review": review()});
-    let messages = turn(&daemon, &session, &body);
+    let messages = daemon.turn_with(&session, &body);
     let prompt = &messages[0]["content"];
     assert_eq!(
         (&prompt["text"], &prompt["review"]),
@@ -94,7 +78,7 @@ fn c4_comments_on_lines_are_one_prompt_and_read_back_as_they_were_made() {
 fn c4_a_review_alone_is_enough_and_names_the_session() {
     let daemon = Daemon::new(&Script::new());
     let session = daemon.session();
-    let messages = turn(&daemon, &session, &json!({"text": "", "review": review()}));
+    let messages = daemon.turn_with(&session, &json!({"text": "", "review": review()}));
     assert!(said(&messages).starts_with("Review comments on the changes:\n\n1. src/main.rs"));
     let shown = daemon.get(&format!("/api/sessions/{session}")).json();
     assert_eq!(shown["title"], "Use a tuple, marigold.");
@@ -130,9 +114,9 @@ fn c4_a_review_waits_in_the_queue_and_survives_a_kill() {
 fn c4_a_review_is_in_the_transcript_of_an_agent_that_remembers_nothing() {
     let mut daemon = Daemon::new(&Script::new().capabilities(json!({"loadSession": false})));
     let session = daemon.session();
-    turn(&daemon, &session, &json!({"text": "Nearly there.", "review": review()}));
+    daemon.turn_with(&session, &json!({"text": "Nearly there.", "review": review()}));
     daemon.kill_and_start();
-    let messages = turn(&daemon, &session, &json!({"text": "and now?"}));
+    let messages = daemon.turn_with(&session, &json!({"text": "and now?"}));
     let quoted = json!({"role": "user", "text": TEXT}).to_string();
     assert!(said(&messages).contains(&quoted), "{messages:#?}");
 }

@@ -32,7 +32,7 @@ fn it_says_where_it_is_in_a_private_file() {
 }
 
 #[test]
-fn a_second_daemon_on_the_same_home_is_told_of_the_first() {
+fn a_second_daemon_on_the_same_home_names_the_process_of_the_first() {
     let daemon = Daemon::new(&Script::new());
     let pid = daemon.pid().as_raw_nonzero().to_string();
     for line in ["serve", "serve --listen 127.0.0.1:0", "serve --detached"] {

@@ -9,14 +9,18 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use convoke_testkit::agent::Script;
+use convoke_testkit::host::example;
 use convoke_testkit::tools::search_path;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
 
 /// How long anything may take: more than the daemon waits for an agent to start.
 const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The smallest picture.
+pub(crate) const PNG: &[u8] = b"\x89PNG\r\n\x1a\n0000";
 
 /// A machine with a daemon whose agent follows a script.
 pub(crate) struct Daemon {
@@ -92,6 +96,12 @@ impl Daemon {
         Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap()
     }
 
+    /// Says how long files of the daemon's may be; `None` for as long as they like.
+    pub(crate) fn limit(&self, bytes: Option<u64>) {
+        let maximum = getrlimit(Resource::Fsize).maximum;
+        prlimit(Some(self.pid()), Resource::Fsize, Rlimit { current: bytes, maximum }).unwrap();
+    }
+
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
@@ -158,8 +168,12 @@ impl Daemon {
 
     /// Says something.
     pub(crate) fn prompt(&self, session: &str, text: &str) -> Prompt {
-        let prompted =
-            self.post(&format!("/api/sessions/{session}/prompt"), &json!({"text": text}));
+        self.prompt_with(session, &json!({"text": text}))
+    }
+
+    /// Says something with more than a text.
+    fn prompt_with(&self, session: &str, body: &Value) -> Prompt {
+        let prompted = self.post(&format!("/api/sessions/{session}/prompt"), body);
         assert_eq!(prompted.status, 202, "{prompted:?}");
         let prompted = prompted.json();
         let id = prompted["messageId"].as_str().unwrap().to_owned();
@@ -180,7 +194,12 @@ impl Daemon {
 
     /// Says something, waits for the end of the turn, and tells all messages.
     pub(crate) fn turn(&self, session: &str, text: &str) -> Vec<Value> {
-        let turn = self.prompt(session, text);
+        self.turn_with(session, &json!({"text": text}))
+    }
+
+    /// The same with more than a text.
+    pub(crate) fn turn_with(&self, session: &str, body: &Value) -> Vec<Value> {
+        let turn = self.prompt_with(session, body);
         let mut events = self.follow(session, 0);
         events.until(|message| is_end_of(message, &turn));
         self.messages(session)
@@ -355,10 +374,20 @@ fn start(machine: &Convoke) -> (Child, String, String) {
     (child, address.to_owned(), daemon["token"].as_str().unwrap().to_owned())
 }
 
-/// An agent that follows scripts, which cargo builds along with the tests.
+/// What the agent said in messages.
+pub(crate) fn said(messages: &[Value]) -> String {
+    let words = messages.iter().filter(|message| message["role"] == "agent");
+    words.filter_map(|message| message["content"]["text"].as_str()).collect()
+}
+
+/// The script of an agent that takes images.
+pub(crate) fn takes_images() -> Script {
+    Script::new().capabilities(
+        json!({"loadSession": true, "promptCapabilities": {"image": true, "embeddedContext": true}}),
+    )
+}
+
+/// An agent that follows scripts.
 pub(crate) fn agent() -> PathBuf {
-    let this = std::env::current_exe().unwrap();
-    let program = this.ancestors().nth(2).unwrap().join("examples/spawned_agent");
-    assert!(program.exists(), "{} is missing: build the examples too", program.display());
-    program
+    example("spawned_agent")
 }

@@ -446,7 +446,7 @@ fn a_watch_goes_on_after_a_restart_of_the_daemon() {
 }
 
 #[test]
-fn a_turn_that_a_restart_cuts_off_has_failed_for_whoever_waits() {
+fn a_turn_cut_off_by_a_restart_fails_send() {
     let scene = Scene::new();
     let session = scene.session();
     let waiting = ["session", "send", &session, "/long 100000", "--wait"];

@@ -97,7 +97,7 @@ fn r2_the_prompt_is_saved_before_the_agent_has_answered() {
     let scene = Scene::with(&[("slow", script)]);
     let mut talk = scene.start("spawn --interactive --agent slow --session s");
     talk.say("a hard question\n");
-    talk.hears("thinking…");
+    talk.prints("thinking…");
     assert_eq!(scene.said("s"), ["user: a hard question"]);
     talk.signal("KILL");
     assert_eq!(talk.ends().code, -1);
@@ -106,7 +106,7 @@ fn r2_the_prompt_is_saved_before_the_agent_has_answered() {
 }
 
 #[test]
-fn r3_an_agent_that_can_takes_up_its_own_session_and_that_is_said() {
+fn r3_an_agent_that_can_resumes_its_own_session_and_stderr_says_so() {
     let scene = Scene::with(&[("echo", Script::new().session("own-1"))]);
     let told = scene.pipe("spawn --interactive --agent echo --session s", "first\n");
     assert_eq!(told.stderr, "");
@@ -130,7 +130,7 @@ fn r3_an_agent_that_can_takes_up_its_own_session_and_that_is_said() {
 }
 
 #[test]
-fn r3_claude_takes_up_its_own_session_too() {
+fn r3_claude_resumes_its_own_session() {
     let scene =
         Scene::with(&[("claude", Script::new().when("two", [Step::say("2"), Step::say("!")]))]);
     let told = scene.pipe("spawn --interactive --agent claude --session s", "one\n");
@@ -142,7 +142,7 @@ fn r3_claude_takes_up_its_own_session_too() {
 }
 
 #[test]
-fn r3_an_agent_that_cannot_is_told_every_turn_and_that_is_said() {
+fn r3_an_agent_that_cannot_resume_gets_every_turn_and_stderr_says_so() {
     let forgetful = Script::new().capabilities(json!({}));
     let lost = Script::new().on("session/load", [Step::fail(-32002, "not found")]);
     for script in [forgetful, lost] {
@@ -169,7 +169,7 @@ fn r3_an_agent_that_cannot_is_told_every_turn_and_that_is_said() {
 }
 
 #[test]
-fn r3_a_long_conversation_is_told_within_the_budget() {
+fn r3_a_long_conversation_is_replayed_within_the_budget() {
     let script = Script::new().capabilities(json!({}));
     let scene =
         Scene::configured(&[("echo", script)], "[spawner.interactive]\nmax_tokens = 1000\n");
@@ -265,7 +265,7 @@ fn r5_a_session_is_deleted_with_a_confirmation_and_only_on_purpose() {
 }
 
 #[test]
-fn r6_old_sessions_are_deleted_on_demand_and_their_number_is_told() {
+fn r6_old_sessions_are_deleted_on_demand_and_their_number_is_printed() {
     let scene = Scene::new();
     for id in ["old-1", "old-2"] {
         scene.leave(id, transcript(id, "demo", LONG_AGO));
@@ -307,7 +307,7 @@ fn r6_a_session_that_is_open_does_not_expire() {
     scene.leave("ancient", transcript("ancient", "echo", LONG_AGO));
     let mut talk = scene.start("spawn --resume ancient");
     talk.say("still here\n");
-    talk.hears("still here");
+    talk.prints("still here");
     assert_eq!(scene.pipe("spawn --list-sessions", "").code, 0);
     assert_eq!(scene.machine.json("spawn --clean-sessions 0 --json")["open"], 1);
     assert_eq!(talk.ends().code, 0);
@@ -315,7 +315,7 @@ fn r6_a_session_that_is_open_does_not_expire() {
 }
 
 #[test]
-fn r8_a_damaged_transcript_is_told_and_recovered_only_on_purpose() {
+fn r8_a_damaged_transcript_is_reported_and_recovered_only_on_request() {
     let scene = Scene::with(&[("echo", Script::new())]);
     let good = transcript("s", "echo", "2026-11-15T10:00:00.000Z");
     let bad = format!("{good}garbage\n{{\"type\":\"turn\"}}\n");
@@ -355,7 +355,7 @@ fn r9_r10_a_second_writer_is_refused_by_name_and_readers_see_what_was_saved() {
     let scene = Scene::with(&[("echo", Script::new())]);
     let mut talk = scene.start("spawn --interactive --agent echo --session s");
     talk.say("first\n");
-    talk.hears("first\n");
+    talk.prints("first\n");
     assert_eq!(scene.listed("s"), "echo 2 active");
     let told = scene.pipe("spawn --resume s", "second\n");
     let pid = talk.pid();
@@ -366,7 +366,7 @@ fn r9_r10_a_second_writer_is_refused_by_name_and_readers_see_what_was_saved() {
     assert_eq!((told.code, told.stderr), (1, text));
     assert!(scene.machine.run("spawn --delete-session s --yes").starts_with("exit 1\n"));
     talk.say("third\n");
-    talk.hears("third\n");
+    talk.prints("third\n");
     assert_eq!(talk.ends().code, 0);
     assert_eq!(scene.said("s").len(), 4);
     assert_eq!(scene.listed("s"), "echo 4 completed");
@@ -379,7 +379,7 @@ fn r10_a_session_that_was_cut_off_shows_as_interrupted_and_keeps_what_was_said()
         let scene = Scene::with(&[("slow", script)]);
         let mut talk = scene.start("spawn --interactive --agent slow --session s");
         talk.say("question\nnever asked\n");
-        talk.hears("half an answer");
+        talk.prints("half an answer");
         talk.signal(signal);
         let told = talk.ends();
         assert_eq!(told.code, code, "{signal}");
@@ -395,7 +395,7 @@ fn r10_a_killed_session_is_interrupted_and_goes_on_where_it_was() {
     let scene = Scene::with(&[("echo", Script::new())]);
     let mut talk = scene.start("spawn --interactive --agent echo --session s");
     talk.say("first\n");
-    talk.hears("first\n");
+    talk.prints("first\n");
     talk.signal("KILL");
     talk.ends();
     assert_eq!(scene.listed("s"), "echo 2 interrupted");

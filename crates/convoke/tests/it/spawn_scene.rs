@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Stdio};
 
 use convoke_testkit::agent::Script;
+use convoke_testkit::host::example;
 use serde_json::Value;
 
 use crate::convoke::{Convoke, Terminal};
@@ -35,9 +36,7 @@ impl Scene {
 
     /// The same with more in the configuration.
     pub(crate) fn configured(agents: &[(&str, Script)], more: &str) -> Self {
-        // Examples lie beside the folder of the test programs.
-        let tests = std::env::current_exe().unwrap();
-        let program = tests.ancestors().nth(2).unwrap().join("examples/spawned_agent");
+        let program = example("spawned_agent");
         let program = program.to_str().unwrap();
         let machine = Convoke::new();
         // On a terminal the program works in the folder around its home, which no confined agent may.
@@ -146,7 +145,7 @@ impl Talk {
     }
 
     /// Waits until it has said this.
-    pub(crate) fn hears(&mut self, text: &str) {
+    pub(crate) fn prints(&mut self, text: &str) {
         while !self.heard.contains(text) {
             let bytes = self.output.fill_buf().unwrap();
             assert!(!bytes.is_empty(), "it ended without saying {text}: {}", self.heard);

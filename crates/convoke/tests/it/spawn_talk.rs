@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::spawn_scene::{Scene, transcript};
 
 #[test]
-fn who_wants_silence_hears_errors_only() {
+fn quiet_prints_errors_only() {
     let scene = Scene::with(&[("echo", Script::new())]);
     scene.leave("s", transcript("s", "echo", "2026-11-15T10:00:00.000Z"));
     assert_eq!(scene.pipe("spawn --resume s --quiet", "/save\n").stderr, "");
@@ -17,7 +17,7 @@ fn who_wants_silence_hears_errors_only() {
 }
 
 #[test]
-fn what_nobody_can_be_asked_is_refused_and_said() {
+fn a_permission_without_a_terminal_is_refused() {
     let choices = [("yes", "allow_once"), ("no", "reject_once")];
     let ask = Ask::new(Tool::named("t", "rm -rf", json!({})), &choices)
         .then("yes", [Step::say("allowed")])
@@ -207,7 +207,7 @@ fn an_agent_that_is_not_confined_asks_its_human_through_mcp() {
     };
     let answers = json!({"0": {"selectedOption": "Stop"}}).to_string();
     scene.machine.run_args(&["questions", "answer", &id, "--answers", &answers]);
-    talk.hears("→ Stop");
+    talk.prints("→ Stop");
     let told = talk.ends();
     assert_eq!(told.code, 0);
     assert!(

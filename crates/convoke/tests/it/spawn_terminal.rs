@@ -52,7 +52,7 @@ fn nothing_is_coloured_for_a_person_who_wants_no_colours() {
 }
 
 #[test]
-fn what_an_agent_does_is_told_in_a_line_each() {
+fn every_action_of_an_agent_is_shown_on_one_line() {
     let read = Tool::named("a", "Read notes", json!({}));
     let write = Tool::named("b", "Write notes", json!({}));
     let mut failed = write.clone().done("no room\nleft");
@@ -232,7 +232,7 @@ fn commands_are_completed_and_prompts_are_remembered_for_the_next_session() {
 }
 
 #[test]
-fn r3_a_session_that_is_taken_up_shows_where_it_was() {
+fn r3_a_resumed_session_shows_where_it_was() {
     let scene = Scene::with(&[("echo", Script::new())]);
     scene.leave("s", transcript("s", "echo", "2026-11-15T10:00:00.000Z"));
     let mut terminal = scene.terminal("spawn --resume s");
@@ -300,7 +300,7 @@ fn r5_a_person_is_asked_before_a_session_is_deleted() {
 }
 
 #[test]
-fn r10_a_terminal_that_is_told_to_end_is_left_as_it_was() {
+fn r10_a_terminated_spawn_restores_the_terminal() {
     let scene = Scene::with(&[("echo", Script::new())]);
     let mut terminal = scene.terminal("spawn --interactive --agent echo --session s");
     terminal.sees("echo›");

@@ -132,7 +132,7 @@ fn t13_the_exit_code_tells_an_answer_from_everything_else() {
 }
 
 #[test]
-fn t15_what_is_asked_wrongly_is_told_in_the_words_of_the_contract() {
+fn t15_wrong_requests_fail_in_the_words_of_the_contract() {
     let teams = Teams::new(&["backend"], &Script::new());
     insta::assert_snapshot!(teams.run("team ask nonexistent hello"), @r"
     exit 1

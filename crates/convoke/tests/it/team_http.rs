@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::team_scene::{Teams, keys};
 
 #[test]
-fn t13_what_becomes_of_a_question_is_told_by_status_and_body() {
+fn t13_the_outcome_of_a_question_is_in_status_and_body() {
     let script = Script::new().when("slow", [Step::say("well"), Step::Hang]);
     let teams = Teams::new(&["backend", "frontend"], &script);
     let ask = |body| teams.daemon.post("/api/teams/backend/ask", &body);

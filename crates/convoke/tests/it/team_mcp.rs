@@ -167,7 +167,7 @@ fn t13_the_daemon_is_started_when_an_agent_asks_for_teams() {
 }
 
 #[test]
-fn t13_a_long_wait_is_told_of_and_a_caller_that_leaves_loses_nothing() {
+fn t13_a_long_wait_reports_progress_and_a_caller_that_leaves_loses_nothing() {
     let script = Script::new().when("slow", [Step::say("well"), Step::Hang]);
     let teams = Teams::new(&["backend"], &script);
     let mut agent = Agent::start(teams.machine());

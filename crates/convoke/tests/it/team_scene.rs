@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use convoke_testkit::agent::{CLAUDE_MANNERS, Script};
+use convoke_testkit::host::example;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
@@ -78,14 +79,6 @@ pub(crate) fn install_claude(machine: Convoke, script: &Script) -> Convoke {
     fs::write(&claude, start + CLAUDE_MANNERS).unwrap();
     fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
     machine
-}
-
-/// A program that cargo builds along with the tests.
-pub(crate) fn example(name: &str) -> PathBuf {
-    let this = std::env::current_exe().unwrap();
-    let program = this.ancestors().nth(2).unwrap().join("examples").join(name);
-    assert!(program.exists(), "{} is missing: build the examples too", program.display());
-    program
 }
 
 /// The keys of an object, sorted.

@@ -6,12 +6,13 @@ use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
 
 use convoke_testkit::agent::Script;
+use convoke_testkit::host::example;
 use convoke_testkit::tools::search_path;
 use convoke_testkit::wait::until;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
-use crate::team_scene::{Teams, example, install_claude, replace, teams_json};
+use crate::team_scene::{Teams, install_claude, replace, teams_json};
 
 /// A machine with these teams, whose daemon is not running.
 fn machine(teams: Vec<(&str, Value)>) -> Convoke {
@@ -163,7 +164,7 @@ fn t4_a_lost_file_of_claudes_is_made_anew_by_the_next_start() {
 }
 
 #[test]
-fn t14_a_changed_file_is_taken_up_by_itself_and_a_broken_one_is_not() {
+fn t14_a_valid_change_of_the_file_is_reloaded_and_a_broken_one_is_not() {
     let teams = Teams::new(&["a"], &Script::new());
     let file = teams.machine().home().join("teams.json");
     let names = || -> Vec<String> {

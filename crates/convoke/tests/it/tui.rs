@@ -163,7 +163,7 @@ fn s10_a_session_that_a_human_completed_refuses_prompts() {
 }
 
 #[test]
-fn without_a_terminal_the_way_out_of_the_workbench_is_told() {
+fn tui_without_a_terminal_names_the_alternative() {
     let scene = Scene::new();
     insta::assert_snapshot!(scene.run("tui"), @r"
     exit 2

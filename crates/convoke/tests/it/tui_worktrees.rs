@@ -3,12 +3,13 @@
 
 use std::fs;
 
+use convoke_testkit::host::example;
 use convoke_testkit::tools::search_path;
 use convoke_testkit::wait::until;
 
 use crate::convoke::Terminal;
 use crate::serve_scene::Daemon;
-use crate::worktree_scene::{app, daemon, daemon_on, git, machine, shell_agent};
+use crate::worktree_scene::{app, daemon, daemon_on, git, machine};
 
 const ESC: &str = "\u{1b}";
 /// Alt and a letter, as terminals send it.
@@ -167,7 +168,7 @@ fn c7_files_that_no_snapshot_holds_are_deleted_only_when_confirmed_in_the_termin
 
 /// Two agents are compared, and one of them is kept.
 fn c8_compared_and_kept(size: (u16, u16)) {
-    let second = format!("[agents.second]\ncommand = {:?}\n", shell_agent());
+    let second = format!("[agents.second]\ncommand = {:?}\n", example("shell_agent"));
     let daemon = daemon_on(machine(), &second, &search_path());
     let app = app(&daemon);
     let mut terminal = composing(&daemon, size);

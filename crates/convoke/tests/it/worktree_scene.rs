@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use convoke_testkit::agent::Script;
+use convoke_testkit::host::example;
 use convoke_testkit::tools::search_path;
 use serde_json::{Value, json};
 
@@ -23,18 +24,12 @@ pub(crate) fn daemon() -> Daemon {
 
 /// The same with more in the configuration, and another search path.
 pub(crate) fn daemon_on(machine: Convoke, config: &str, path: &str) -> Daemon {
-    let agent = shell_agent();
+    let agent = example("shell_agent");
     let app = machine.path().join("root/app");
     fs::create_dir_all(&app).unwrap();
     repository(&app);
     let config = format!("[agents.shell]\ncommand = {agent:?}\n{config}");
     Daemon::on_path(machine, &Script::new(), &config, path)
-}
-
-/// The program of the agent `shell`.
-pub(crate) fn shell_agent() -> PathBuf {
-    let this = std::env::current_exe().unwrap();
-    this.ancestors().nth(2).unwrap().join("examples/shell_agent")
 }
 
 /// Creates a repository with one commit and a committer.

@@ -7,9 +7,10 @@ mod findings;
 mod imported;
 mod page;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use convoke_testkit::host::installed;
 use convoke_testkit::model::Model;
 use tokio::runtime::Runtime;
 
@@ -56,13 +57,6 @@ const COLUMNS: [Column; 13] = [
 
 /// One agent at a time: some take a gigabyte, and all write the same page.
 static TURN: Mutex<()> = Mutex::new(());
-
-/// Where the agents are installed.
-#[expect(clippy::disallowed_methods, reason = "how `./test --real-agents` tells")]
-fn installed() -> PathBuf {
-    let folder = std::env::var_os("CONVOKE_REAL_AGENTS");
-    PathBuf::from(folder.expect("run `./test --real-agents`, which installs the agents"))
-}
 
 /// Runs a step; when the daemon does not answer in time, its cell fails and the others are still tried.
 fn tried(step: impl FnOnce() -> Cell) -> Cell {

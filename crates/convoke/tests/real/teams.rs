@@ -1,10 +1,10 @@
 //! Two teams of Claude Code, confined as they are by default, of which one asks the other.
 
 use std::fs;
-use std::path::PathBuf;
 use std::thread;
 
 use convoke_testkit::agent::Script;
+use convoke_testkit::host::installed;
 use convoke_testkit::model::Model;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -79,13 +79,6 @@ impl Teams {
         let files = folders.flat_map(|folder| fs::read_dir(folder).unwrap());
         files.filter(|file| file.as_ref().unwrap().path().extension().is_some()).count()
     }
-}
-
-/// Where the agents are installed.
-#[expect(clippy::disallowed_methods, reason = "how `./test --real-agents` tells")]
-fn installed() -> PathBuf {
-    let folder = std::env::var_os("CONVOKE_REAL_AGENTS");
-    PathBuf::from(folder.expect("run `./test --real-agents`, which installs the agents"))
 }
 
 fn answer(answer: &Value) -> (&str, &str) {

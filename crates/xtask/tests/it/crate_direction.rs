@@ -40,7 +40,7 @@ fn the_core_depends_on_no_own_crate_and_no_crate_on_the_binary() {
 }
 
 #[test]
-fn the_edges_keep_their_hands_off_the_store() {
+fn server_and_tui_must_not_depend_on_the_store() {
     let all: [(&str, &[&str]); 4] = [
         ("convoke-core", &[]),
         ("convoke-store", &["convoke-core"]),

@@ -1,4 +1,5 @@
-//! Keeps what is said in every scene where `CONVOKE_ACP_RECORD` names a folder, for `scripts/judge-acp`.
+//! Records what the driver sends and receives in every scene if `CONVOKE_ACP_RECORD` names a folder, for
+//! `scripts/judge-acp`.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -11,8 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 /// The driver's end of a pipe, and what went through it.
 pub(super) struct Recorded {
     pipe: DuplexStream,
-    said: Option<File>,
-    heard: Option<File>,
+    sent: Option<File>,
+    received: Option<File>,
 }
 
 impl Recorded {
@@ -23,8 +24,8 @@ impl Recorded {
             let (_, folder) = folder.as_ref()?;
             Some(File::create(Path::new(folder).join(format!("{name}.{kind}"))).unwrap())
         };
-        let (said, heard) = (file("said"), file("heard"));
-        Self { pipe, said, heard }
+        let (sent, received) = (file("sent"), file("received"));
+        Self { pipe, sent, received }
     }
 }
 
@@ -36,8 +37,8 @@ impl AsyncRead for Recorded {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.pipe).poll_read(context, buffer))?;
-        if let Some(heard) = &mut self.heard {
-            heard.write_all(&buffer.filled()[before..])?;
+        if let Some(received) = &mut self.received {
+            received.write_all(&buffer.filled()[before..])?;
         }
         Poll::Ready(Ok(()))
     }
@@ -50,8 +51,8 @@ impl AsyncWrite for Recorded {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let count = ready!(Pin::new(&mut self.pipe).poll_write(context, bytes))?;
-        if let Some(said) = &mut self.said {
-            said.write_all(&bytes[..count])?;
+        if let Some(sent) = &mut self.sent {
+            sent.write_all(&bytes[..count])?;
         }
         Poll::Ready(Ok(count))
     }

@@ -53,7 +53,7 @@ fn ended() -> Report {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_agent_that_does_not_read_is_still_heard_and_can_be_stopped() {
+async fn an_agent_that_does_not_read_can_still_be_read_and_stopped() {
     let mut line = open(64, 8);
     line.prompt("x".repeat(1 << 20)).await;
     line.say(RESULT).await;

@@ -113,7 +113,7 @@ async fn nothing_is_reported_after_a_stop_and_the_turn_is_left() {
 }
 
 #[tokio::test]
-async fn a_stop_is_not_held_up_by_a_session_that_hears_nothing_any_more() {
+async fn a_stop_does_not_wait_for_a_full_report_channel() {
     let folder = tempfile::tempdir().unwrap();
     let said = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"well"}]}}"#;
     let (sender, reports) = mpsc::channel(1);

@@ -1,18 +1,14 @@
 //! Processes under a supervisor: what it kills, what it reports, and what a race for the workspace gains.
 
+use convoke_testkit::host::example;
 use convoke_testkit::tools::search_path;
 
 use super::*;
 use crate::sandbox::{Available, Layer, Layers, Limits, Policy, Seccomp, Use};
 
-/// Convoke itself, as far as it supervises.
-fn helper() -> PathBuf {
-    let here = std::env::current_exe().unwrap();
-    here.parent().unwrap().parent().unwrap().join("examples/agents_convoke")
-}
-
 pub(crate) fn supervised(policy: Policy) -> Confinement {
-    Confinement::Supervised { helper: helper(), policy: Box::new(policy) }
+    // Convoke itself, as far as it supervises.
+    Confinement::Supervised { helper: example("agents_convoke"), policy: Box::new(policy) }
 }
 
 /// All layers that work here.

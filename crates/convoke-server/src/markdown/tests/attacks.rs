@@ -150,7 +150,7 @@ fn relative_and_foreign_addresses_lead_nowhere() {
 }
 
 #[test]
-fn monsters_take_no_time_and_no_stack() {
+fn deeply_nested_markdown_is_linear_and_not_recursive() {
     let (count, fewer) = (100_000, 10_000);
     let pieces = [
         ">",

@@ -145,7 +145,7 @@ fn a_link_that_is_defined_later_is_mended_by_the_whole() {
 }
 
 #[test]
-fn long_code_is_told_at_a_longer_pace() {
+fn long_code_is_rendered_at_longer_intervals() {
     let line = "    let value = compute(\"text\", 12345).unwrap(); // and so on\n";
     let mut stream = Stream::new();
     stream.push("```rust\n");

@@ -10,9 +10,9 @@ use crate::output::{Output, plain};
 /// Move a session to another machine whose daemon shares the database
 ///
 /// The log, waiting prompts, checkpoints, the session's work tree with its branch and, for Claude
-/// Code and Codex, the agent's own record of the conversation go along. The session goes on in the
-/// project there that has the same git remote. Its agent is stopped here, and the next prompt starts
-/// it there.
+/// Code and Codex, the agent's own record of the conversation are moved too. The session continues in
+/// the project there that has the same git remote. Its agent is stopped here, and the next prompt
+/// starts it there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session move 3fa8 --to workstation

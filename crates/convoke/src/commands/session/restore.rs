@@ -113,7 +113,7 @@ fn for_people(restored: &Restored, colour: Colour) -> String {
         text.push_str(&format!("{}\n", colour.doubtful(line)));
     }
     if let Some(session) = &restored.session {
-        text.push_str(&format!("The conversation goes on in session {}\n", short(session.id)));
+        text.push_str(&format!("The conversation continues in session {}\n", short(session.id)));
     }
     if text.is_empty() {
         text.push_str("Nothing differs.\n");

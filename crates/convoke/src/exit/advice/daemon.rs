@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ambiguous_or_senseless_wish_was_asked_wrongly_and_a_refused_one_could_not_be_done() {
+    fn exit_codes_of_refused_and_ambiguous_requests() {
         let codes = [
             told(409, code::AMBIGUOUS).0,
             told(422, code::EMPTY_PROMPT).0,

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_told_when_it_changes() {
+    fn a_plan_is_shown_when_it_changes() {
         let step = |content: &str, status| PlanStep {
             content: content.to_owned(),
             status,

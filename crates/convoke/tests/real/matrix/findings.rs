@@ -42,7 +42,7 @@ fn agent(name: &str) -> Option<Agent> {
     Some(agent)
 }
 
-fn is_told(scene: &Scene<'_>, session: &str, text: &str) -> bool {
+fn was_notified(scene: &Scene<'_>, session: &str, text: &str) -> bool {
     let messages = scene.daemon.messages(session);
     messages.iter().any(|it| it["content"]["text"].as_str().is_some_and(|it| it.contains(text)))
 }
@@ -66,7 +66,7 @@ fn l1_codex_runs_commands_with_bubblewrap_and_without() {
         assert_eq!(made.as_deref().ok(), Some("made\n"), "nested {is_nested}: {}", turn.said);
         assert!(!outside.exists(), "nested {is_nested}: {}", turn.said);
         assert_eq!(turn.asked, [""; 0], "nested {is_nested}");
-        let is_said = is_told(&scene, &session, "it runs commands without asking");
+        let is_said = was_notified(&scene, &session, "it runs commands without asking");
         assert_eq!(is_said, !is_nested, "{:?}", scene.daemon.messages(&session));
     }
 }
@@ -133,7 +133,7 @@ fn l1_opencode_without_a_log_in_says_so_and_can_be_cancelled() {
     fs::remove_file(home.join(".config/opencode/opencode.json")).unwrap();
     let session = scene.begin().unwrap();
     let advice = "opencode is not logged in: run `opencode auth login`";
-    wait::within(TIMEOUT, advice, || is_told(&scene, &session, advice));
+    wait::within(TIMEOUT, advice, || was_notified(&scene, &session, advice));
     let prompt = scene.send(&session, &json!({"text": "hello there"})).unwrap();
     let log = home.join(".local/share/opencode/log/opencode.log");
     let failures = || fs::read_to_string(&log).unwrap_or_default().matches("stream error").count();
