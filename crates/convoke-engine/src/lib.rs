@@ -7,6 +7,7 @@
 mod asking;
 mod attachments;
 pub mod backup;
+mod blocking;
 mod changes;
 mod comparisons;
 mod engine;

@@ -162,8 +162,3 @@ impl Teams {
         settings.team(name).cloned().ok_or_else(unknown)
     }
 }
-
-/// A spawned task that panicked or was cancelled.
-fn broken(error: &tokio::task::JoinError) -> Error {
-    Error::Io { path: "teams".into(), source: std::io::Error::other(error.to_string()) }
-}
