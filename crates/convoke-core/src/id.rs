@@ -82,7 +82,7 @@ uuid_id! {
 }
 uuid_id! {
     /// A project: a directory in which agents work (`repo` on the wire).
-    ProjectId, is_v4, SessionId
+    ProjectId, is_v4, Id
 }
 uuid_id! {
     /// A request to a human: a permission or a set of questions.
@@ -90,15 +90,15 @@ uuid_id! {
 }
 uuid_id! {
     /// A node: one of several daemons that share a database.
-    NodeId, is_v4, SessionId
+    NodeId, is_v4, Id
 }
 uuid_id! {
     /// A chain of asks between teams: all asks that follow from one.
-    ChainId, is_v4, SessionId
+    ChainId, is_v4, Id
 }
 uuid_id! {
     /// A rule: what agents may do without asking, or may not.
-    RuleId, is_v4, SessionId
+    RuleId, is_v4, Id
 }
 
 /// Characters of `8-4-4-4-12` hexadecimal digits with their hyphens.
@@ -211,6 +211,7 @@ impl fmt::Display for CanonicalId {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::InvalidKind;
 
     #[test]
     fn w1_a_canonical_id_is_split_at_the_first_colon_only() {
@@ -241,6 +242,13 @@ mod tests {
             let error = bad.parse::<SessionId>().unwrap_err();
             assert_eq!(error.to_string(), format!("Invalid session ID format: {bad}"));
         }
+    }
+
+    #[test]
+    fn an_invalid_id_of_something_else_is_not_called_a_session_id() {
+        let error = "rule".parse::<RuleId>().unwrap_err();
+        assert_eq!(error.to_string(), "Invalid ID format: rule");
+        assert_eq!(error.kind(), InvalidKind::Validation);
     }
 
     #[test]
