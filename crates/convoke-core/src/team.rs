@@ -108,6 +108,32 @@ impl PairStatus {
     }
 }
 
+/// What became of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerStatus {
+    /// There is an answer.
+    Answered,
+    /// It is in the queue, and the caller does not wait.
+    Queued,
+    /// The caller waited long enough; the team works on.
+    TimedOut,
+    /// There is no answer, and none will come.
+    Failed,
+}
+
+impl AnswerStatus {
+    /// The name on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Queued => "queued",
+            Self::TimedOut => "timed_out",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -38,7 +38,7 @@ use cache::{PairCache, cache};
 use compaction::Attempts;
 
 pub use analytics::{Analytics, Stretch};
-pub use ask::{AnswerStatus, Caller, TeamAnswer, TeamAsk, Wait};
+pub use ask::{Caller, TeamAnswer, TeamAsk, Wait};
 pub use compaction::Compaction;
 pub use elsewhere::{PlacedQuestion, QuestionPair, TeamQuestion};
 pub use pairs::SessionFile;
