@@ -65,9 +65,9 @@ pub use sessions::{
 };
 pub use team_analytics::{TeamActivity, TeamAnalytics, TeamCost, TeamUsage};
 pub use teams::{
-    AnswerStatus, Compacted, CompactedHow, ReportStatus, StoppedAgents, Team, TeamAnswer,
-    TeamCancel, TeamMessage, TeamQuestion, TeamReport, TeamSession, TeamSessionNow, TeamSessions,
-    TeamStats, TeamStatus, Teams,
+    Compacted, CompactedHow, ReportStatus, StoppedAgents, Team, TeamAnswer, TeamCancel,
+    TeamMessage, TeamQuestion, TeamReport, TeamSession, TeamSessionNow, TeamSessions, TeamStats,
+    TeamStatus, Teams,
 };
 pub use users::{
     Audit, AuditEntry, Device, DeviceKind, Me, NewToken, NewUser, ProjectRole, RoleChange,

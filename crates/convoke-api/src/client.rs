@@ -35,7 +35,7 @@ use connect::Endpoint;
 pub use events::{
     Cursor, DeltaEvent, Events, EventsSince, InvalidCursor, SessionEvent, StateEvent,
 };
-pub use query::{MessageQuery, SearchQuery, SessionQuery};
+pub use query::{SearchQuery, SessionQuery};
 pub use raw::Reply;
 pub use socket::Socket;
 pub use teams::{TeamReportQuery, TeamSessionQuery};

@@ -16,8 +16,8 @@ pub mod mcp;
 pub mod schema;
 
 pub use client::{
-    AuditQuery, Client, Cursor, DeltaEvent, Events, EventsSince, InvalidCursor, MessageQuery,
-    Messages, Reply, SearchQuery, SessionEvent, SessionQuery, Socket, StateEvent, TeamReportQuery,
-    TeamSessionQuery, Text, Transcript,
+    AuditQuery, Client, Cursor, DeltaEvent, Events, EventsSince, InvalidCursor, Messages, Reply,
+    SearchQuery, SessionEvent, SessionQuery, Socket, StateEvent, TeamReportQuery, TeamSessionQuery,
+    Text, Transcript,
 };
 pub use error::{Error, Result};

@@ -82,7 +82,7 @@ uuid_id! {
 }
 uuid_id! {
     /// A project: a directory in which agents work (`repo` on the wire).
-    ProjectId, is_v4, SessionId
+    ProjectId, is_v4, Id
 }
 uuid_id! {
     /// A request to a human: a permission or a set of questions.
@@ -90,16 +90,76 @@ uuid_id! {
 }
 uuid_id! {
     /// A node: one of several daemons that share a database.
-    NodeId, is_v4, SessionId
+    NodeId, is_v4, Id
 }
 uuid_id! {
     /// A chain of asks between teams: all asks that follow from one.
-    ChainId, is_v4, SessionId
+    ChainId, is_v4, Id
 }
 uuid_id! {
     /// A rule: what agents may do without asking, or may not.
-    RuleId, is_v4, SessionId
+    RuleId, is_v4, Id
 }
+
+/// Defines one newtype of a text that names something. `$accepts` says which texts are such names, and `$invalid` is the
+/// error for others.
+macro_rules! name {
+    ($(#[$doc:meta])* $name:ident, $accepts:path, $invalid:ident) => {
+        $(#[$doc])*
+        #[derive(
+            Debug,
+            Clone,
+            PartialEq,
+            Eq,
+            PartialOrd,
+            Ord,
+            Hash,
+            serde::Serialize,
+            serde::Deserialize,
+            schemars::JsonSchema,
+        )]
+        #[serde(try_from = "String", into = "String")]
+        #[schemars(inline)]
+        pub struct $name(String);
+
+        impl $name {
+            /// The name as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::Invalid;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let name = $accepts(text).then(|| Self(text.to_owned()));
+                name.ok_or_else(|| Self::Err::$invalid { text: text.to_owned() })
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = $crate::Invalid;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> Self {
+                name.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+pub(crate) use name;
 
 /// Characters of `8-4-4-4-12` hexadecimal digits with their hyphens.
 const UUID_CHARS: usize = 36;
@@ -117,51 +177,14 @@ fn is_v4(uuid: &Uuid) -> bool {
     uuid.get_version_num() == 4 && uuid.get_variant() == uuid::Variant::RFC4122
 }
 
-/// The name of an agent in the catalogue, such as `claude-code`.
-#[derive(
-    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(try_from = "String", into = "String")]
-#[schemars(inline)]
-pub struct AgentName(String);
-
-impl AgentName {
-    /// The name as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+name! {
+    /// The name of an agent in the catalogue, such as `claude-code`.
+    AgentName, is_agent_name, AgentName
 }
 
-impl FromStr for AgentName {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if text.is_empty() || !text.chars().all(safe) {
-            return Err(Invalid::AgentName { text: text.to_owned() });
-        }
-        Ok(Self(text.to_owned()))
-    }
-}
-
-impl TryFrom<String> for AgentName {
-    type Error = Invalid;
-
-    fn try_from(text: String) -> Result<Self, Invalid> {
-        text.parse()
-    }
-}
-
-impl From<AgentName> for String {
-    fn from(name: AgentName) -> Self {
-        name.0
-    }
-}
-
-impl fmt::Display for AgentName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+fn is_agent_name(text: &str) -> bool {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !text.is_empty() && text.chars().all(is_safe)
 }
 
 /// A session as the agent names it: `{agent}:{the agent's own session id}`.
@@ -211,6 +234,7 @@ impl fmt::Display for CanonicalId {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::InvalidKind;
 
     #[test]
     fn w1_a_canonical_id_is_split_at_the_first_colon_only() {
@@ -241,6 +265,13 @@ mod tests {
             let error = bad.parse::<SessionId>().unwrap_err();
             assert_eq!(error.to_string(), format!("Invalid session ID format: {bad}"));
         }
+    }
+
+    #[test]
+    fn an_invalid_id_of_something_else_is_not_called_a_session_id() {
+        let error = "rule".parse::<RuleId>().unwrap_err();
+        assert_eq!(error.to_string(), "Invalid ID format: rule");
+        assert_eq!(error.kind(), InvalidKind::Validation);
     }
 
     #[test]

@@ -12,9 +12,15 @@ pub enum InvalidKind {
 /// An input that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {
-    /// Not a UUID v4 in its hyphenated form.
+    /// Not a UUID v4 in its hyphenated form, where a session or a request is named. The text is a contract.
     #[error("Invalid session ID format: {text}")]
     SessionId {
+        /// What was given.
+        text: String,
+    },
+    /// Not a UUID v4 in its hyphenated form, where something else is named.
+    #[error("Invalid ID format: {text}")]
+    Id {
         /// What was given.
         text: String,
     },
@@ -69,6 +75,7 @@ impl Invalid {
     pub const fn kind(&self) -> InvalidKind {
         match self {
             Self::SessionId { .. }
+            | Self::Id { .. }
             | Self::MessageId { .. }
             | Self::CanonicalId { .. }
             | Self::AgentName { .. }

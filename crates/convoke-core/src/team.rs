@@ -2,57 +2,20 @@
 
 use std::fmt;
 use std::path::{Component, Path};
-use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Invalid;
+use crate::id::name;
 
-/// The name of a team: letters, digits and hyphens.
-#[derive(
-    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(try_from = "String", into = "String")]
-#[schemars(inline)]
-pub struct TeamName(String);
-
-impl TeamName {
-    /// The name as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+name! {
+    /// The name of a team: letters, digits and hyphens.
+    TeamName, is_team_name, TeamName
 }
 
-impl FromStr for TeamName {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        if text.is_empty() || !text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
-            return Err(Invalid::TeamName { text: text.to_owned() });
-        }
-        Ok(Self(text.to_owned()))
-    }
-}
-
-impl TryFrom<String> for TeamName {
-    type Error = Invalid;
-
-    fn try_from(text: String) -> Result<Self, Invalid> {
-        text.parse()
-    }
-}
-
-impl From<TeamName> for String {
-    fn from(name: TeamName) -> Self {
-        name.0
-    }
-}
-
-impl fmt::Display for TeamName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+fn is_team_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
 /// Checks the form of a project path; whether it exists is checked elsewhere.
@@ -141,6 +104,32 @@ impl PairStatus {
             Self::Archived => "archived",
             Self::Error => "error",
             Self::Migrating => "migrating",
+        }
+    }
+}
+
+/// What became of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerStatus {
+    /// There is an answer.
+    Answered,
+    /// It is in the queue, and the caller does not wait.
+    Queued,
+    /// The caller waited long enough; the team works on.
+    TimedOut,
+    /// There is no answer, and none will come.
+    Failed,
+}
+
+impl AnswerStatus {
+    /// The name on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Queued => "queued",
+            Self::TimedOut => "timed_out",
+            Self::Failed => "failed",
         }
     }
 }

@@ -1,62 +1,24 @@
 //! People who use a daemon besides its owner, and what they may do. A contract, see `message`.
 
 use std::fmt;
-use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::invalid::Invalid;
+use crate::id::name;
 
 /// The longest name of a user.
 const NAME_MAX: usize = 64;
 
-/// The name of a user: letters, digits, `-`, `_`, `.` and `@`.
-#[derive(
-    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(try_from = "String", into = "String")]
-#[schemars(inline)]
-pub struct UserName(String);
-
-impl UserName {
-    /// The name as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+name! {
+    /// The name of a user: letters, digits, `-`, `_`, `.` and `@`.
+    UserName, is_user_name, UserName
 }
 
-impl FromStr for UserName {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '@');
-        let is_first = |c: char| c.is_ascii_alphanumeric();
-        if text.len() > NAME_MAX || !text.starts_with(is_first) || !text.chars().all(is_safe) {
-            return Err(Invalid::UserName { text: text.to_owned() });
-        }
-        Ok(Self(text.to_owned()))
-    }
-}
-
-impl TryFrom<String> for UserName {
-    type Error = Invalid;
-
-    fn try_from(text: String) -> Result<Self, Invalid> {
-        text.parse()
-    }
-}
-
-impl From<UserName> for String {
-    fn from(name: UserName) -> Self {
-        name.0
-    }
-}
-
-impl fmt::Display for UserName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+fn is_user_name(text: &str) -> bool {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '@');
+    let is_first = |c: char| c.is_ascii_alphanumeric();
+    text.len() <= NAME_MAX && text.starts_with(is_first) && text.chars().all(is_safe)
 }
 
 /// What a user may do. Each role includes those before it.

@@ -15,6 +15,7 @@ use convoke_files::questions::{NewSet, Outcome as FileOutcome, PendingQuestions,
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use crate::blocking::blocking;
 use crate::error::{Error, Result};
 use crate::inbox::Inbox;
 use crate::prefix::only;
@@ -408,14 +409,4 @@ fn shown(input: &Value) -> String {
         Some(end) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text,
     }
-}
-
-/// Runs file operations on a blocking thread.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| Error::Io {
-        path: PathBuf::from("questions"),
-        source: std::io::Error::other(error),
-    })
 }

@@ -21,6 +21,7 @@ use convoke_files::index;
 use convoke_store::Store;
 use data_encoding::BASE64;
 
+use crate::blocking::blocking;
 use crate::error::{Error, Result};
 
 /// How long a file that no message refers to is kept: it may be part of a prompt that is still being written.
@@ -241,11 +242,6 @@ fn file_name(name: &str) -> String {
         "." | ".." | "" => "attachment".to_owned(),
         name => name.to_owned(),
     }
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Error::Io { path: "blobs".into(), source: std::io::Error::other(error) })
 }
 
 #[cfg(test)]

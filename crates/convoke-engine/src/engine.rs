@@ -17,6 +17,7 @@ use convoke_store::Store;
 use convoke_store::location::Location;
 use tokio::sync::{broadcast, mpsc, watch};
 
+use crate::blocking::blocking;
 use crate::changes::Changes;
 use crate::comparisons::Comparisons;
 use crate::error::{Error, Result};
@@ -282,9 +283,10 @@ impl Engine {
         &self.sessions.settings
     }
 
-    /// The agents of the catalogue, in its order.
-    pub fn agents(&self) -> Vec<ListedAgent> {
-        self.sessions.processes.agents()
+    /// The agents of the catalogue, in its order. Reads the folders of the search path.
+    pub async fn agents(&self) -> Result<Vec<ListedAgent>> {
+        let processes = self.sessions.processes.clone();
+        blocking(move || processes.agents()).await
     }
 
     /// Asks the installed agents for their versions, which takes up to five seconds the first time.

@@ -392,6 +392,12 @@ pub enum Error {
     /// The store failed.
     #[error(transparent)]
     Store(convoke_store::Error),
+    /// A spawned task panicked or was cancelled.
+    #[error("a task of the engine failed")]
+    Panicked {
+        /// The cause.
+        source: std::io::Error,
+    },
     /// A file system operation failed.
     #[error("cannot use {}", path.display())]
     Io {
@@ -466,7 +472,7 @@ impl Error {
             | Self::OtherNode { .. }
             | Self::NodeAway { .. }
             | Self::NodeSilent { .. } => Kind::Unavailable,
-            Self::Broken { .. } | Self::Io { .. } => Kind::Internal,
+            Self::Broken { .. } | Self::Panicked { .. } | Self::Io { .. } => Kind::Internal,
             Self::Refused(refusal) => refusal_kind(refusal),
             Self::Verdict(refusal) => verdict_kind(refusal),
             Self::Files(error) => files_kind(error),

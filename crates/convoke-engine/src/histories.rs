@@ -24,7 +24,7 @@ use convoke_histories::Environment;
 use convoke_store::{Consent, FoundProject, HistoryKey, HistoryMark, Project};
 use tokio::sync::{Notify, Semaphore};
 
-use crate::asking::blocking;
+use crate::blocking::blocking;
 use crate::error::{Error, Result};
 use crate::session::start::explain;
 use crate::sessions::Sessions;

@@ -17,7 +17,7 @@ use convoke_files::questions::{Entry, Listing, Questions, Status, Verdict as Fil
 use convoke_files::reserve::Reserve;
 use convoke_store::{Project, Store, StoredRequest, Window};
 
-use crate::asking::blocking;
+use crate::blocking::blocking;
 use crate::error::{Error, Kind, Result, no_request};
 use crate::full_disk::make_room;
 use crate::prefix::only;

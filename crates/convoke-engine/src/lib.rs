@@ -7,6 +7,7 @@
 mod asking;
 mod attachments;
 pub mod backup;
+mod blocking;
 mod changes;
 mod comparisons;
 mod engine;
@@ -84,10 +85,9 @@ pub use settings::{
     SandboxSettings, Settings, Spare, WorktreeSettings,
 };
 pub use teams::{
-    Analytics, AnswerStatus, Caller, Compaction, Permissions, PlacedQuestion, QuestionPair,
-    QuestionStanding, ReportedQuestion, SessionFile, Stretch, Team, TeamAnswer, TeamAsk,
-    TeamLimits, TeamProgress, TeamQuestion, TeamReport, TeamSettings, TeamStatus, Teams, Wait,
-    WhichQuestion,
+    Analytics, Caller, Compaction, Permissions, PlacedQuestion, QuestionPair, QuestionStanding,
+    ReportedQuestion, SessionFile, Stretch, Team, TeamAnswer, TeamAsk, TeamLimits, TeamProgress,
+    TeamQuestion, TeamReport, TeamSettings, TeamStatus, Teams, Wait, WhichQuestion,
 };
 pub use users::{UserError, Users};
 pub use view::{

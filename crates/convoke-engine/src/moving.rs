@@ -28,7 +28,7 @@ use convoke_store::nodes::Node;
 use convoke_store::{Error as StoreError, HandOver, Owner, Project, SessionKind, StoredSession};
 use tokio::time::Instant;
 
-use crate::asking::blocking;
+use crate::blocking::blocking;
 use crate::comparisons::is_undecided;
 use crate::error::{Error, Result};
 use crate::nodes::Nodes;

@@ -6,8 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use convoke_core::explain;
 use convoke_files::index::{self, FileIndex};
 use tokio::time::Instant;
+
+use crate::blocking::blocking;
+use crate::error::Result;
 
 /// Projects whose index is cached; one takes up to some ten megabytes.
 const PROJECTS_MAX: usize = 8;
@@ -36,10 +40,15 @@ impl ProjectFiles {
     }
 
     /// The files and folders of a project that match, best first.
-    pub(crate) async fn search(&self, root: &Path, query: &str, limit: usize) -> Vec<String> {
+    pub(crate) async fn search(
+        &self,
+        root: &Path,
+        query: &str,
+        limit: usize,
+    ) -> Result<Vec<String>> {
         let index = match self.find(root) {
             Some(index) => index,
-            None => self.make(root.to_owned()).await,
+            None => self.make(root.to_owned()).await?,
         };
         let (root, query) = (root.to_owned(), query.to_owned());
         let search = move || {
@@ -47,7 +56,7 @@ impl ProjectFiles {
             // The index may be some seconds old, so files that are gone are left out.
             found.into_iter().filter(|path| index::inside(&root, path).is_some()).collect()
         };
-        tokio::task::spawn_blocking(search).await.unwrap_or_default()
+        blocking(search).await
     }
 
     /// The cached index of a project; an outdated one is rebuilt in the background.
@@ -59,15 +68,23 @@ impl ProjectFiles {
         if !found.is_renewed && found.made_at.elapsed() > FRESH {
             found.is_renewed = true;
             let (files, root) = (self.clone(), root.to_owned());
-            tokio::spawn(async move { files.make(root).await });
+            tokio::spawn(async move { files.renew(root).await });
         }
         Some(index)
     }
 
-    async fn make(&self, root: PathBuf) -> Arc<FileIndex> {
+    /// Rebuilds the cached index of a project. If that fails, the next completion tries it again.
+    async fn renew(&self, root: PathBuf) {
+        let Err(error) = self.make(root.clone()).await else { return };
+        tracing::error!("cannot index the files of {}: {}", root.display(), explain(&error));
+        if let Some(outdated) = self.known().get_mut(&root) {
+            outdated.is_renewed = false;
+        }
+    }
+
+    async fn make(&self, root: PathBuf) -> Result<Arc<FileIndex>> {
         let place = root.clone();
-        let made = tokio::task::spawn_blocking(move || FileIndex::build(&place)).await;
-        let index = Arc::new(made.unwrap_or_default());
+        let index = Arc::new(blocking(move || FileIndex::build(&place)).await?);
         let now = Instant::now();
         let mut known = self.known();
         let entry = CachedIndex {
@@ -82,6 +99,6 @@ impl ProjectFiles {
             let Some(oldest) = oldest.map(|(root, _)| root.clone()) else { break };
             known.remove(&oldest);
         }
-        index
+        Ok(index)
     }
 }

@@ -7,6 +7,7 @@ use convoke_core::id::ProjectId;
 use convoke_store::{NewProject, Project, Store, Window};
 use tokio::sync::broadcast;
 
+use crate::blocking::blocking;
 use crate::error::{Error, Result};
 use crate::moving::remotes;
 use crate::prefix::only;
@@ -105,7 +106,7 @@ impl Projects {
         }
         let beginning = expanded;
         let root = self.settings.workspace_root.clone();
-        let found = tokio::task::spawn_blocking(move || complete(&beginning, &root)).await;
+        let found = blocking(move || complete(&beginning, &root)).await;
         // An empty list does no harm: the next key press requests completions again.
         found.unwrap_or_default()
     }
@@ -114,7 +115,7 @@ impl Projects {
     pub async fn files(&self, id: ProjectId, query: &str, limit: usize) -> Result<Vec<String>> {
         let project = self.get(id).await?;
         let root = inside_root(project.path, &self.settings.workspace_root).await?;
-        Ok(self.files.search(&root, query, limit).await)
+        self.files.search(&root, query, limit).await
     }
 
     /// The path of a file with its symbolic links resolved. It must be inside the workspace root.
@@ -123,11 +124,7 @@ impl Projects {
             return Err(Error::RelativePath { path });
         }
         let root = self.settings.workspace_root.clone();
-        let looked_for = path.clone();
-        let resolved = tokio::task::spawn_blocking(move || resolve_file(path, root)).await;
-        resolved.unwrap_or_else(|error| {
-            Err(Error::Io { path: looked_for, source: std::io::Error::other(error) })
-        })
+        blocking(move || resolve_file(path, root)).await?
     }
 
     /// The path with the home directory of the user in place of a leading `~`.
@@ -147,11 +144,8 @@ impl Projects {
 
 /// Resolves a folder's symbolic links, and checks that it is inside the workspace root.
 pub(crate) async fn inside_root(path: PathBuf, root: &Path) -> Result<PathBuf> {
-    let own = root.to_owned();
-    let resolved = tokio::task::spawn_blocking(move || resolve(path, own)).await;
-    resolved.unwrap_or_else(|error| {
-        Err(Error::Io { path: root.to_owned(), source: std::io::Error::other(error) })
-    })
+    let root = root.to_owned();
+    blocking(move || resolve(path, root)).await?
 }
 
 /// Resolves a folder's symbolic links, and checks that it is inside `root`.

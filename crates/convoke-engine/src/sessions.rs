@@ -26,6 +26,7 @@ use convoke_store::{SessionKind, Store};
 use tokio::sync::{Notify, Semaphore, broadcast};
 
 use crate::attachments::Attachments;
+use crate::blocking::panicked;
 use crate::error::{Error, Result};
 use crate::processes::Processes;
 use crate::session::choices::Choices;
@@ -184,10 +185,7 @@ impl Sessions {
         let shared = Arc::clone(self);
         // In a task of its own, so that a caller that disconnects leaves a whole session or none.
         let created = tokio::spawn(async move { create::create(&shared, new).await });
-        created.await.map_err(|error| Error::Io {
-            path: self.host.home.clone(),
-            source: std::io::Error::other(error),
-        })?
+        created.await.map_err(panicked)?
     }
 
     /// Creates a session and sends it its first prompt.

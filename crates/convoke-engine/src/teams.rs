@@ -38,7 +38,7 @@ use cache::{PairCache, cache};
 use compaction::Attempts;
 
 pub use analytics::{Analytics, Stretch};
-pub use ask::{AnswerStatus, Caller, TeamAnswer, TeamAsk, Wait};
+pub use ask::{Caller, TeamAnswer, TeamAsk, Wait};
 pub use compaction::Compaction;
 pub use elsewhere::{PlacedQuestion, QuestionPair, TeamQuestion};
 pub use pairs::SessionFile;
@@ -161,9 +161,4 @@ impl Teams {
         let unknown = || Error::Invalid(Invalid::UnknownTeam { name: name.to_string() });
         settings.team(name).cloned().ok_or_else(unknown)
     }
-}
-
-/// A spawned task that panicked or was cancelled.
-fn broken(error: &tokio::task::JoinError) -> Error {
-    Error::Io { path: "teams".into(), source: std::io::Error::other(error.to_string()) }
 }

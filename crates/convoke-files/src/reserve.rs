@@ -43,11 +43,6 @@ impl Reserve {
         fs::metadata(&self.path).map_or(0, |file| (file.blocks() * 512).min(RESERVE_BYTES))
     }
 
-    /// Whether the reserve is complete.
-    pub fn is_whole(&self) -> bool {
-        self.bytes() == RESERVE_BYTES
-    }
-
     /// Sets the space aside, unless it is already or the disk has too little: `free` bytes.
     pub fn fill(&self, free: u64) -> io::Result<()> {
         let held = self.bytes();
@@ -112,14 +107,14 @@ mod tests {
         reserve.fill(MARGIN_BYTES).unwrap();
         assert!(!path.exists(), "a disk that is nearly full is left alone");
         reserve.fill(u64::MAX).unwrap();
-        assert!(reserve.is_whole());
+        assert_eq!(reserve.bytes(), RESERVE_BYTES);
         let mut steps = 0;
         while reserve.release().unwrap() == Released::Some {
             steps += 1;
         }
         assert_eq!((steps, reserve.bytes()), (RESERVE_BYTES / STEP_BYTES, 0));
         reserve.fill(u64::MAX).unwrap();
-        assert!(reserve.is_whole());
+        assert_eq!(reserve.bytes(), RESERVE_BYTES);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use convoke_core::id::{AgentName, MessageId, NodeId, SessionId};
 use convoke_core::message::Seq;
-use convoke_core::team::{PairStatus, TeamName};
+use convoke_core::team::{AnswerStatus, PairStatus, TeamName};
 use convoke_core::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -224,32 +224,6 @@ pub struct TeamAnswer {
     /// How many questions are before it. Absent once the question is answered or has failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued: Option<u64>,
-}
-
-/// What became of a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerStatus {
-    /// There is an answer.
-    Answered,
-    /// It is in the queue, and the caller does not wait.
-    Queued,
-    /// The caller waited long enough; the team works on.
-    TimedOut,
-    /// There is no answer, and none will come.
-    Failed,
-}
-
-impl AnswerStatus {
-    /// The word that wires use.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::Queued => "queued",
-            Self::TimedOut => "timed_out",
-            Self::Failed => "failed",
-        }
-    }
 }
 
 /// A question of a pair's, and what has become of it by now: `GET /api/teams/:team/report`.

@@ -5,18 +5,14 @@ use convoke_core::session::QueueChoice;
 use hyper::{Method, StatusCode};
 
 use super::query::segment;
-use super::{
-    Call, Client, Events, EventsSince, MessageQuery, Messages, SearchQuery, SessionQuery, Text,
-    Transcript,
-};
+use super::{Call, Client, Events, EventsSince, SearchQuery, SessionQuery, Text, Transcript};
 use crate::bodies::{
-    Agents, Answer, Backups, CancelTurn, Comparison, Comparisons, Config, ConfigPatch,
-    CreatedSession, FileDiff, FileMatches, FinishWorktree, FinishedWorktree, Fork, Health,
-    Histories, HistoryImport, Hits, Home, Import, Imported, Inbox, KeepEntry, KeptEntry,
-    MoveSession, MovedSession, NewBackup, NewComparison, NewHistoryImport, NewRepo, NewRule,
-    NewSession, Nodes, Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Restore, Restored,
-    Revert, Rule, Rules, Session, SessionChanges, SessionPatch, Sessions, StateOfSession, Status,
-    StoredAttachment, Undo, Worktrees,
+    Agents, Answer, Backups, CancelTurn, Comparison, Comparisons, Config, CreatedSession, FileDiff,
+    FileMatches, FinishWorktree, FinishedWorktree, Fork, Health, HistoryImport, Hits, Home, Import,
+    Imported, Inbox, KeepEntry, KeptEntry, MoveSession, MovedSession, NewBackup, NewComparison,
+    NewHistoryImport, NewRepo, NewRule, NewSession, Nodes, Prompt, Prompted, QueuePatch, Rejection,
+    Repo, Repos, Restore, Restored, Revert, Rule, Rules, Session, SessionChanges, SessionPatch,
+    Sessions, StateOfSession, Status, StoredAttachment, Undo, Worktrees,
 };
 use crate::error::Result;
 
@@ -108,11 +104,6 @@ impl Client {
         self.fetch(Call::post("/api/imports").json(import).patient()).await
     }
 
-    /// Lists the conversations of other programs.
-    pub async fn histories(&self) -> Result<Histories> {
-        self.fetch(Call::get("/api/histories").patient()).await
-    }
-
     /// Starts an import of histories.
     pub async fn import_histories(&self, new: &NewHistoryImport) -> Result<HistoryImport> {
         self.fetch(Call::post("/api/histories/import").json(new)).await
@@ -144,12 +135,6 @@ impl Client {
     pub async fn files(&self, project: &str, query: &str) -> Result<FileMatches> {
         let path = format!("/api/repos/{}/files?query={}", segment(project), segment(query));
         self.fetch(Call::get(path)).await
-    }
-
-    /// A reader of the stored messages of a session.
-    pub async fn messages(&self, id: &str, query: &MessageQuery) -> Result<Messages> {
-        let path = session_path(id, "/messages") + &query.encoded();
-        Ok(Messages::new(self.clone(), self.open(Call::get(path)).await?))
     }
 
     /// Changes a queued prompt.
@@ -300,11 +285,6 @@ impl Client {
     /// All settings.
     pub async fn config(&self) -> Result<Config> {
         self.fetch(Call::get("/api/config")).await
-    }
-
-    /// Changes settings in `config.toml`.
-    pub async fn change_config(&self, patch: &ConfigPatch) -> Result<Config> {
-        self.fetch(Call::new(Method::PATCH, "/api/config".to_owned()).json(patch)).await
     }
 
     /// Completes a session.

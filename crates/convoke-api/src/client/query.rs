@@ -1,8 +1,6 @@
 //! Query parameters of lists, and their encoding.
 
-use convoke_core::message::{Rev, Seq};
 use convoke_core::session::Status;
-use convoke_core::time::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Which sessions to list; the defaults are the server's.
@@ -18,19 +16,6 @@ pub struct SessionQuery {
     pub limit: Option<u64>,
     /// How many to skip.
     pub offset: Option<u64>,
-}
-
-/// Which messages of a session to read.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MessageQuery {
-    /// Those that changed after this time, by revision.
-    pub since: Option<Timestamp>,
-    /// Those that changed after this revision, by revision.
-    pub after: Option<Rev>,
-    /// Those just before this seq.
-    pub before: Option<Seq>,
-    /// How many at most.
-    pub limit: Option<u64>,
 }
 
 /// The words to search for, and filters.
@@ -68,17 +53,6 @@ impl SessionQuery {
             ("archived", self.archived.map(|only| only.to_string())),
             ("limit", self.limit.map(|limit| limit.to_string())),
             ("offset", self.offset.map(|offset| offset.to_string())),
-        ])
-    }
-}
-
-impl MessageQuery {
-    pub(super) fn encoded(&self) -> String {
-        query(&[
-            ("since", self.since.map(|since| since.to_string())),
-            ("after", self.after.map(|after| after.to_string())),
-            ("before", self.before.map(|before| before.to_string())),
-            ("limit", self.limit.map(|limit| limit.to_string())),
         ])
     }
 }
@@ -137,24 +111,16 @@ mod tests {
         };
         let search =
             SearchQuery { text: "what? 100% #1 + ü/ö".to_owned(), ..SearchQuery::default() };
-        let messages = MessageQuery {
-            since: Some(Timestamp::from_millis(0)),
-            after: Some(Rev::new(7)),
-            before: Some(Seq::new(9)),
-            limit: None,
-        };
         insta::assert_snapshot!(
             [
                 sessions.encoded(),
                 SessionQuery::default().encoded(),
                 search.encoded(),
-                messages.encoded(),
                 segment("claude-code:ses/1"),
             ].join("\n"), @r"
         ?repoId=a%20b%26c&status=active%2Cerror&archived=true&limit=5&offset=10
 
         ?q=what%3F%20100%25%20%231%20%2B%20%C3%BC%2F%C3%B6
-        ?since=1970-01-01T00%3A00%3A00.000Z&after=7&before=9
         claude-code%3Ases%2F1
         ");
     }

@@ -67,10 +67,6 @@ impl Transcript {
 }
 
 impl Messages {
-    pub(super) fn new(client: Client, body: Incoming) -> Self {
-        Self { client, body, elements: Elements::default() }
-    }
-
     /// The next message; `None` after the last one.
     pub async fn next(&mut self) -> Result<Option<Message>> {
         loop {

@@ -3,12 +3,13 @@
 //! Only an answer is returned as plain text. Everything else begins with a header that names the team and a status.
 
 use convoke_core::id::MessageId;
+use convoke_core::team::AnswerStatus;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Tool;
 use crate::bodies::{
-    AnswerStatus, ReportStatus, Team, TeamAnswer, TeamQuestion, TeamReport, TeamSession, TeamStatus,
+    ReportStatus, Team, TeamAnswer, TeamQuestion, TeamReport, TeamSession, TeamStatus,
 };
 
 /// Instructions that clients may show an agent.

@@ -1,8 +1,6 @@
 //! Every call: what is asked, and that the answer is understood.
 
-use convoke_api::bodies::{
-    Answer, ConfigPatch, NewRepo, NewSession, Prompt, Rejection, SessionPatch,
-};
+use convoke_api::bodies::{Answer, NewRepo, NewSession, Prompt, Rejection, SessionPatch};
 use convoke_api::{Client, Result, SearchQuery, SessionQuery};
 use convoke_core::session::QueueChoice;
 use serde_json::{Value, json};
@@ -57,7 +55,6 @@ async fn s8_every_call_asks_what_it_says() {
     let words = SearchQuery { text: "a word".to_owned(), ..SearchQuery::default() };
     let groups = json!({"needsYou": [], "working": [], "finished": [], "failed": [], "recent": []});
     let config = json!({"path": "/home/me/.convoke/config.toml", "settings": []});
-    let settings = ConfigPatch { changes: [("pool.spare".to_owned(), json!(false))].into() };
     let lines = [
         asked(json!({"status": "ok"}), async |it| it.health().await).await,
         asked(status, async |it| it.status().await).await,
@@ -77,8 +74,7 @@ async fn s8_every_call_asks_what_it_says() {
         asked(json!({}), async |it| it.see("0000").await).await,
         asked(json!({}), async |it| it.erase("0000").await).await,
         asked(groups, async |it| it.home().await).await,
-        asked(config.clone(), async |it| it.config().await).await,
-        asked(config, async |it| it.change_config(&settings).await).await,
+        asked(config, async |it| it.config().await).await,
         asked(session(), async |it| it.complete("0000").await).await,
         asked(session(), async |it| it.cancel("0000").await).await,
         asked(session(), async |it| it.resume("0000").await).await,
@@ -108,7 +104,6 @@ async fn s8_every_call_asks_what_it_says() {
     POST /api/sessions/0000/erase
     GET /api/home
     GET /api/config
-    PATCH /api/config {"changes":{"pool.spare":false}}
     POST /api/sessions/0000/complete
     DELETE /api/sessions/0000
     POST /api/sessions/0000/resume

@@ -1,6 +1,6 @@
 //! Readers of what streams: messages one by one, and events as they come.
 
-use convoke_api::{Client, Cursor, Error, EventsSince, MessageQuery, SessionEvent};
+use convoke_api::{Client, Cursor, Error, EventsSince, SessionEvent};
 use convoke_core::message::{Message, Rev, Seq};
 use serde_json::{Value, json};
 
@@ -29,35 +29,6 @@ fn answer(text: &str, size: usize) -> Vec<Line> {
     std::iter::once(chunked()).chain(pieces).chain([chunk("")]).collect()
 }
 
-#[tokio::test]
-async fn messages_are_read_one_by_one() {
-    let text = format!("[{},{},\n{}]", message(1), message(2), message(3));
-    for size in [1, 7, 10_000] {
-        let server = Scripted::start(answer(&text, size)).await;
-        let client = Client::connect(&server.url, "secret").unwrap();
-        let query = MessageQuery { after: Some(Rev::START), ..MessageQuery::default() };
-        let mut messages = client.messages("0000", &query).await.unwrap();
-        let mut read = Vec::new();
-        while let Some(message) = messages.next().await.unwrap() {
-            read.push(message);
-        }
-        assert_eq!(seqs(&read), [1, 2, 3]);
-        let asked = server.asked().await;
-        assert!(asked.starts_with("GET /api/sessions/0000/messages?after=0 HTTP/1.1"), "{asked}");
-    }
-}
-
-#[tokio::test]
-async fn a_list_that_is_cut_off_is_no_list() {
-    let text = format!("[{},", message(1));
-    let server = Scripted::start(answer(&text, 50)).await;
-    let client = Client::connect(&server.url, "secret").unwrap();
-    let mut messages = client.messages("0000", &MessageQuery::default()).await.unwrap();
-    assert_eq!(messages.next().await.unwrap().unwrap().seq, Seq::new(1));
-    let error = messages.next().await.unwrap_err();
-    assert!(matches!(error, Error::Malformed { .. }), "{error:?}");
-}
-
 fn detail() -> Value {
     json!({
         "id": ID, "repoId": ID, "agent": "demo", "agentSessionId": null, "title": "messages",
@@ -68,10 +39,43 @@ fn detail() -> Value {
     })
 }
 
+/// A session as text up to its messages, and then what is given.
+fn with_messages(rest: &str) -> String {
+    let head = detail().to_string();
+    format!("{},\"messages\":[{rest}", head.strip_suffix('}').unwrap())
+}
+
+#[tokio::test]
+async fn messages_are_read_one_by_one() {
+    let text = with_messages(&format!("{},{},\n{}]}}", message(1), message(2), message(3)));
+    for size in [1, 7, 10_000] {
+        let server = Scripted::start(answer(&text, size)).await;
+        let client = Client::connect(&server.url, "secret").unwrap();
+        let mut messages = client.transcript("0000").await.unwrap().messages;
+        let mut read = Vec::new();
+        while let Some(message) = messages.next().await.unwrap() {
+            read.push(message);
+        }
+        assert_eq!(seqs(&read), [1, 2, 3]);
+        let asked = server.asked().await;
+        assert!(asked.starts_with("GET /api/sessions/0000 HTTP/1.1"), "{asked}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_that_is_cut_off_is_no_list() {
+    let text = with_messages(&format!("{},", message(1)));
+    let server = Scripted::start(answer(&text, 50)).await;
+    let client = Client::connect(&server.url, "secret").unwrap();
+    let mut messages = client.transcript("0000").await.unwrap().messages;
+    assert_eq!(messages.next().await.unwrap().unwrap().seq, Seq::new(1));
+    let error = messages.next().await.unwrap_err();
+    assert!(matches!(error, Error::Malformed { .. }), "{error:?}");
+}
+
 #[tokio::test]
 async fn a_session_is_there_before_its_messages_are() {
-    let head = detail().to_string();
-    let head = format!("{},\"messages\":[{}", head.strip_suffix('}').unwrap(), message(1));
+    let head = with_messages(&message(1));
     let server = Scripted::start(vec![chunked(), chunk(&head), Line::Wait]).await;
     let client = Client::connect(&server.url, "secret").unwrap();
     let transcript = client.transcript("0000").await.unwrap();

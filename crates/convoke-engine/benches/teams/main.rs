@@ -7,8 +7,8 @@ mod machine;
 use std::time::{Duration, Instant};
 
 use convoke_agents::sandbox;
-use convoke_core::team::Pair;
-use convoke_engine::{AnswerStatus, Caller, Engine, TeamAsk, Wait};
+use convoke_core::team::{AnswerStatus, Pair};
+use convoke_engine::{Caller, Engine, TeamAsk, Wait};
 use convoke_testkit::agent::{Protocol, Script, serve};
 use convoke_testkit::bench::measure::Samples;
 use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::import::import_agent;
 use super::{HistoryAgent, Purpose, Shared, name_of, scan};
-use crate::asking::blocking;
+use crate::blocking::blocking;
 use crate::view::Change;
 
 /// How long changes are debounced before a store is scanned.

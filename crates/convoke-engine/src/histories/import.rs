@@ -17,8 +17,8 @@ use super::worker::Worker;
 use super::{
     AgentRun, FAILED_MAX, FailedHistory, HistoryAgent, ImportRequest, Purpose, Shared, name_of,
 };
-use crate::asking::blocking;
-use crate::error::{Error, Result};
+use crate::blocking::{blocking, panicked};
+use crate::error::Result;
 
 /// Threads that read. The writer of the store is one more.
 const READERS: usize = 3;
@@ -147,10 +147,7 @@ async fn read_all(
         match worker.await {
             Ok(Ok(sessions)) => added.extend(sessions),
             Ok(Err(error)) => failed = Some(error),
-            Err(error) => {
-                let source = std::io::Error::other(error);
-                failed = Some(Error::Io { path: shared.sessions.host.home.clone(), source });
-            }
+            Err(error) => failed = Some(panicked(error)),
         }
     }
     if job.plan.indexing == Indexing::Later {

@@ -11,7 +11,7 @@ use convoke_histories::{Cursor, Liveness, Processes as Running, Store, liveness}
 use convoke_store::{HistoryKey, Window};
 
 use super::{HistoryAgent, name_of};
-use crate::asking::blocking;
+use crate::blocking::blocking;
 use crate::error::Result;
 use crate::processes::Processes;
 

@@ -15,7 +15,7 @@ use convoke_store::{MovePart, StoredSession};
 
 use super::cargo::{Cargo, CargoAgent, CargoFiles, CargoWorktree};
 use super::{MoveError, MoveFiles, OutgoingMove};
-use crate::asking::blocking;
+use crate::blocking::blocking;
 use crate::changes::{ChangesError, numbers};
 use crate::error::{Error, Result};
 use crate::histories::{environment_of, name_of};

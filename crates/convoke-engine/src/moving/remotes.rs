@@ -9,7 +9,7 @@ use convoke_git::remote_of;
 use convoke_store::{Project, Store, Window};
 use tokio::time::MissedTickBehavior;
 
-use crate::asking::blocking;
+use crate::blocking::blocking;
 use crate::error::Result;
 use crate::sessions::Sessions;
 

@@ -18,7 +18,7 @@ use super::cargo::{Cargo, CargoAgent, CargoFiles};
 use super::pack::{facts_of, scratch};
 use super::worktree::{hand_back, take_back, unpack_worktree};
 use super::{MoveError, MoveFiles};
-use crate::asking::blocking;
+use crate::blocking::blocking;
 use crate::changes::{ChangesError, RestoreGuard, to_checkpoint};
 use crate::error::{Error, Result};
 use crate::histories::environment_of;

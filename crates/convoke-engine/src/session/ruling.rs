@@ -17,7 +17,7 @@ use convoke_store::SessionKind;
 use tokio::sync::oneshot;
 
 use super::task::Task;
-use crate::asking::blocking;
+use crate::blocking::blocking;
 use crate::error::{Error, Result, no_request};
 use crate::teams::Permissions;
 

@@ -7,7 +7,7 @@ use convoke_core::id::{ChainId, MessageId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_core::prompt::Prompt;
 use convoke_core::session::{Command, EndReason, Refusal, Status};
-use convoke_core::team::{Pair, TeamName};
+use convoke_core::team::{AnswerStatus, Pair, TeamName};
 use convoke_core::time::Timestamp;
 use convoke_core::user::UserName;
 use convoke_store::StoredPair;
@@ -114,31 +114,6 @@ pub struct TeamAnswer {
     pub duration: Duration,
     /// The time of this result.
     pub at: Timestamp,
-}
-
-/// The status of a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AnswerStatus {
-    /// There is an answer.
-    Answered,
-    /// It was accepted, and the caller did not wait.
-    Queued,
-    /// The caller stopped waiting; the team continues.
-    TimedOut,
-    /// There is no answer, and none will come.
-    Failed,
-}
-
-impl AnswerStatus {
-    /// The word on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::Queued => "queued",
-            Self::TimedOut => "timed_out",
-            Self::Failed => "failed",
-        }
-    }
 }
 
 /// A question in the log of its session.

@@ -17,6 +17,7 @@ use tokio::sync::watch;
 
 use super::Teams;
 use super::follow::{AnswerSoFar, Ended, read_turn};
+use crate::blocking::panicked;
 use crate::error::{Error, Result};
 use crate::session::start::explain;
 
@@ -77,7 +78,7 @@ impl Teams {
         let teams = Arc::clone(self);
         // In a task of its own, so that a caller that disconnects does not leave the pair half compacted.
         let compacting = tokio::spawn(async move { teams.attempt_whole(pair).await });
-        compacting.await.map_err(|error| super::broken(&error))?
+        compacting.await.map_err(panicked)?
     }
 
     /// Compacts a pair in the background, if it is due.
@@ -102,8 +103,8 @@ impl Teams {
     async fn attempt_whole(self: Arc<Self>, pair: StoredPair) -> Result<Compaction> {
         let (id, teams) = (pair.id, Arc::clone(&self));
         let attempted = tokio::spawn(async move { teams.attempt(&pair).await }).await;
-        attempted.unwrap_or_else(|panicked| {
-            let error = super::broken(&panicked);
+        attempted.unwrap_or_else(|error| {
+            let error = panicked(error);
             self.attempts.end(id, Some(&error));
             Err(error)
         })

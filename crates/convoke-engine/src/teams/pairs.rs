@@ -13,6 +13,7 @@ use convoke_store::{PairChange, PairFilter, PairId, PairStats, StoredPair, Windo
 
 use super::Teams;
 use super::thread::checked_thread;
+use crate::blocking::panicked;
 use crate::error::{Error, Kind, Result};
 use crate::prefix::only;
 
@@ -114,7 +115,7 @@ impl Teams {
         let teams = Arc::clone(self);
         // In a task of its own, so that a caller that disconnects does not leave half of a pair.
         let deleting = tokio::spawn(async move { teams.delete_whole_pair(id, file).await });
-        deleting.await.map_err(|error| super::broken(&error))?
+        deleting.await.map_err(panicked)?
     }
 
     async fn delete_whole_pair(&self, id: PairId, file: SessionFile) -> Result<StoredPair> {

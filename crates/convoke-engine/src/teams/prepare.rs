@@ -9,7 +9,8 @@ use convoke_store::{PairChange, PairFilter, StoredPair, Window};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::{Team, TeamSettings, Teams, broken};
+use super::{Team, TeamSettings, Teams};
+use crate::blocking::{blocking, panicked};
 use crate::error::{Error, Result};
 use crate::projects::resolve;
 use crate::session::start::{ProcessSpec, REMADE};
@@ -36,8 +37,7 @@ impl Teams {
         let mut teams = Vec::new();
         for team in settings.teams {
             let root = self.sessions.settings.workspace_root.clone();
-            let checked = tokio::task::spawn_blocking(move || team.checked(root)).await;
-            let team = checked.map_err(|error| broken(&error))??;
+            let team = blocking(move || team.checked(root)).await??;
             self.processes.agent(team.agent.as_str()).map_err(|_| Invalid::Team {
                 team: team.name.to_string(),
                 reason: format!("there is no agent called {}", team.agent),
@@ -79,7 +79,7 @@ impl Teams {
         }
         let mut ready = 0;
         while let Some(prepared) = preparing.join_next().await {
-            let team = prepared.map_err(|error| broken(&error))??;
+            let team = prepared.map_err(panicked)??;
             ready += 1;
             on_progress(TeamProgress { team, ready, total });
         }

@@ -8,7 +8,6 @@ use convoke_core::team::Pair;
 use convoke_store::StoredPair;
 
 use super::Teams;
-use super::ask::AnswerStatus;
 use super::compaction::COMPACT;
 use super::compaction::successor::{SUMMARISE, TAKE_OVER, predecessor};
 use super::follow::{Reading, failure};
@@ -74,18 +73,6 @@ pub enum QuestionStanding {
         /// How many questions are before it.
         place: usize,
     },
-}
-
-impl QuestionStanding {
-    /// The word on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Answered => AnswerStatus::Answered.as_str(),
-            Self::Failed => AnswerStatus::Failed.as_str(),
-            Self::Working => "working",
-            Self::Queued { .. } => AnswerStatus::Queued.as_str(),
-        }
-    }
 }
 
 impl Teams {

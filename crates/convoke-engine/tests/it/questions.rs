@@ -354,6 +354,6 @@ async fn s1_what_a_session_was_asked_is_in_the_inbox_again_when_it_is_resumed() 
     assert_eq!(engine.inbox().list().await.unwrap(), []);
     let mut log = Log::of(engine, scene.session).await;
     log.until("archived").await;
-    assert_eq!(engine.agents()[0].agent.name.as_str(), AGENT);
+    assert_eq!(engine.agents().await.unwrap()[0].agent.name.as_str(), AGENT);
     engine.stop().await;
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use convoke_core::message::Seq;
+use convoke_core::team::AnswerStatus;
 use convoke_engine::{
-    AnswerStatus, Caller, Error, Kind, Permissions, QuestionStanding, TeamAsk, TeamLimits, Wait,
-    WhichQuestion,
+    Caller, Error, Kind, Permissions, QuestionStanding, TeamAsk, TeamLimits, Wait, WhichQuestion,
 };
 use convoke_testkit::agent::{Script, Step, Tool};
 use serde_json::json;

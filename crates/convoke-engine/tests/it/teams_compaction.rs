@@ -5,10 +5,9 @@ use std::time::Duration;
 use convoke_core::content::Content;
 use convoke_core::notice::LifecycleEvent;
 use convoke_core::session::Status;
-use convoke_core::team::PairStatus;
+use convoke_core::team::{AnswerStatus, PairStatus};
 use convoke_engine::{
-    AnswerStatus, Compaction, Engine, Error, Kind, QuestionStanding, StoredPair, Stretch, Wait,
-    WhichQuestion,
+    Compaction, Engine, Error, Kind, QuestionStanding, StoredPair, Stretch, Wait, WhichQuestion,
 };
 use convoke_testkit::agent::{Script, Step};
 use serde_json::json;

@@ -5,10 +5,9 @@ use std::fs;
 
 use convoke_core::Invalid;
 use convoke_core::session::{EndReason, Status};
-use convoke_core::team::{Pair, PairStatus};
+use convoke_core::team::{AnswerStatus, Pair, PairStatus};
 use convoke_engine::{
-    AnswerStatus, Error, Kind, PairAsker, PairFilter, PairId, PairStats, SessionFile, Wait,
-    WhichQuestion, Window,
+    Error, Kind, PairAsker, PairFilter, PairId, PairStats, SessionFile, Wait, WhichQuestion, Window,
 };
 use convoke_testkit::agent::{Script, Step};
 use convoke_testkit::process::processes_in;

@@ -1,7 +1,7 @@
 //! How teams stand, sleep and wake, and how everything is stopped at once.
 
-use convoke_core::team::PairStatus;
-use convoke_engine::{Activity, AnswerStatus, Kind, Stretch, Wait};
+use convoke_core::team::{AnswerStatus, PairStatus};
+use convoke_engine::{Activity, Kind, Stretch, Wait};
 use convoke_testkit::agent::{Ignored, Script, Step};
 use convoke_testkit::process::processes_in;
 use serde_json::json;

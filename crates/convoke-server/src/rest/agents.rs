@@ -8,6 +8,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::Daemon;
+use crate::failure::Failure;
 use crate::json;
 use crate::query::Query;
 use crate::view;
@@ -30,12 +31,13 @@ pub(super) struct AgentsQuery {
     params(AgentsQuery),
     responses((status = 200, description = "All agents, installed or not", body = Agents))
 )]
-pub(super) async fn list(State(app): Daemon, Query(which): Query<AgentsQuery>) -> Response {
+pub(super) async fn list(
+    State(app): Daemon,
+    Query(which): Query<AgentsQuery>,
+) -> Result<Response, Failure> {
     if which.versions == Some(true) {
         app.engine.ask_versions().await;
     }
-    // Looks through the folders of the search path.
-    let engine = app.engine.clone();
-    let listed = tokio::task::spawn_blocking(move || engine.agents()).await.unwrap_or_default();
-    json::ok(&Agents { agents: listed.into_iter().map(view::agent).collect() })
+    let listed = app.engine.agents().await?;
+    Ok(json::ok(&Agents { agents: listed.into_iter().map(view::agent).collect() }))
 }

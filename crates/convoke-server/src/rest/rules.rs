@@ -80,7 +80,7 @@ pub(crate) async fn make(app: &App, new: NewRule) -> Result<RuleView, Failure> {
     };
     let agent = new.agent.map(|name| name.parse::<AgentName>()).transpose().map_err(Error::from)?;
     if let Some(name) = &agent
-        && !app.engine.agents().iter().any(|listed| listed.agent.name == *name)
+        && !app.engine.agents().await?.iter().any(|listed| listed.agent.name == *name)
     {
         return Err(Error::UnknownAgent { name: name.to_string() }.into());
     }

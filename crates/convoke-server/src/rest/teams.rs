@@ -7,12 +7,12 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use convoke_api::bodies::{
-    AnswerStatus, StoppedAgents, TeamAnswer, TeamCancel, TeamMessage, TeamQuestion, TeamReport,
-    TeamSession, TeamStatus, Teams,
+    StoppedAgents, TeamAnswer, TeamCancel, TeamMessage, TeamQuestion, TeamReport, TeamSession,
+    TeamStatus, Teams,
 };
 use convoke_core::id::MessageId;
 use convoke_core::message::Seq;
-use convoke_core::team::{Pair, TeamName};
+use convoke_core::team::{AnswerStatus, Pair, TeamName};
 use convoke_core::user::UserName;
 use convoke_engine::{Caller, Engine, Error, Stopped, TeamAsk, Wait, WhichQuestion};
 use serde::Deserialize;

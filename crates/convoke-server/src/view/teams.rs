@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use convoke_api::bodies;
+use convoke_core::team::AnswerStatus;
 use convoke_engine::{
-    Activity, Analytics, AnswerStatus, Live, PairActivity, PairStats, PairUsage, Permissions,
-    QuestionStanding, Stopped, StoredPair, Team, TeamAnswer, TeamReport, TeamStatus,
+    Activity, Analytics, Live, PairActivity, PairStats, PairUsage, Permissions, QuestionStanding,
+    Stopped, StoredPair, Team, TeamAnswer, TeamReport, TeamStatus,
 };
 
 /// A team with the activity of its pairs.
@@ -66,11 +67,9 @@ pub(crate) fn session(stored: StoredPair) -> bodies::TeamSession {
 
 /// The answer to a question, or its status.
 pub(crate) fn answer(answer: TeamAnswer) -> bodies::TeamAnswer {
-    let (status, is_over) = match answer.status {
-        AnswerStatus::Answered => (bodies::AnswerStatus::Answered, true),
-        AnswerStatus::Queued => (bodies::AnswerStatus::Queued, false),
-        AnswerStatus::TimedOut => (bodies::AnswerStatus::TimedOut, false),
-        AnswerStatus::Failed => (bodies::AnswerStatus::Failed, true),
+    let is_over = match answer.status {
+        AnswerStatus::Answered | AnswerStatus::Failed => true,
+        AnswerStatus::Queued | AnswerStatus::TimedOut => false,
     };
     bodies::TeamAnswer {
         team: answer.pair.to,
@@ -78,7 +77,7 @@ pub(crate) fn answer(answer: TeamAnswer) -> bodies::TeamAnswer {
         thread: answer.pair.thread,
         session_id: answer.session_id,
         agent_session_id: answer.agent_session_id,
-        status,
+        status: answer.status,
         response: answer.response,
         error: answer.error,
         duration_ms: millis(answer.duration),

@@ -127,7 +127,7 @@ async fn execute_here(
             app.config.open(OpenedFile { path: path.clone(), line, column }).await?;
             Ok(ServerFrame::FileOpened { path: path.display().to_string() }.into())
         }
-        F::AgentList {} => Ok(agent_list(&app).await),
+        F::AgentList {} => agent_list(&app).await,
         F::SessionList { project_id, archived } => {
             sessions::list(&app, &project_id, archived).await
         }
@@ -231,12 +231,10 @@ fn names(session: &SessionView) -> (String, SessionId) {
     view::names(&session.stored)
 }
 
-async fn agent_list(app: &App) -> Reply {
-    let engine = app.engine.clone();
-    // This reads the folders of the search path.
-    let listed = tokio::task::spawn_blocking(move || engine.agents()).await.unwrap_or_default();
+async fn agent_list(app: &App) -> Replied {
+    let listed = app.engine.agents().await?;
     let agents = listed.into_iter().map(view::agent).map(AgentItem::from).collect();
-    ServerFrame::AgentList { agents }.into()
+    Ok(ServerFrame::AgentList { agents }.into())
 }
 
 async fn home_list(app: &App) -> Replied {

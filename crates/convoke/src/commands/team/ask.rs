@@ -4,7 +4,8 @@ use std::io::{self, Read};
 
 use anyhow::Context;
 use convoke_api::Client;
-use convoke_api::bodies::{AnswerStatus, TeamAnswer, TeamMessage, TeamQuestion};
+use convoke_api::bodies::{TeamAnswer, TeamMessage, TeamQuestion};
+use convoke_core::team::AnswerStatus;
 
 use super::TeamError;
 use crate::args::number;
