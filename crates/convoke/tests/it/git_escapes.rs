@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use convoke_testkit::tools::search_path;
+use convoke_testkit::wait::until;
 use serde_json::json;
 
 use crate::sandbox_scene::{Machine, users};
@@ -174,9 +175,7 @@ fn k10_a_process_that_starts_while_another_plants_a_redirection_may_not_keep_it(
         let file = machine.path("workspace/.git/commondir");
         std::thread::scope(|scope| {
             let first = scope.spawn(|| machine.sh("bwrap,landlock,seccomp", &until_killed));
-            while !file.exists() && !first.is_finished() {
-                std::thread::yield_now();
-            }
+            until("the first plants it", || file.exists() || first.is_finished());
             let second = machine.sh("bwrap,landlock,seccomp", &until_killed);
             for output in [first.join().unwrap(), second] {
                 assert!(utf8(&output.stderr).contains("killed for writing"), "{output:?}");
