@@ -93,6 +93,14 @@ pub enum Error {
         /// The folder to write.
         writable: PathBuf,
     },
+    /// A file in a repository that leads git to another configuration cannot be removed.
+    #[error("cannot remove {}, with which git would take its configuration from elsewhere", path.display())]
+    Redirected {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
     /// The kernel does not take the rules.
     #[error("the kernel refuses to confine this process")]
     Landlock(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -25,9 +25,11 @@ mod landlock;
 mod layout;
 mod listeners;
 mod mounts;
+mod paths;
 mod planted;
 mod policy;
 mod reading;
+mod repositories;
 mod resolve;
 mod scope;
 mod seccomp;
@@ -49,8 +51,8 @@ use crate::{Error, Result};
 
 pub(crate) use domains::Target;
 pub use domains::{Domain, NotADomain};
-pub(crate) use planted::is_protected;
 pub use planted::of_git as held_of_git;
+pub(crate) use planted::{is_in_repository, is_protected};
 pub(crate) use policy::{
     ConnectionAnswer, ConnectionRequest, Ending, Ruling, SupervisorMessage, TERMINATE, Text,
 };
@@ -87,6 +89,24 @@ pub enum Shortfall {
         path: PathBuf,
         /// Why it cannot be looked into.
         source: io::Error,
+    },
+    /// A file that would have led git to another configuration.
+    #[error("repaired {}: git would have taken its configuration from elsewhere", path.display())]
+    Repaired {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A folder whose repositories cannot be protected one by one.
+    #[error("{} is read-only: it cannot be searched, or has too many repositories", path.display())]
+    ReadOnly {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A workspace with too many folders to search for repositories.
+    #[error("repositories in {} and later folders are not protected: there are too many folders", path.display())]
+    Unsearched {
+        /// The first folder that was not searched.
+        path: PathBuf,
     },
 }
 

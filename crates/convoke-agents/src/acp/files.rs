@@ -23,7 +23,7 @@ pub(super) use outside::Outside;
 
 use super::wire::{BAD_PARAMS, Fault, INTERNAL, NOT_FOUND};
 use crate::driver::Random;
-use crate::sandbox::is_protected;
+use crate::sandbox::{is_in_repository, is_protected};
 
 /// The largest text that is read or written at the agent's request; a larger one is refused.
 const TEXT_BYTES_MAX: u64 = 10 << 20;
@@ -175,7 +175,7 @@ impl Files {
         }
         let steps = self.inner.resolve(path)?;
         let inside: PathBuf = steps.iter().collect();
-        if is_protected(&inside) {
+        if is_protected(&inside) || is_in_repository(&self.inner.path, &inside) {
             tracing::warn!(target: "security", path = %path.display(), "an agent wants to write a protected file");
             let old = self.inner.protected_text(path, &steps)?;
             if text.len() > PROTECTED_BYTES_MAX {

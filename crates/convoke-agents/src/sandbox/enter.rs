@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::layout::{self, Identity};
 use super::listeners::ListenerSpec;
 use super::policy::{Ending, Seccomp, SupervisorMessage, Text, Use};
-use super::{leave_terminal, reading, restrict, seccomp};
+use super::{leave_terminal, paths, reading, restrict, seccomp};
 
 /// Exit codes as in shells.
 const NOT_EXECUTABLE: u8 = 126;
@@ -29,19 +29,26 @@ const NOT_CONFINED: u8 = 125;
 /// paths.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
+    #[serde(with = "paths")]
     pub(super) program: PathBuf,
     pub(super) args: Vec<Text>,
     pub(super) environment: Vec<(Text, Text)>,
+    #[serde(with = "paths")]
     pub(super) workspace: PathBuf,
     pub(super) view: View,
     pub(super) landlock: Use,
     pub(super) seccomp: Seccomp,
     /// Paths and their expected identities, in the order of the descriptors.
+    #[serde(with = "paths")]
     pub(super) writable: Vec<(PathBuf, Identity)>,
     /// Protected paths and the folders around them, with their expected identities.
+    #[serde(with = "paths")]
     pub(super) held: Vec<(PathBuf, Identity)>,
+    #[serde(with = "paths")]
     pub(super) hidden: Vec<PathBuf>,
+    #[serde(with = "paths")]
     pub(super) readable: Vec<PathBuf>,
+    #[serde(with = "paths")]
     pub(super) sockets: Vec<PathBuf>,
     pub(super) ending: Ending,
     /// The listeners to open inside of a network namespace.

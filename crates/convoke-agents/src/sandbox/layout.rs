@@ -13,7 +13,9 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
 use serde::{Deserialize, Serialize};
 
-use super::policy::{Policy, StartFiles};
+use super::paths::WithPaths;
+use super::policy::{Policy, StartFiles, Text};
+use super::repositories::{self, Depth, Repositories};
 use super::resolve::open_without_links;
 use super::{Shortfall, mounts, planted, reading};
 use crate::{Error, Result};
@@ -38,6 +40,18 @@ impl Identity {
     }
 }
 
+impl WithPaths for (PathBuf, Identity) {
+    type Wire = (Text, Identity);
+
+    fn to_wire(&self) -> Self::Wire {
+        (self.0.to_wire(), self.1)
+    }
+
+    fn from_wire((path, identity): Self::Wire) -> Self {
+        (PathBuf::from_wire(path), identity)
+    }
+}
+
 /// A policy resolved on this machine.
 pub(super) struct Layout {
     /// Writable paths, the workspace first.
@@ -55,6 +69,8 @@ pub(super) struct Layout {
     pub(super) identities: Vec<(PathBuf, Identity)>,
     /// Sockets that may be connected to.
     pub(super) sockets: Vec<PathBuf>,
+    /// The repositories in writable folders, to be watched.
+    pub(super) repositories: Vec<PathBuf>,
 }
 
 impl Layout {
@@ -97,36 +113,82 @@ impl Layout {
         hidden.dedup();
         let mut protected: Vec<PathBuf> =
             policy.protected.iter().filter(exists).filter_map(resolved).collect();
+        let repositories = repositories(policy, &writable, shortfalls)?;
+        let mut kept = BTreeSet::new();
         if let (Some(workspace), StartFiles::Protected) = (writable.first(), policy.start_files) {
-            protected.extend(planted::in_workspace(&workspace.path));
+            protected.extend(planted::in_workspace(&workspace.path, &repositories));
+            kept = repositories.kept;
         }
-        let (held, identities) = hold(&mut protected, &writable);
+        let (held, identities) = hold(&mut protected, kept, &writable);
         let sockets = policy.sockets.iter().filter_map(resolved).collect();
-        Ok(Self { writable, hidden, readable, protected, held, identities, sockets })
+        let repositories = repositories.folders.into_iter().collect();
+        Ok(Self { writable, hidden, readable, protected, held, identities, sockets, repositories })
     }
 }
 
-/// The folders between a protected path and the writable folder around it, with their identities.
+/// The repositories in the writable folders, without files that lead git to another configuration.
+fn repositories(
+    policy: &Policy,
+    writable: &[Opened],
+    shortfalls: &mut Vec<Shortfall>,
+) -> Result<Repositories> {
+    if policy.layers.bubblewrap.is_none() {
+        return Ok(Repositories::default());
+    }
+    let depth = match policy.start_files {
+        StartFiles::Protected => Depth::Workspace,
+        StartFiles::Writable => Depth::Top,
+    };
+    let folders: Vec<&Path> = writable.iter().map(|it| it.path.as_path()).collect();
+    let mut found = repositories::search(&folders, depth);
+    // Also one that the program makes itself.
+    found.folders.extend(folders.first().map(|workspace| workspace.join(".git")));
+    for path in found.folders.iter().flat_map(|folder| planted::redirections(folder)) {
+        let repaired = planted::repair(&path);
+        repaired.map_err(|source| Error::Redirected { path: path.clone(), source })?;
+        shortfalls.push(Shortfall::Repaired { path });
+    }
+    if policy.start_files == StartFiles::Protected {
+        let read_only = found.read_only.iter().cloned();
+        shortfalls.extend(read_only.map(|path| Shortfall::ReadOnly { path }));
+        let unsearched = found.passed_over.iter().cloned();
+        shortfalls.extend(unsearched.map(|path| Shortfall::Unsearched { path }));
+    }
+    Ok(found)
+}
+
+/// The folders between a protected path and the writable folder around it, and further folders that
+/// are kept, with the identities of all.
 ///
 /// A path that leads through a link is skipped: it may lead anywhere, and an agent could replace
 /// the link.
 fn hold(
     protected: &mut Vec<PathBuf>,
+    kept: BTreeSet<PathBuf>,
     writable: &[Opened],
 ) -> (Vec<PathBuf>, Vec<(PathBuf, Identity)>) {
-    let mut identities = BTreeMap::new();
+    let mut identities: BTreeMap<PathBuf, Identity> = BTreeMap::new();
     let mut held = BTreeSet::new();
-    protected.retain(|path| {
-        let around = writable.iter().find(|it| path.starts_with(&it.path) && it.path != *path);
-        let Some(around) = around else { return false };
-        let between = path.ancestors().take_while(|folder| *folder != around.path);
-        let known: Option<Vec<_>> = between.map(|it| Some((it.to_owned(), plain(it)?))).collect();
-        let Some(known) = known else { return false };
-        held.extend(known.iter().skip(1).map(|(folder, _)| folder.clone()));
-        identities.extend(known);
-        true
-    });
-    held.retain(|folder| !protected.contains(folder));
+    let all: BTreeSet<PathBuf> = protected.iter().cloned().collect();
+    // A mount inside of a read-only one would be writable.
+    let is_covered = |path: &Path| path.ancestors().skip(1).any(|around| all.contains(around));
+    let mut identify = |path: &Path| {
+        let around = writable.iter().find(|it| path.starts_with(&it.path) && it.path != *path)?;
+        for folder in path.ancestors().take_while(|folder| *folder != around.path) {
+            if !identities.contains_key(folder) {
+                identities.insert(folder.to_owned(), plain(folder)?);
+            }
+            if folder != path {
+                held.insert(folder.to_owned());
+            }
+        }
+        Some(())
+    };
+    protected.retain(|path| !is_covered(path) && identify(path).is_some());
+    let kept = kept.into_iter().filter(|path| !is_covered(path) && identify(path).is_some());
+    let kept: Vec<PathBuf> = kept.collect();
+    held.extend(kept);
+    held.retain(|folder| !all.contains(folder));
     (held.into_iter().collect(), identities.into_iter().collect())
 }
 

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Mode, OFlags, openat, unlinkat};
 use rustix::io::Errno;
 
+use super::repositories::{Repositories, is_folder, is_linked};
 use super::resolve::{open_without_links, read_without_links};
 
 /// Names in a workspace: git's hooks and configuration, editors' tasks, other agents' settings, start files of shells.
@@ -59,7 +60,8 @@ const NAMES: [&str; 40] = [
 ];
 
 /// Names in a git folder that decide which programs git runs.
-const IN_GIT: [&str; 5] = ["commondir", "config", "config.worktree", "hooks", "info/attributes"];
+const IN_GIT: [&str; 6] =
+    ["commondir", "config", "config.worktree", "gitdir", "hooks", "info/attributes"];
 
 /// The name that must not appear in a main repository: git reads configuration and hooks from where
 /// it points.
@@ -68,29 +70,19 @@ const COMMON_DIR: &str = "commondir";
 const TO_REPOSITORY: &[u8] = b"../..";
 /// Longer files lead elsewhere.
 const COMMON_DIR_BYTES_MAX: u64 = 64;
-/// Repositories inside of a workspace that are protected, too; bubblewrap supports some thousand
-/// mounts.
-const REPOSITORIES_MAX: usize = 100;
 
-/// The depth to which repositories inside of a workspace are searched for, such as vendored ones.
-const DEPTH_MAX: usize = 3;
-/// Folders that are searched.
-const FOLDERS_MAX: usize = 2_000;
-/// Large folders of downloaded or generated files.
-const PASSED_OVER: [&str; 4] = ["node_modules", "target", ".venv", "dist"];
-
-/// The existing paths of a workspace that are to be mounted read-only.
-pub(super) fn in_workspace(workspace: &Path) -> Vec<PathBuf> {
+/// The existing paths of a workspace and of the repositories in writable folders that are to be
+/// mounted read-only.
+pub(super) fn in_workspace(workspace: &Path, repositories: &Repositories) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = NAMES.iter().map(|name| workspace.join(name)).collect();
-    // In a linked worktree and in a submodule, `.git` is a file that names the repository.
-    found.push(workspace.join(".git"));
-    let Nested { repositories, files } = nested(workspace);
-    // So has the work tree of a submodule.
-    found.extend(files);
-    for repository in repositories.into_iter().chain(inner(&workspace.join(".git"))) {
-        found.extend(IN_GIT.iter().map(|name| repository.join(name)));
+    found.extend(repositories.files.iter().cloned());
+    for repository in &repositories.folders {
+        // The supervisor removes this file from a main repository, so it cannot be a mount.
+        let is_mounted = |name: &&&str| **name != COMMON_DIR || is_linked(repository);
+        found.extend(IN_GIT.iter().filter(is_mounted).map(|name| repository.join(name)));
     }
     found.retain(|path| is_held(path));
+    found.extend(repositories.read_only.iter().cloned());
     found.sort();
     found.dedup();
     found
@@ -121,34 +113,70 @@ pub(crate) fn is_protected(inside: &Path) -> bool {
         || NAMES.iter().any(|name| inside.starts_with(name))
 }
 
-/// The files that redirect git to another configuration: one in a main repository, and those of
-/// its work trees that lead to another repository.
-pub(super) fn redirections(repository: &Path) -> Vec<PathBuf> {
-    if !fs::symlink_metadata(repository).is_ok_and(|found| found.is_dir()) {
-        return Vec::new();
-    }
-    let own = repository.join(COMMON_DIR);
-    let own = fs::symlink_metadata(&own).is_ok().then_some(own);
-    let work_trees = fs::read_dir(repository.join("worktrees")).into_iter().flatten().flatten();
-    let leads_away = |file: &PathBuf| match read_without_links(file, COMMON_DIR_BYTES_MAX) {
-        // Empty while git makes the work tree; git refuses it then.
-        Ok(Some(text)) => !text.is_empty() && text.trim_ascii_end() != TO_REPOSITORY,
-        Ok(None) => true,
-        Err(error) => error.kind() != io::ErrorKind::NotFound,
-    };
-    let work_trees = work_trees.map(|entry| entry.path().join(COMMON_DIR)).filter(leads_away);
-    own.into_iter().chain(work_trees).collect()
+/// Whether a path in a workspace is such a part of a repository whose folder has another name than
+/// `.git`.
+pub(crate) fn is_in_repository(workspace: &Path, inside: &Path) -> bool {
+    inside.ancestors().skip(1).any(|folder| {
+        let rest = inside.strip_prefix(folder).unwrap_or(inside);
+        let folder = workspace.join(folder);
+        IN_GIT.iter().any(|name| rest.starts_with(name))
+            && (folder.join("HEAD").is_file()
+                || ["objects", "refs"].iter().all(|name| is_folder(&folder.join(name))))
+    })
 }
 
-/// Removes such a file, or writes what git wrote there for a work tree.
-pub(super) fn repair(repository: &Path, file: &Path) -> io::Result<()> {
-    let Some(folder) = file.parent() else { return Ok(()) };
+/// The files that redirect git to another configuration: any in a main repository, and those of
+/// its linked work trees that do not name it. git makes none of them, nor links in their places.
+pub(super) fn redirections(repository: &Path) -> Vec<PathBuf> {
+    if !is_folder(repository) {
+        return Vec::new();
+    }
+    let is_link = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
+    let own = repository.join(COMMON_DIR);
+    let mut found = Vec::new();
+    let redirects = if is_linked(repository) { leads_away(&own) } else { is_no_folder(&own) };
+    found.extend(redirects.then_some(own));
+    let worktrees = repository.join("worktrees");
+    if is_link(&worktrees) {
+        found.push(worktrees);
+        return found;
+    }
+    for entry in fs::read_dir(worktrees).into_iter().flatten().flatten() {
+        let folder = entry.path();
+        let file = folder.join(COMMON_DIR);
+        if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            found.push(folder);
+        } else if leads_away(&file) {
+            found.push(file);
+        }
+    }
+    found
+}
+
+/// Whether a linked work tree has its configuration elsewhere than in its repository.
+fn leads_away(file: &Path) -> bool {
+    match read_without_links(file, COMMON_DIR_BYTES_MAX) {
+        // Empty while git makes the work tree; git refuses it then.
+        Ok(Some(text)) => !text.is_empty() && text.trim_ascii_end() != TO_REPOSITORY,
+        Ok(None) => is_no_folder(file),
+        Err(error) => error.kind() != io::ErrorKind::NotFound && is_no_folder(file),
+    }
+}
+
+/// Whether there is something else than a folder, with which git refuses the repository.
+fn is_no_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| !found.is_dir())
+}
+
+/// Removes such a file, or writes what git wrote there for a linked work tree.
+pub(super) fn repair(file: &Path) -> io::Result<()> {
+    let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else { return Ok(()) };
     let opened = open_without_links(folder, OFlags::DIRECTORY)?;
-    match unlinkat(&opened, COMMON_DIR, AtFlags::empty()) {
+    match unlinkat(&opened, name, AtFlags::empty()) {
         Err(Errno::NOENT) => return Ok(()),
         removed => removed?,
     }
-    if folder != repository {
+    if name == COMMON_DIR && is_linked(folder) {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         let file = openat(&opened, COMMON_DIR, flags, Mode::from_raw_mode(0o644))?;
         fs::File::from(file).write_all(&[TO_REPOSITORY, b"\n"].concat())?;
@@ -166,74 +194,9 @@ fn is_held(path: &Path) -> bool {
     }
 }
 
-/// The repositories of submodules, and the files that link worktrees to theirs.
-fn inner(repository: &Path) -> Vec<PathBuf> {
-    let in_folder = |name: &str| {
-        let entries = fs::read_dir(repository.join(name)).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).take(REPOSITORIES_MAX).collect::<Vec<_>>()
-    };
-    let modules = in_folder("modules");
-    let nested = modules.iter().flat_map(|module| {
-        let entries = fs::read_dir(module).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).filter(|path| path.join("HEAD").is_file())
-    });
-    nested
-        .take(REPOSITORIES_MAX)
-        .chain(modules.iter().cloned())
-        .chain(in_folder("worktrees"))
-        .collect()
-}
-
-/// What a workspace contains of other repositories.
-struct Nested {
-    repositories: Vec<PathBuf>,
-    /// Files `.git`, which name the repository of a submodule or of a linked work tree.
-    files: Vec<PathBuf>,
-}
-
-/// The repositories whose redirections are watched: that of the workspace, those below it, and
-/// those of its submodules.
-pub(super) fn watched(workspace: &Path) -> Vec<PathBuf> {
-    let own = workspace.join(".git");
-    let mut found = vec![own.clone()];
-    found.extend(nested(workspace).repositories);
-    let modules = inner(&own).into_iter().filter(|path| path.starts_with(own.join("modules")));
-    found.extend(modules);
-    found
-}
-
-/// Repositories below a workspace, other than its own.
-fn nested(workspace: &Path) -> Nested {
-    let mut found = Nested { repositories: Vec::new(), files: Vec::new() };
-    let mut looked_at = 0;
-    let mut folders = vec![(workspace.to_owned(), 0)];
-    while let Some((folder, depth)) = folders.pop() {
-        looked_at += 1;
-        // A folder that cannot be listed cannot be written either.
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if name == ".git" && !is_folder && depth > 0 && found.files.len() < REPOSITORIES_MAX {
-                found.files.push(entry.path());
-            }
-            if !is_folder || PASSED_OVER.iter().any(|passed| name == *passed) {
-                continue;
-            }
-            if name == ".git" {
-                if depth > 0 && found.repositories.len() < REPOSITORIES_MAX {
-                    found.repositories.push(entry.path());
-                }
-            } else if depth < DEPTH_MAX && looked_at + folders.len() < FOLDERS_MAX {
-                folders.push((entry.path(), depth + 1));
-            }
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::repositories::{self, Depth};
     use super::*;
 
     #[test]
@@ -246,7 +209,7 @@ mod tests {
         for name in [".git/config", ".envrc", "src/.envrc", "vendor/lib/.git/config"] {
             fs::write(root.join(name), "").unwrap();
         }
-        let found = in_workspace(root);
+        let found = in_workspace(root, &repositories::search(&[root], Depth::Workspace));
         let found: Vec<_> = found.iter().map(|path| path.strip_prefix(root).unwrap()).collect();
         let expected = [
             ".envrc",

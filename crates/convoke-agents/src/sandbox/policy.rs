@@ -10,9 +10,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::scope::Systemd;
-
 use super::domains::{Domain, Target};
+use super::paths;
+use super::scope::Systemd;
 
 /// What a process and everything that it starts are allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,17 +21,23 @@ pub struct Policy {
     /// running.
     pub layers: Layers,
     /// Files and folders that may be written besides the workspace.
+    #[serde(with = "paths")]
     pub writable: Vec<PathBuf>,
     /// The same, opened without following links: another agent may have replaced them by links.
+    #[serde(with = "paths")]
     pub writable_direct: Vec<PathBuf>,
     /// Folders that must not be readable, such as Convoke's home: the process is not started otherwise.
+    #[serde(with = "paths")]
     pub hidden: Vec<PathBuf>,
     /// Files and folders with the user's secrets, hidden where they exist.
+    #[serde(with = "paths")]
     pub secrets: Vec<PathBuf>,
     /// Files and folders inside of the hidden ones that stay readable.
+    #[serde(with = "paths")]
     pub readable: Vec<PathBuf>,
     /// Files and folders inside of the writable ones that stay read-only: programs of the user
     /// execute or obey them.
+    #[serde(with = "paths")]
     pub protected: Vec<PathBuf>,
     /// Whether names in the workspace that programs of the user execute later, such as editor tasks
     /// and shell start files, stay read-only, too.
@@ -39,10 +45,13 @@ pub struct Policy {
     /// Files in the user's command line of the agent: its program, and files that its arguments
     /// name. They are shown even if their folder is replaced; paths that the agent itself names are
     /// not among them.
+    #[serde(with = "paths")]
     pub shown: Vec<PathBuf>,
     /// Unix sockets that may be connected to.
+    #[serde(with = "paths")]
     pub sockets: Vec<PathBuf>,
     /// The private folder for temporary files; also mounted at `/tmp` where bubblewrap runs.
+    #[serde(with = "paths")]
     pub temp: Option<PathBuf>,
     /// The network policy.
     pub network: Network,
@@ -84,6 +93,7 @@ impl Policy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layers {
     /// bubblewrap, by its absolute path: namespaces, and a file system of the process's own.
+    #[serde(with = "paths")]
     pub bubblewrap: Option<PathBuf>,
     /// Landlock: the kernel denies access that is not granted.
     pub landlock: Use,
@@ -196,9 +206,11 @@ fn three_quarters_of_memory() -> Option<u64> {
 /// The plan for the supervisor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Plan {
+    #[serde(with = "paths")]
     pub(crate) program: PathBuf,
     pub(crate) args: Vec<Text>,
     pub(crate) environment: Vec<(Text, Text)>,
+    #[serde(with = "paths")]
     pub(crate) workspace: PathBuf,
     pub(crate) policy: Policy,
     pub(crate) ending: Ending,

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
+use super::paths;
 use super::policy::Limits;
 use crate::catalogue;
 
@@ -22,6 +23,7 @@ const MAKE: [&str; 4] = ["--user", "--scope", "--quiet", "--collect"];
 /// The user's systemd, which makes scopes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Systemd {
+    #[serde(with = "paths")]
     program: PathBuf,
     variables: Vec<(String, String)>,
 }

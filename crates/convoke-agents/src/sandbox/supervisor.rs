@@ -11,6 +11,7 @@ mod proxy;
 mod tree;
 
 use std::io::{self, Read as _, Write as _};
+use std::mem;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
@@ -75,13 +76,13 @@ async fn supervise(job: Job) -> crate::Result<ExitCode> {
     let Job { plan, streams, workspace, control, connections } = job;
     let mut shortfalls = Vec::new();
     let opened = Opened { path: plan.workspace.clone(), descriptor: workspace };
-    let layout = Layout::resolve(&plan.policy, opened, &mut shortfalls)?;
+    let mut layout = Layout::resolve(&plan.policy, opened, &mut shortfalls)?;
     let (child, stage, listeners) = start(&plan, &streams, &layout)?;
     forward::start(listeners, &plan.policy, connections.as_ref())?;
     shortfalls.iter().for_each(|shortfall| say(&format!("warning: {shortfall}")));
+    let mut watch = Watch::new(&plan, mem::take(&mut layout.repositories));
     // The program has the only copies now, so that its pipes close with it.
     drop((streams, layout));
-    let mut watch = Watch::new(&plan);
     let ended = attend(child, stage, control.as_ref(), &plan, &mut watch).await?;
     tree::kill_all(getpid());
     watch.remove_planted();

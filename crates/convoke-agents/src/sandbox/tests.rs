@@ -125,3 +125,54 @@ fn k10_secrets_that_an_agent_is_let_into_are_not_hidden_from_it() {
     let inside = layout.hidden.iter().filter_map(|path| path.strip_prefix(root.join("me")).ok());
     assert_eq!(inside.collect::<Vec<_>>(), [".aws", ".kube"].map(Path::new));
 }
+
+#[test]
+fn k10_paths_that_are_not_utf8_reach_the_last_stage() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let path = PathBuf::from(OsStr::from_bytes(b"/folder/\xff"));
+    let several = vec![path.clone(), PathBuf::from("/plain")];
+    // Every field is named, so that no path is added without a test.
+    let policy = Policy {
+        layers: Layers { bubblewrap: Some(path.clone()), ..Layers::NONE },
+        writable: several.clone(),
+        writable_direct: several.clone(),
+        hidden: several.clone(),
+        secrets: several.clone(),
+        readable: several.clone(),
+        protected: several.clone(),
+        start_files: StartFiles::Protected,
+        shown: several.clone(),
+        sockets: several,
+        temp: Some(path.clone()),
+        network: Network::Open,
+        domains: Vec::new(),
+        tools: None,
+        limits: Limits::default(),
+        scope: None,
+    };
+    let plan = policy::Plan {
+        program: path.clone(),
+        args: Vec::new(),
+        environment: Vec::new(),
+        workspace: path,
+        policy,
+        ending: Ending::WithProgram,
+    };
+    let text = serde_json::to_string(&plan).unwrap();
+    assert_eq!(serde_json::from_str::<policy::Plan>(&text).unwrap(), plan);
+}
+
+#[test]
+fn k10_nothing_inside_of_a_protected_folder_is_mounted_writable() {
+    let (_folder, root) = tree(&["workspace/.vscode/extension/.git/hooks"]);
+    let policy = Policy {
+        layers: Layers { bubblewrap: Some("/usr/bin/bwrap".into()), ..Layers::NONE },
+        ..Policy::unconfined()
+    };
+    let workspace = layout::open(&root.join("workspace")).unwrap();
+    let layout = Layout::resolve(&policy, workspace, &mut Vec::new()).unwrap();
+    assert_eq!(layout.protected, [root.join("workspace/.vscode")]);
+    assert_eq!(layout.held, Vec::<PathBuf>::new());
+}

@@ -183,6 +183,7 @@ fn agent_hint(error: &convoke_agents::Error) -> Option<String> {
         Error::NoLandlock | Error::Exposed { .. } => {
             Some("set sandbox = \"off\" for the agent, if it may write everywhere you can".to_owned())
         }
+        Error::Redirected { .. } => Some("remove it yourself".to_owned()),
         Error::LayerMissing { .. } => {
             Some("see `convoke doctor`, or remove the layer from sandbox.require".to_owned())
         }

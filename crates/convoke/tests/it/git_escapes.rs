@@ -2,12 +2,16 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::process::Command;
 
 use convoke_testkit::tools::search_path;
+use convoke_testkit::wait::until;
 use serde_json::json;
 
 use crate::sandbox_scene::{Machine, users};
-use crate::worktree_scene::{app, begin, daemon, daemon_on, git, machine, run, session};
+use crate::worktree_scene::{
+    app, begin, daemon, daemon_on, git, machine, repository, run, session,
+};
 
 #[test]
 fn k10_a_failed_work_tree_removes_nothing_that_the_repository_names() {
@@ -137,10 +141,159 @@ fn k10_an_agent_that_leads_git_to_another_configuration_is_killed() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(said.contains("killed for writing"), "{output:?}");
         assert!(!machine.path("workspace/.git/modules/sub/commondir").exists());
-        // Work trees that git makes are none of that.
+        // Work trees that git makes are none of that: the supervisor names the other one alone.
         let machine = Machine::new(user);
         let made = "git init -q . && git -c user.name=A -c user.email=a@b commit -q --allow-empty -m one &&
-            git worktree add -q side && sleep 1.5 && git worktree list | wc -l";
-        assert_eq!(machine.done("bwrap,landlock,seccomp", made).trim(), "2");
+            git worktree add -q side && mkdir .git/worktrees/x &&
+            while :; do echo /evil > .git/worktrees/x/commondir; done";
+        let output = machine.sh("bwrap,landlock,seccomp", made);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("killed for writing") && !said.contains("side"), "{output:?}");
+        assert!(said.contains(".git/worktrees/x/commondir"), "{output:?}");
+        assert!(machine.free("git -C side status").status.success());
     }
+}
+
+/// What leads git elsewhere is known to no process, however it came there.
+#[test]
+fn k10_a_process_that_starts_while_another_plants_a_redirection_may_not_keep_it() {
+    let plant = "echo ../evil > .git/commondir";
+    let until_killed = format!("timeout 30 sh -c 'while :; do {plant}; done'; echo survived");
+    for user in users() {
+        // It is there at the start.
+        let machine = Machine::new(user);
+        assert!(machine.free(&format!("git init -q . && {plant}")).status.success());
+        let output = machine.sh("bwrap,landlock,seccomp", "ls .git");
+        assert!(output.status.success(), "{output:?}");
+        let (said, listed) = (utf8(&output.stderr), utf8(&output.stdout));
+        assert!(said.contains("repaired") && !listed.contains("commondir"), "{output:?}");
+        assert!(machine.free(plant).status.success());
+        let output = machine.sh("bwrap,landlock,seccomp", &until_killed);
+        assert!(utf8(&output.stderr).contains("killed for writing"), "{output:?}");
+        assert!(!utf8(&output.stdout).contains("survived"), "{output:?}");
+        // Another process plants it at the time of the start.
+        let file = machine.path("workspace/.git/commondir");
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| machine.sh("bwrap,landlock,seccomp", &until_killed));
+            until("the first plants it", || file.exists() || first.is_finished());
+            let second = machine.sh("bwrap,landlock,seccomp", &until_killed);
+            for output in [first.join().unwrap(), second] {
+                assert!(utf8(&output.stderr).contains("killed for writing"), "{output:?}");
+                assert!(!utf8(&output.stdout).contains("survived"), "{output:?}");
+            }
+        });
+        assert!(!file.exists());
+    }
+}
+
+fn utf8(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Where the user's git would run a program, in repositories of all layouts.
+#[test]
+fn k10_repositories_of_all_layouts_are_protected() {
+    let lib = "set -e; git init -q lib; git -C lib commit -q --allow-empty -m lib;
+        git init -q mid; git -C mid commit -q --allow-empty -m mid;
+        git -C mid submodule -q add \"$PWD/lib\" deep; git -C mid commit -qm deep;";
+    let submodules = format!(
+        "{lib} git init -q .; git submodule -q add \"$PWD/lib\" third_party/a/b;
+         git submodule -q add \"$PWD/mid\" m; git submodule -q update --init --recursive"
+    );
+    let bare = "set -e; git init -q --bare .bare; echo 'gitdir: ./.bare' > .git;
+        tree=$(git --git-dir=.bare mktree < /dev/null);
+        git update-ref refs/heads/main $(git commit-tree -m one $tree); git worktree add -q main main";
+    let apart = "mkdir store && git init -q --separate-git-dir store/app .";
+    let own = "git init -q --bare .";
+    let layouts: [(&str, &[&str]); 4] = [
+        (
+            &submodules,
+            &[".git/modules/third_party/a/b", ".git/modules/m", ".git/modules/m/modules/deep"],
+        ),
+        (bare, &[".bare"]),
+        (apart, &["store/app"]),
+        (own, &["."]),
+    ];
+    let settings = "export GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=protocol.file.allow \
+        GIT_CONFIG_VALUE_0=always GIT_CONFIG_KEY_1=user.name GIT_CONFIG_VALUE_1=A \
+        GIT_CONFIG_KEY_2=user.email GIT_CONFIG_VALUE_2=a@b;";
+    for user in users() {
+        for (layout, repositories) in layouts {
+            let machine = Machine::new(user);
+            let made = machine.free(&format!("{settings} {layout}"));
+            assert!(made.status.success(), "{layout}: {made:?}");
+            for repository in repositories {
+                let plants = [
+                    format!("git config -f {repository}/config core.fsmonitor evil"),
+                    format!("echo evil > {repository}/hooks/post-checkout"),
+                    format!("mv {repository}/config {repository}/kept"),
+                    format!("rm {repository}/config"),
+                ];
+                for plant in &plants {
+                    let output = machine.sh("bwrap,landlock,seccomp", plant);
+                    assert!(!output.status.success(), "{plant}: {output:?}");
+                }
+                // It may be renamed away, and the next start does not rely on it.
+                machine.sh(
+                    "bwrap,landlock,seccomp",
+                    &format!("mv {repository}/HEAD {repository}/kept"),
+                );
+                let output = machine.sh("bwrap,landlock,seccomp", &plants[0]);
+                assert!(!output.status.success(), "without HEAD: {output:?}");
+                machine.done(
+                    "bwrap,landlock,seccomp",
+                    &format!("mv {repository}/kept {repository}/HEAD"),
+                );
+                let lead = format!("while :; do echo /evil > {repository}/commondir; done");
+                let output = machine.sh("bwrap,landlock,seccomp", &lead);
+                assert!(utf8(&output.stderr).contains("killed for writing"), "{lead}: {output:?}");
+            }
+            // The same attack works where nothing protects, and work goes on where something does.
+            let config = format!("{}/config", repositories[0]);
+            machine.done("bwrap,landlock,seccomp", "git rev-parse --git-dir && git gc -q");
+            assert!(machine.free(&format!("echo >> {config}")).status.success());
+        }
+    }
+}
+
+#[test]
+fn k10_a_name_that_is_not_utf8_stops_no_agent() {
+    for user in users() {
+        let machine = Machine::new(user);
+        let made = "git init -q \"$(printf 'a\\377')\"";
+        machine.done("bwrap,landlock,seccomp", made);
+        assert_eq!(machine.done("bwrap,landlock,seccomp", "echo started"), "started\n");
+        let plant = "cd a* && git config core.pager evil";
+        let output = machine.sh("bwrap,landlock,seccomp", plant);
+        assert!(!output.status.success(), "{output:?}");
+    }
+}
+
+#[test]
+fn k10_the_submodules_of_a_work_tree_are_protected() {
+    let daemon = daemon();
+    let app = app(&daemon);
+    let lib = daemon.machine.path().canonicalize().unwrap().join("lib");
+    fs::create_dir(&lib).unwrap();
+    repository(&lib);
+    let local = ["-c", "protocol.file.allow=always", "submodule", "-q"];
+    git(&app, &[&local[..], &["add", lib.to_str().unwrap(), "sub"]].concat());
+    git(&app, &["commit", "-qm", "submodule"]);
+    let (session, path) = session(&daemon);
+    git(&path, &[&local[..], &["update", "--init"]].concat());
+    // Its next process starts after the session was completed.
+    assert_eq!(daemon.post(&format!("/api/sessions/{session}/complete"), &json!({})).status, 200);
+    daemon.post(&format!("/api/sessions/{session}/resume"), &json!({}));
+    let mark = app.join("mark");
+    let plant = format!("git -C sub config core.fsmonitor 'touch {}' && echo done", mark.display());
+    let said = run(&daemon, &session, &plant);
+    assert!(!said.contains("done"), "{said}");
+    let script = plant.split(" && ").next().unwrap();
+    git(&path, &["status"]);
+    assert!(!mark.exists());
+    // The trap works.
+    let free = Command::new("/bin/sh").args(["-c", script]).current_dir(&path).status();
+    assert!(free.unwrap().success());
+    git(&path, &["status"]);
+    assert!(mark.exists());
 }

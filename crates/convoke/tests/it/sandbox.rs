@@ -192,6 +192,7 @@ fn k10_what_users_run_later_is_not_writable() {
         let machine_without = machine();
         // Killed for it, unless it ends before.
         machine_without.sh("bwrap,landlock,seccomp", lead);
+        assert!(machine_without.path("workspace/evil").is_dir(), "the script did not run");
         assert!(!machine_without.path("workspace/.git/commondir").is_symlink());
         // And work goes on.
         let work = "git add .envrc && git commit -qm one && git switch -qc topic && git log --oneline | wc -l";

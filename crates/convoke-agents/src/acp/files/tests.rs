@@ -189,6 +189,20 @@ fn a_replaced_file_keeps_its_mode() {
     assert_eq!(mode & 0o777, 0o755);
 }
 
+#[test]
+fn k10_files_of_a_repository_are_protected_whatever_the_name_of_its_folder() {
+    let place = place();
+    for folder in [".bare/objects", ".bare/refs", "src/hooks"] {
+        fs::create_dir_all(place.path.join(folder)).unwrap();
+    }
+    for name in [".bare/config", ".bare/hooks/pre-commit", ".bare/commondir"] {
+        place.protected(name, "evil");
+    }
+    place.write(".bare/description", "mine").unwrap();
+    place.write("src/hooks/use.ts", "mine").unwrap();
+    place.write("src/config", "mine").unwrap();
+}
+
 /// A link that leads to a free folder while it is looked at, and to a protected one when it is opened.
 #[test]
 fn k10_a_protected_file_is_not_written_through_a_link_that_is_swapped() {

@@ -1,10 +1,11 @@
 //! Samples the resource use of a program and its descendants, since a cgroup may not be available.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::tree::Descendant;
-use crate::sandbox::enter::{View, say};
+use crate::sandbox::enter::say;
 use crate::sandbox::planted;
 use crate::sandbox::policy::{Limits, Plan};
 
@@ -17,50 +18,39 @@ const FILES_MAX: usize = 50_000;
 pub(super) struct Watch {
     limits: Limits,
     temp: Option<PathBuf>,
-    /// The main repositories of the workspace, with the files in them that redirected git to
-    /// another configuration before.
-    repositories: Vec<(PathBuf, Vec<PathBuf>)>,
+    /// The repositories that the program may write. None has a file that redirects git to another
+    /// configuration, whoever wrote it: another program in the same workspace may have.
+    repositories: Vec<PathBuf>,
     samples: u32,
 }
 
 impl Watch {
-    pub(super) fn new(plan: &Plan) -> Self {
-        let mut repositories = Vec::new();
-        if plan.view() == View::Own {
-            repositories = planted::watched(&plan.workspace);
-        }
-        let with_known = |repository: PathBuf| {
-            let known = planted::redirections(&repository);
-            (repository, known)
-        };
-        let repositories = repositories.into_iter().map(with_known).collect();
+    pub(super) fn new(plan: &Plan, repositories: Vec<PathBuf>) -> Self {
         let (limits, temp) = (plan.policy.limits, plan.policy.temp.clone());
         Self { limits, temp, repositories, samples: 0 }
     }
 
-    /// A file that was written since the start and would let git run programs of the agent's
-    /// choice, in a sentence for people.
+    /// The files that would let git run programs of the agent's choice, in a sentence for people.
     pub(super) fn planted(&self) -> Option<String> {
-        let (_, file) = self.redirections().next()?;
-        let file = file.display();
-        Some(format!("killed for writing {file}: git would take its configuration from elsewhere"))
+        let files: Vec<String> = self.redirections().map(|it| it.display().to_string()).collect();
+        let files = Some(files.join(", ")).filter(|files| !files.is_empty())?;
+        Some(format!("killed for writing {files}: git would take its configuration from elsewhere"))
     }
 
     /// Removes such files. The program must have ended, or it could write them again.
     pub(super) fn remove_planted(&self) {
-        for (repository, file) in self.redirections() {
-            match planted::repair(repository, &file) {
+        for file in self.redirections() {
+            match planted::repair(&file) {
                 Ok(()) => say(&format!("repaired {}", file.display())),
                 Err(error) => say(&format!("cannot repair {}: {error}", file.display())),
             }
         }
     }
 
-    fn redirections(&self) -> impl Iterator<Item = (&Path, PathBuf)> {
-        self.repositories.iter().flat_map(|(repository, known)| {
-            let found = planted::redirections(repository).into_iter();
-            found.filter(|file| !known.contains(file)).map(|file| (repository.as_path(), file))
-        })
+    fn redirections(&self) -> impl Iterator<Item = PathBuf> {
+        let found: BTreeSet<PathBuf> =
+            self.repositories.iter().flat_map(|folder| planted::redirections(folder)).collect();
+        found.into_iter()
     }
 
     /// The exceeded limit, in a sentence for people.
