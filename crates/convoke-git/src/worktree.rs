@@ -16,7 +16,7 @@ mod list;
 mod push;
 mod remove;
 
-pub use access::{Access, repository_of};
+pub use access::{Access, BranchFolder, check_branch_folder, repository_of};
 pub use carry::CarriedBranch;
 pub use push::{NewPullRequest, Outgoing};
 

@@ -9,6 +9,7 @@ use convoke_core::message::Seq;
 use convoke_core::notice::FilesEvent;
 use convoke_git::{
     Branch, Copied, Discard, Git, Guard, Limits, Moment, Name, NewWorktree, Scope, WorktreeState,
+    check_branch_folder,
 };
 use convoke_store::{Project, StoredSession};
 
@@ -152,8 +153,8 @@ pub(crate) fn work_trees(shared: &Sessions, project: &Project) -> Result<PathBuf
 }
 
 /// The branch that Convoke makes for a session.
-pub(super) fn own_branch(session: SessionId) -> String {
-    // In a folder of its own: an agent may write the folder of its branch, and no other branch is in this one.
+pub(crate) fn own_branch(session: SessionId) -> String {
+    // In a folder of its own, which the agent may write.
     format!("convoke/{}/work", short(session))
 }
 
@@ -199,6 +200,9 @@ impl Maker {
             None => main.branch(limits)?,
         };
         let name = wanted.branch.clone().unwrap_or_else(|| own_branch(self.session));
+        if wanted.branch.is_some() {
+            check_branch_folder(&self.project.path, &name)?;
+        }
         let exists = main.resolve(&format!("refs/heads/{name}"), limits)?.is_some();
         let path = free_path(&self.folder, self.session, &name);
         let worktree = OwnWorktree {

@@ -151,7 +151,7 @@ fn c7_a_dirty_base_a_working_agent_and_a_missing_base_are_refused_and_nothing_ch
     // Where no branch is checked out, there is none to merge into.
     git(&app, &["checkout", "-q", "--", "notes.txt"]);
     git(&app, &["checkout", "-q", "--detach"]);
-    let begun = begin(&daemon, &json!({"branch": "lost"})).json();
+    let begun = begin(&daemon, &json!({"branch": "lost/work"})).json();
     let lost = begun["id"].as_str().unwrap();
     let refused = finish(&daemon, lost, &json!({"how": "merge"}));
     assert_eq!(refused.status, 409, "{refused:?}");
