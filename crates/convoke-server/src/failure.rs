@@ -311,7 +311,7 @@ const fn git_hint(error: &GitError) -> Option<&'static str> {
             "an agent may have changed it: look at it with `ls -l`, and put the original back; a repository elsewhere needs `git config core.worktree FOLDER`",
         ),
         GitError::SharedFolder { .. } => Some(
-            "choose a name with a slash in a folder of its own, such as `login/work`, or leave it out",
+            "choose a name with a slash in a folder of its own, such as `fix-login/work`, or leave it out",
         ),
         GitError::OtherBranch { .. } => Some(
             "check its own branch out again with `git switch`, or remove the folder alone with `convoke worktree remove`",

@@ -32,7 +32,7 @@ export function makeTreeChip({ store, drafts, project, onchange }) {
 	}
 
 	function askBranch() {
-		const field = h("input.field", { autofocus: true, value: branch(), label: "Branch", spellcheck: false, autocomplete: "off", autocapitalize: "off", placeholder: "fix-login" });
+		const field = h("input.field", { autofocus: true, value: branch(), label: "Branch", spellcheck: false, autocomplete: "off", autocapitalize: "off", placeholder: "fix-login/work" });
 		dialogs.open("Branch of the work tree", (dialog) => [h("form", {
 			onsubmit: (event) => {
 				event.preventDefault();

@@ -21,7 +21,7 @@ use crate::output::{Output, aside, plain};
   convoke session new --agent claude-code --model opus --mode plan
   convoke session new --project ~/src/web --prompt 'fix the failing test'
   convoke session new --prompt 'what is wrong here?' --attach screenshot.png
-  convoke session new --worktree fix-login --prompt 'fix the login'
+  convoke session new --worktree fix-login/work --prompt 'fix the login'
   convoke session send $(convoke session new --json | jq -r .id) 'hello' --wait")]
 pub(super) struct NewArgs {
     /// Project: its name, its path, or a unique prefix of its id [default: the one around the

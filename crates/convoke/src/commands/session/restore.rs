@@ -56,7 +56,7 @@ pub(super) struct UndoArgs {
 #[command(after_help = "Examples:
   convoke session fork 3fa8
   convoke session fork 3fa8 --turn 5
-  convoke session fork 3fa8 --turn 5 --worktree other-way")]
+  convoke session fork 3fa8 --turn 5 --worktree other-way/work")]
 pub(super) struct ForkArgs {
     /// Session
     #[arg(value_parser = NonEmptyStringValueParser::new())]
