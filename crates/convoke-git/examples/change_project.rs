@@ -52,6 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let (checkpoints, saved) = (checkpoints()?, Name::new("s", Moment::Removal(1))?);
             let request = FinishRequest {
                 how: Finish::Rebase,
+                branch: "side",
                 base: "main",
                 message: "finish",
                 checkpoints: &checkpoints,

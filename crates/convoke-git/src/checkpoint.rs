@@ -81,7 +81,8 @@ pub struct Options {
     pub untracked_bytes_max: u64,
     /// Files over this size are left out in any case.
     pub file_bytes_max: u64,
-    /// Files and folders that agents must not read, without symbolic links in their paths.
+    /// Files and folders that agents must not read, without symbolic links in their paths. Those
+    /// that contain the work tree do not count: the work tree itself is visible.
     pub hidden: Vec<PathBuf>,
 }
 
@@ -120,12 +121,13 @@ impl Checkpoints {
         git: &Git,
         repository: &Path,
         work_tree: &Path,
-        options: Options,
+        mut options: Options,
         limits: &Limits,
     ) -> Result<Self> {
         let canonical =
             |path: &Path| fs::canonicalize(path).map_err(|source| Error::io("open", path, source));
         let work_tree = canonical(work_tree)?;
+        options.hidden.retain(|hidden| !work_tree.starts_with(hidden));
         create(git, repository, limits)?;
         let repository = canonical(repository)?;
         let stem = repository.join("convoke").join(key(&work_tree));

@@ -171,6 +171,26 @@ pub enum Error {
         /// The work tree.
         path: PathBuf,
     },
+    /// An agent that may write a branch could also write another one in the same folder.
+    #[error(
+        "an agent with the branch {branch} could also change {other}, which is in the same folder of branches"
+    )]
+    SharedFolder {
+        /// The branch.
+        branch: String,
+        /// The other one.
+        other: String,
+    },
+    /// Another branch is checked out in the work tree of a session.
+    #[error("{} has {found} checked out, and not its own branch {branch}", path.display())]
+    OtherBranch {
+        /// The work tree.
+        path: PathBuf,
+        /// Its own branch.
+        branch: String,
+        /// What is checked out.
+        found: String,
+    },
     /// A branch of that name has other commits, or is checked out elsewhere.
     #[error("the branch {branch} exists already")]
     BranchExists {

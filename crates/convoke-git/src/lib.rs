@@ -31,7 +31,7 @@ pub use limits::{Cancel, Limits};
 pub use project::{Base, Dirt, Facts, Filters, Head, Operation, Project, Upstream, remote_of};
 pub use restore::{Blocked, Guard, Recovered, Restored, Scope};
 pub use worktree::{
-    Access, Branch, CarriedBranch, Conflict, Copied, Discard, Finish, FinishRequest, Finished,
-    NewPullRequest, NewWorktree, Outcome, Outgoing, Removed, Worktree, WorktreeState,
-    repository_of,
+    Access, Branch, BranchFolder, CarriedBranch, Conflict, Copied, Discard, Finish, FinishRequest,
+    Finished, NewPullRequest, NewWorktree, Outcome, Outgoing, Removed, Worktree, WorktreeState,
+    check_branch_folder, repository_of,
 };

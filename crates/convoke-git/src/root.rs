@@ -77,23 +77,53 @@ impl Root {
 
     /// Opens the folder that a path lies in, part by part.
     fn parent(&self, path: &Path, missing: Missing) -> Outcome<OwnedFd> {
-        let is_inside =
-            path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+        let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
         if !is_inside || has_reserved_name(path) {
             return Err(Obstacle::Path("it is not a path of the work tree"));
         }
+        self.enter(path.parent().unwrap_or(Path::new("")), missing)
+    }
+
+    fn enter(&self, inside: &Path, missing: Missing) -> Outcome<OwnedFd> {
         let mut folder = openat(&self.folder, ".", FOLDER, Mode::empty())?;
-        for part in path.parent().unwrap_or(Path::new("")) {
+        for part in inside {
             let opened = openat(&folder, part, FOLDER, Mode::empty());
             folder = match opened {
                 Err(Errno::NOENT) if missing == Missing::Make => {
-                    mkdirat(&folder, part, Mode::from_raw_mode(0o777))?;
+                    match mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
+                        // Another process made it meanwhile.
+                        Ok(()) | Err(Errno::EXIST) => {}
+                        Err(error) => return Err(error.into()),
+                    }
                     openat(&folder, part, FOLDER, Mode::empty())?
                 }
                 other => other?,
             };
         }
         Ok(folder)
+    }
+
+    /// Makes the missing folders of a relative path of plain names.
+    pub(crate) fn make_folders(&self, inside: &Path) -> Outcome<()> {
+        if !inside.components().all(|part| matches!(part, Component::Normal(_))) {
+            return Err(Obstacle::Path("it is not a path in the folder"));
+        }
+        self.enter(inside, Missing::Make).map(drop)
+    }
+
+    /// Creates an empty file at the top, unless there is one. Nothing that exists is opened.
+    pub(crate) fn make_file_if_missing(&self, name: &str) -> Outcome<()> {
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match openat(&self.folder, name, flags, Mode::from_raw_mode(0o666)) {
+            Ok(_) => Ok(()),
+            Err(Errno::EXIST) => {
+                let found = statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                let is_file = found.st_mode & 0o170_000 == 0o100_000;
+                if is_file { Ok(()) } else { Err(Obstacle::Path("it is not a file")) }
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Creates a folder at the top, which must not exist, and opens it.

@@ -16,7 +16,7 @@ mod list;
 mod push;
 mod remove;
 
-pub use access::{Access, repository_of};
+pub use access::{Access, BranchFolder, check_branch_folder, repository_of};
 pub use carry::CarriedBranch;
 pub use push::{NewPullRequest, Outgoing};
 
@@ -118,6 +118,8 @@ pub enum Finish {
 pub struct FinishRequest<'a> {
     /// How.
     pub how: Finish,
+    /// The branch of the work tree, which must be checked out.
+    pub branch: &'a str,
     /// The branch that gets the changes.
     pub base: &'a str,
     /// The message of the commit; rebased commits keep theirs.

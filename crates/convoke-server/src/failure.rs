@@ -310,6 +310,12 @@ const fn git_hint(error: &GitError) -> Option<&'static str> {
         GitError::Misdirected { .. } => Some(
             "an agent may have changed it: look at it with `ls -l`, and put the original back; a repository elsewhere needs `git config core.worktree FOLDER`",
         ),
+        GitError::SharedFolder { .. } => {
+            Some("name a new branch, or one that is alone in its folder, such as `fix/login`")
+        }
+        GitError::OtherBranch { .. } => Some(
+            "check its own branch out again with `git switch`, or remove the folder alone with `convoke worktree remove`",
+        ),
         GitError::BranchExists { .. } => {
             Some("choose another name, or a branch that is checked out nowhere")
         }

@@ -51,21 +51,49 @@ pub(crate) fn command() -> Command {
 /// Replaces the command `help` by the option: `convoke help session new` is
 /// `convoke session new --help`. The parser's own command has another format.
 pub(crate) fn as_option(words: &[OsString]) -> Cow<'_, [OsString]> {
-    let mut at = 1;
-    while let Some(word) = words.get(at).and_then(|word| word.to_str()) {
-        match word {
-            "--home" => at += 2,
-            option if option.starts_with('-') && option != "--" => at += 1,
-            "help" => {
-                let mut words = words.to_vec();
-                words.remove(at);
-                words.push("--help".into());
-                return Cow::Owned(words);
+    let Some(at) = next_name(words, 1).filter(|at| words.get(*at).is_some_and(|it| it == "help"))
+    else {
+        return Cow::Borrowed(words);
+    };
+    let mut words = words.to_vec();
+    words.remove(at);
+    if words.get(at).is_some_and(|word| word == "help") {
+        words.remove(at);
+    }
+    let end = end_of_names(&words, at);
+    words.insert(end, "--help".into());
+    Cow::Owned(words)
+}
+
+/// Where the names of commands end, and arguments begin, which may be those of another program.
+fn end_of_names(words: &[OsString], mut at: usize) -> usize {
+    let mut command = Args::command();
+    while let Some(next) = next_name(words, at) {
+        let name = words.get(next).map(OsString::as_os_str).unwrap_or_default();
+        at = match command.find_subcommand(name).cloned() {
+            Some(found) => {
+                command = found;
+                next + 1
             }
-            _ => break,
+            // A name that is wrong, which the parser says.
+            None if command.has_subcommands() => return next + 1,
+            None => return at,
+        };
+    }
+    at
+}
+
+/// The next word that is no option.
+fn next_name(words: &[OsString], mut at: usize) -> Option<usize> {
+    while let Some(word) = words.get(at) {
+        match word.as_encoded_bytes() {
+            b"--home" => at += 2,
+            b"--" => return None,
+            option if option.starts_with(b"-") => at += 1,
+            _ => return Some(at),
         }
     }
-    Cow::Borrowed(words)
+    None
 }
 
 /// The help of `error` in this format.
@@ -146,6 +174,30 @@ mod tests {
         let seen: BTreeSet<&str> = seen.map(Command::get_name).collect();
         assert_eq!(grouped.iter().copied().collect::<BTreeSet<_>>(), seen);
         assert_eq!(grouped.len(), seen.len());
+    }
+
+    #[test]
+    fn the_command_help_becomes_an_option_of_the_command_that_it_names() {
+        let lines = [
+            ("help", "--help"),
+            ("help help", "--help"),
+            ("help session new", "session new --help"),
+            ("--home /h help session new", "--home /h session new --help"),
+            ("help --json session new", "--json session new --help"),
+            ("help nope", "nope --help"),
+            ("help session nope", "session nope --help"),
+            ("help sandbox-exec", "sandbox-exec --help"),
+            ("help sandbox-exec -- prog", "sandbox-exec --help -- prog"),
+            ("help sandbox-exec prog arg", "sandbox-exec --help prog arg"),
+            ("session help", "session help"),
+            ("-- help", "-- help"),
+        ];
+        let words = |line: &str| -> Vec<OsString> {
+            ["convoke"].into_iter().chain(line.split(' ')).map(OsString::from).collect()
+        };
+        for (line, expected) in lines {
+            assert_eq!(*as_option(&words(line)), words(expected), "{line}");
+        }
     }
 
     #[test]

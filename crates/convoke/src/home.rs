@@ -15,15 +15,19 @@ use crate::environment::Environment;
 pub(crate) use modes::{Depth, Repair};
 
 /// Entries that only a home has.
-const MARKERS: [&str; 4] = ["convoke.db", "run/serve.lock", "questions", "spawn"];
-/// Entries that a home may have before its first use.
-const PREPARED: [&str; 8] = [
+const MARKERS: [&str; 2] = ["convoke.db", "run/serve.lock"];
+/// Entries that a home may have without those: before its first use, or after commands that need no
+/// database.
+const PREPARED: [&str; 11] = [
     "agents",
+    "backups",
     "config.toml",
     "logs",
     "lost+found",
+    "questions",
     "registry.json",
     "run",
+    "spawn",
     "teams.json",
     ".DS_Store",
 ];

@@ -87,10 +87,10 @@ test("c6 a new session is given a work tree by a chip, which is remembered for t
   await chipIs(page, "off");
   await chooseTree(page, "with a named branch");
   const ask = dialog(page, "Branch of the work tree");
-  await ask.getByRole("textbox", { name: "Branch" }).fill("fix-notes");
+  await ask.getByRole("textbox", { name: "Branch" }).fill("fix-notes/work");
   assert.deepEqual(await findingsInBoth(page, "branch"), []);
   await page.keyboard.press("Enter");
-  await chipIs(page, "fix-notes");
+  await chipIs(page, "fix-notes/work");
   const conversation = await startSession(page, write({ "notes.txt": "new\n" }), { agent: "Scripted <b>Agent</b>" });
   await conversation.locator(".branch", { hasText: "fix-notes" }).waitFor();
   await idle(conversation);
@@ -149,8 +149,8 @@ test("c6 the composer says that another session works in the same folder, and of
 });
 
 test("c7 a conflict is listed and handed to the agent, which resolves it; then the work tree is merged, removed and restored", async () => {
-  const story = { "The branch fix-notes cannot be combined…": ["run git merge main; echo both > notes.txt; git commit -qam resolved", "say Resolved."] };
-  const { page, folder, tree } = await session([write({ "notes.txt": "theirs\n" })], { branch: "fix-notes", files: { "notes.txt": "old\n", "story.json": JSON.stringify(story) } });
+  const story = { "The branch fix-notes/work cannot be combined…": ["run git merge main; echo both > notes.txt; git commit -qam resolved", "say Resolved."] };
+  const { page, folder, tree } = await session([write({ "notes.txt": "theirs\n" })], { branch: "fix-notes/work", files: { "notes.txt": "old\n", "story.json": JSON.stringify(story) } });
   writeFileSync(join(folder, "notes.txt"), "ours\n");
   git(folder, "commit", "-qam", "ours");
   await page.locator(".branch", { hasText: "fix-notes" }).waitFor();

@@ -119,6 +119,8 @@ impl ChangesError {
                 | Git::Detached { .. }
                 | Git::NoIdentity
                 | Git::BranchExists { .. }
+                | Git::SharedFolder { .. }
+                | Git::OtherBranch { .. }
                 | Git::NotARepository { .. }
                 | Git::Misdirected { .. }
                 | Git::Unwritable { .. } => Kind::Conflict,

@@ -31,6 +31,7 @@ use crate::processes::Processes;
 use crate::projects::inside_root;
 use crate::sessions::Sessions;
 use crate::view::AgentStatus;
+use crate::worktrees::make::branch_folder;
 
 /// The reason recorded with an agent session that replaces a lost one.
 pub(crate) const REMADE: &str = "remade";
@@ -298,7 +299,7 @@ pub(crate) async fn launch(
     let (mcp_servers, lease) = tool_server(processes, spec.session).unzip();
     let mcp_servers = mcp_servers.into_iter().collect();
     let worktree = match spec.worktree.clone() {
-        Some((own, project)) => Some(worktree_of(own, project).await?),
+        Some((own, project)) => Some(worktree_of(spec.session, own, project).await?),
         None => None,
     };
     let parameters = LaunchParameters { workspace, start, mcp_servers, worktree };
@@ -311,9 +312,15 @@ pub(crate) async fn launch(
 }
 
 /// What an agent in a work tree needs of its repository.
-async fn worktree_of(own: OwnWorktree, project: PathBuf) -> Result<WorktreeOf, AgentError> {
+async fn worktree_of(
+    session: SessionId,
+    own: OwnWorktree,
+    project: PathBuf,
+) -> Result<WorktreeOf, AgentError> {
     let path = PathBuf::from(&own.path);
-    let found = tokio::task::spawn_blocking(move || Access::of(Path::new(&own.path), &own.branch));
+    let folder = branch_folder(session, &own.branch);
+    let access = move || Access::of(Path::new(&own.path), &own.branch, folder);
+    let found = tokio::task::spawn_blocking(access);
     let found = found.await.map_err(std::io::Error::other)?;
     let unusable = |error: convoke_git::Error| AgentError::Workspace {
         path,

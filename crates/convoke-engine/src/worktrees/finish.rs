@@ -118,6 +118,10 @@ impl FinishWay {
         }
     }
 
+    const fn deletes_branch(self) -> bool {
+        !matches!(self, Self::Keep | Self::Remove)
+    }
+
     pub(super) const fn removal(self) -> Removal {
         match self {
             Self::Merge => Removal::Merge,
@@ -286,16 +290,20 @@ impl Finisher {
         let (project, path) = (&self.place.project, self.place.path());
         let main = self.repository.open(git, &project.path, limits)?;
         let checkpoints = self.sessions.snapshots.checkpoints(git, project.id, &path, limits)?;
-        let commits = !matches!(self.order.way, FinishWay::Discard | FinishWay::Remove);
-        if commits {
+        let (way, branch) = (self.order.way, self.place.own.branch.as_str());
+        // All others act on the session's branch, and never on one that its agent has led here.
+        if way != FinishWay::Remove {
+            main.check_branch_of(&path, branch, limits)?;
+        }
+        if !matches!(way, FinishWay::Discard | FinishWay::Remove) {
             let own = self.repository.open(git, &path, limits)?;
-            own.commit_all(&self.message, limits)?;
+            own.commit_all(branch, &self.message, limits)?;
             let base = self.place.own.base.as_deref();
             if let (Some(how), Some(base)) = (self.order.way.combined(), base) {
                 let saved = self.next_name(&checkpoints)?;
                 let message = &self.message;
                 let (checkpoints, saved) = (&checkpoints, &saved);
-                let request = FinishRequest { how, base, message, checkpoints, saved };
+                let request = FinishRequest { how, branch, base, message, checkpoints, saved };
                 if let Outcome::Conflicts(conflicts) = own.finish(&main, request, limits)? {
                     return Ok(Done::Conflicts(conflicts));
                 }
@@ -306,13 +314,13 @@ impl Finisher {
             LostFiles::Delete => Discard::Everything,
         };
         let name = self.next_name(&checkpoints)?;
-        let removed = main.remove_worktree(&checkpoints, &name, discard, limits)?;
-        let deletes = !matches!(self.order.way, FinishWay::Keep | FinishWay::Remove);
-        if let Some((branch, commit)) = removed.branch.as_ref().filter(|_| deletes) {
+        let commit = main.resolve(&format!("refs/heads/{branch}"), limits)?;
+        main.remove_worktree(&checkpoints, &name, discard, limits)?;
+        if let Some(commit) = commit.as_ref().filter(|_| way.deletes_branch()) {
             main.delete_branch(branch, commit, limits)?;
         }
         checkpoints.forget_work_tree(limits)?;
-        Ok(Done::Removed { commit: removed.branch.map(|(_, commit)| commit) })
+        Ok(Done::Removed { commit })
     }
 
     fn next_name(&self, checkpoints: &Checkpoints) -> convoke_git::Result<Name> {

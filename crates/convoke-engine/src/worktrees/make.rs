@@ -8,7 +8,8 @@ use convoke_core::id::SessionId;
 use convoke_core::message::Seq;
 use convoke_core::notice::FilesEvent;
 use convoke_git::{
-    Branch, Copied, Discard, Git, Guard, Limits, Moment, Name, NewWorktree, Scope, WorktreeState,
+    Branch, BranchFolder, Copied, Discard, Error as GitError, Git, Guard, Limits, Moment, Name,
+    NewWorktree, Scope, WorktreeState, check_branch_folder,
 };
 use convoke_store::{Project, StoredSession};
 
@@ -151,10 +152,19 @@ pub(crate) fn work_trees(shared: &Sessions, project: &Project) -> Result<PathBuf
     made.map_err(|source| Error::Io { path: root.clone(), source })
 }
 
-/// The branch that Convoke makes for a session.
-pub(super) fn own_branch(session: SessionId) -> String {
-    // In a folder of its own: an agent may write the folder of its branch, and no other branch is in this one.
-    format!("convoke/{}/work", short(session))
+/// The branch that Convoke names for a session.
+pub(crate) fn own_branch(session: SessionId) -> String {
+    format!("{}work", own_folder(session))
+}
+
+/// The folder of branches that Convoke makes for a session, whose agent may write it.
+fn own_folder(session: SessionId) -> String {
+    format!("convoke/{}/", short(session))
+}
+
+/// Whose folder a session's branch is in.
+pub(crate) fn branch_folder(session: SessionId, branch: &str) -> BranchFolder {
+    if branch.starts_with(&own_folder(session)) { BranchFolder::Own } else { BranchFolder::Chosen }
 }
 
 fn short(session: SessionId) -> String {
@@ -164,7 +174,11 @@ fn short(session: SessionId) -> String {
 /// A folder that does not exist, named like the branch.
 pub(crate) fn free_path(folder: &Path, session: SessionId, branch: &str) -> PathBuf {
     let short = short(session);
-    let name = if branch == own_branch(session) { short.clone() } else { slug(branch) };
+    let name = match branch.strip_prefix(&own_folder(session)) {
+        Some("work") => short.clone(),
+        Some(name) => slug(name),
+        None => slug(branch),
+    };
     let path = folder.join(&name);
     if path.symlink_metadata().is_ok() { folder.join(format!("{name}-{short}")) } else { path }
 }
@@ -198,8 +212,21 @@ impl Maker {
             Some(from) => from.base.clone(),
             None => main.branch(limits)?,
         };
-        let name = wanted.branch.clone().unwrap_or_else(|| own_branch(self.session));
-        let exists = main.resolve(&format!("refs/heads/{name}"), limits)?.is_some();
+        let is_branch = |name: &str| -> Result<bool, GitError> {
+            Ok(main.resolve(&format!("refs/heads/{name}"), limits)?.is_some())
+        };
+        let name = match &wanted.branch {
+            None => own_branch(self.session),
+            // Beside `main` and others, the agent could write those, too.
+            Some(new) if !new.contains('/') && !is_branch(new)? => {
+                format!("{}{new}", own_folder(self.session))
+            }
+            Some(chosen) => chosen.clone(),
+        };
+        if branch_folder(self.session, &name) == BranchFolder::Chosen {
+            check_branch_folder(&self.project.path, &name)?;
+        }
+        let exists = is_branch(&name)?;
         let path = free_path(&self.folder, self.session, &name);
         let worktree = OwnWorktree {
             path: path.display().to_string(),

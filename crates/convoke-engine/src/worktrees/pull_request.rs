@@ -53,7 +53,7 @@ impl Worktrees {
             if !own.has_remote(REMOTE) {
                 return Ok(Err(WorktreeError::NoRemote));
             }
-            own.commit_all(&text, limits)?;
+            own.commit_all(&branch, &text, limits)?;
             let missing = || convoke_git::Error::NotFound { what: format!("the branch {branch}") };
             let commit = own.resolve(&format!("refs/heads/{branch}"), limits)?;
             let commit = commit.ok_or_else(missing)?;

@@ -64,8 +64,14 @@ impl Checkpoints {
         for path in new {
             self.judge(path, Indexed::No, &mut scan);
         }
+        for path in self.hidden_in_index(limits)? {
+            self.judge(path, Indexed::Yes, &mut scan);
+        }
         let theirs = project.map(|folder| folder.own.join("index"));
         self.add_tracked(theirs.as_deref(), tracked, &mut scan, limits)?;
+        // Some are found in two ways, and some are no part of our index.
+        scan.remove.sort();
+        scan.remove.dedup();
         Ok(scan)
     }
 
@@ -87,6 +93,18 @@ impl Checkpoints {
             changed.push((path_of(path), *status));
         }
         Ok(changed)
+    }
+
+    /// Files that were captured before they were hidden.
+    fn hidden_in_index(&self, limits: &Limits) -> Result<Vec<PathBuf>> {
+        let hidden = self.options.hidden.iter();
+        let inside = hidden.filter_map(|path| path.strip_prefix(&self.work_tree).ok());
+        let inside: Vec<&Path> = inside.collect();
+        if inside.is_empty() || !self.file("index").exists() {
+            return Ok(Vec::new());
+        }
+        let command = self.command("ls-files").args(["-z", "--cached", "--"]).args(inside);
+        Ok(paths_of(&command.run(limits)?.stdout))
     }
 
     /// Decides about one path that changed or is new.
@@ -151,9 +169,6 @@ impl Checkpoints {
             for path in self.list_tracked(index, &options, &[], limits)? {
                 self.judge(path, Indexed::Yes, scan);
             }
-            // Those that are not on the disk were no part of our index either.
-            scan.remove.sort();
-            scan.remove.dedup();
         }
         scan.tracked = Some(identity);
         Ok(())

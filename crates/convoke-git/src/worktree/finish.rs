@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::combine::{Combined, Pair};
 use super::{FinishRequest, Finished, Outcome, journal};
-use crate::checkpoint::{Checkpoints, Name, lock};
+use crate::checkpoint::{Checkpoints, Name, id_of, lock};
 use crate::project::Project;
 use crate::{Error, Limits, ObjectId, Result};
 
@@ -32,15 +32,15 @@ impl Project {
         let lock = self.finish_lock(request.checkpoints, limits)?;
         let note = request.checkpoints.file("finish");
         self.recover_noted(&note, &lock)?;
-        let path = self.work_tree().to_owned();
-        let branch = self.branch(limits)?.ok_or(Error::Detached { path })?;
+        let branch = request.branch;
+        self.check_own_branch(branch, limits)?;
         main.check_branch_name(request.base, limits)?;
         self.check_clean("--untracked-files=normal", limits)?;
         let commit_of = |name: &str| -> Result<ObjectId> {
             let found = self.resolve(&format!("refs/heads/{name}"), limits)?;
             found.ok_or_else(|| Error::NotFound { what: format!("the branch {name}") })
         };
-        let (old, tip) = (commit_of(request.base)?, commit_of(&branch)?);
+        let (old, tip) = (commit_of(request.base)?, commit_of(branch)?);
         if self.is_ancestor(&tip, &old, limits)? {
             return Ok(Outcome::NothingToDo);
         }
@@ -50,7 +50,7 @@ impl Project {
         request.checkpoints.checkpoint(request.saved, limits)?;
         journal::write(&note, &format!("finish {branch}"))?;
         let pair = Pair { old: &old, tip: &tip, message: request.message, lock: &lock };
-        let outcome = self.finish_noted(main, &branch, request, pair, limits);
+        let outcome = self.finish_noted(main, request, pair, limits);
         // Also after a success: the branch is checked out again.
         self.recover_noted(&note, &lock)?;
         outcome
@@ -74,8 +74,26 @@ impl Project {
         Ok(true)
     }
 
-    /// Commits everything that is not ignored; `None` when there is nothing to commit.
-    pub fn commit_all(&self, message: &str, limits: &Limits) -> Result<Option<ObjectId>> {
+    /// Fails unless this branch is checked out. An agent may write what its work tree has checked
+    /// out, and the file of its branch: both may lead to a branch of the user.
+    pub fn check_own_branch(&self, branch: &str, limits: &Limits) -> Result<()> {
+        let path = self.work_tree().to_owned();
+        match self.branch(limits)? {
+            Some(found) if found == branch => Ok(()),
+            Some(found) => Err(Error::OtherBranch { path, branch: branch.to_owned(), found }),
+            None => Err(Error::Detached { path }),
+        }
+    }
+
+    /// Commits everything that is not ignored to this branch, which must be checked out; `None` when
+    /// there is nothing to commit.
+    pub fn commit_all(
+        &self,
+        branch: &str,
+        message: &str,
+        limits: &Limits,
+    ) -> Result<Option<ObjectId>> {
+        self.check_own_branch(branch, limits)?;
         if let Some(operation) = self.operation() {
             return Err(Error::InProgress { path: self.work_tree().to_owned(), operation });
         }
@@ -83,15 +101,38 @@ impl Project {
             return Ok(None);
         }
         self.command("add").args(["-A", "--", "."]).run(limits)?;
-        let command = self.command("commit").args(["-q", "--no-verify", "--no-gpg-sign"]);
-        command.args(["--cleanup=verbatim", "-F", "-"]).input(message.as_bytes()).run(limits)?;
-        self.resolve("HEAD", limits)
+        // Not `git commit`, which moves whatever is checked out by then.
+        let reference = format!("refs/heads/{branch}");
+        let missing = || Error::NotFound { what: format!("the branch {branch}") };
+        let old = self.resolve(&reference, limits)?.ok_or_else(missing)?;
+        let tree = id_of(self.command("write-tree"), limits)?;
+        let old_tree = self.command("rev-parse").arg(format!("{old}^{{tree}}"));
+        if tree == id_of(old_tree, limits)? {
+            return Ok(None);
+        }
+        let command = self.command("commit-tree").arg(tree.as_str()).args(["-p", old.as_str()]);
+        let new = id_of(command.args(["-F", "-"]).input(message.as_bytes()), limits)?;
+        self.set_ref(&reference, "convoke: commit", &new, &old, limits)?;
+        Ok(Some(new))
+    }
+
+    /// Moves a branch that still has its old commit. Should its file lead to another branch, that
+    /// one is not moved.
+    fn set_ref(
+        &self,
+        reference: &str,
+        why: &str,
+        new: &ObjectId,
+        old: &ObjectId,
+        limits: &Limits,
+    ) -> Result<()> {
+        let command = self.command("update-ref").args(["--no-deref", "-m", why, reference]);
+        command.args([new.as_str(), old.as_str()]).run(limits).map(drop)
     }
 
     fn finish_noted(
         &self,
         main: &Self,
-        branch: &str,
         request: FinishRequest<'_>,
         pair: Pair<'_>,
         limits: &Limits,
@@ -102,12 +143,12 @@ impl Project {
             Combined::Conflicts(conflicts) => return Ok(Outcome::Conflicts(conflicts)),
         };
         let Pair { old, tip, .. } = pair;
+        let branch = request.branch;
         let kept = format!("{KEPT}/{branch}/{tip}");
         self.command("update-ref").args([&kept, tip.as_str()]).run(limits)?;
         main.move_base(request.base, old, &new, limits)?;
         let branch = format!("refs/heads/{branch}");
-        let command = self.command("update-ref").args(["-m", "convoke: finish", &branch]);
-        command.args([new.as_str(), tip.as_str()]).run(limits)?;
+        self.set_ref(&branch, "convoke: finish", &new, tip, limits)?;
         Ok(Outcome::Finished(Finished { old: old.clone(), new, tip: tip.clone() }))
     }
 

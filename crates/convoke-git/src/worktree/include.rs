@@ -48,7 +48,7 @@ impl Project {
             let full = work_tree.join(&path);
             let outcome = if is_folder || is_full {
                 Err(Obstacle::Path("it is too much"))
-            } else if hidden.iter().any(|hidden| full.starts_with(hidden)) {
+            } else if hidden.iter().any(|it| full.starts_with(it) && !work_tree.starts_with(it)) {
                 Err(Obstacle::Path("it is hidden"))
             } else {
                 copy(&from, &target, &path, &mut bytes_left)

@@ -1,12 +1,12 @@
 //! The work trees of a repository.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{Worktree, WorktreeState};
 use crate::checkpoint::scan_path;
 use crate::git::Version;
 use crate::project::Project;
-use crate::{Limits, ObjectId, Result};
+use crate::{Error, Limits, ObjectId, Result};
 
 /// The reason with which git locks a work tree while it is added; a killed git leaves it.
 pub(super) const INITIALIZING: &[u8] = b"initializing";
@@ -41,6 +41,19 @@ impl Project {
             }
         }
         Ok(found)
+    }
+
+    /// Fails unless a work tree has this branch checked out, also if its files are half removed.
+    pub fn check_branch_of(&self, path: &Path, branch: &str, limits: &Limits) -> Result<()> {
+        let all = self.worktrees(limits)?;
+        let missing = || Error::NotFound { what: format!("the work tree {}", path.display()) };
+        let found = all.into_iter().find(|it| it.path == path).ok_or_else(missing)?;
+        let path = path.to_owned();
+        match found.branch {
+            Some(found) if found == branch => Ok(()),
+            Some(found) => Err(Error::OtherBranch { path, branch: branch.to_owned(), found }),
+            None => Err(Error::Detached { path }),
+        }
     }
 
     /// The work tree in which a branch is checked out.

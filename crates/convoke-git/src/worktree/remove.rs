@@ -67,7 +67,9 @@ impl Project {
         let input = format!(
             "update {KEPT}/{branch}/{commit} {commit}\ndelete refs/heads/{branch} {commit}\n"
         );
-        let command = self.command("update-ref").arg("--stdin").input(input.as_bytes());
+        // The file of a branch may lead to another one, which stays.
+        let command =
+            self.command("update-ref").args(["--no-deref", "--stdin"]).input(input.as_bytes());
         match command.run(limits) {
             Err(Error::Failed { .. })
                 if self.resolve(&format!("refs/heads/{branch}"), limits)?.as_ref()

@@ -204,7 +204,14 @@ fn c7_finishing_that_is_killed_is_put_right() {
         let (saved, message) = (removal(3), "finished");
         let checkpoints = &checkpoints;
         let how = Finish::Rebase;
-        let request = FinishRequest { how, base: "main", message, checkpoints, saved: &saved };
+        let request = FinishRequest {
+            how,
+            branch: "side",
+            base: "main",
+            message,
+            checkpoints,
+            saved: &saved,
+        };
         let outcome = side.finish(&scene.open(), request, &limits()).unwrap();
         assert!(matches!(outcome, Outcome::Finished(_) | Outcome::NothingToDo), "{outcome:?}");
         assert_eq!(scene.read("side"), "11");

@@ -29,6 +29,7 @@ fn finish(scene: &Scene, tree: &Path, how: Finish) -> Result<Outcome> {
     let (checkpoints, saved) = (scene.checkpoints_of(tree), removal(1));
     let request = FinishRequest {
         how,
+        branch: "side",
         base: "main",
         message: "finished\n",
         checkpoints: &checkpoints,
@@ -135,9 +136,9 @@ fn c7_dirty_trees_and_operations_in_progress_are_refused() {
     let Err(Error::Dirty { files, .. }) = refused else { panic!("{refused:?}") };
     assert_eq!(files, paths(&["forgotten"]));
     // It can be committed, without hooks and signatures.
-    let commit = scene.open_at(&made.path).commit_all("rest", &limits()).unwrap();
+    let commit = scene.open_at(&made.path).commit_all("side", "rest", &limits()).unwrap();
     assert!(commit.is_some());
-    assert_eq!(scene.open_at(&made.path).commit_all("rest", &limits()).unwrap(), None);
+    assert_eq!(scene.open_at(&made.path).commit_all("side", "rest", &limits()).unwrap(), None);
     scene.write("README", "the user is at work");
     let before = facts(&scene, &made.path);
     for how in ALL {
@@ -169,6 +170,43 @@ fn c7_a_work_tree_without_a_branch_or_with_an_unknown_base_is_refused() {
     scene.git_in(&made.path, &["checkout", "-q", "--detach"]);
     let refused = finish(&scene, &made.path, Finish::Merge);
     assert!(matches!(refused, Err(Error::Detached { .. })), "{refused:?}");
+}
+
+#[test]
+fn k10_a_branch_of_the_user_is_not_touched_for_a_work_tree_that_leads_to_it() {
+    for lead in ["worktrees/side/HEAD", "refs/heads/side"] {
+        let (scene, made) = diverged();
+        scene.git(&["branch", "release", "side~1"]);
+        // As its agent may do, and a file that is not committed.
+        fs::write(made.path.join("planted"), "x").unwrap();
+        fs::write(scene.path(".git").join(lead), "ref: refs/heads/release\n").unwrap();
+        let refs = || scene.git(&["for-each-ref", "refs/heads/release", "refs/heads/main"]);
+        let before = refs();
+        let is_refused =
+            |error| matches!(error, Error::OtherBranch { found, .. } if found == "release");
+        for how in ALL {
+            assert!(is_refused(finish(&scene, &made.path, how).unwrap_err()), "{lead}");
+        }
+        let own = scene.open_at(&made.path);
+        assert!(is_refused(own.commit_all("side", "planted", &limits()).unwrap_err()), "{lead}");
+        let checked = scene.open().check_branch_of(&made.path, "side", &limits());
+        assert!(is_refused(checked.unwrap_err()), "{lead}");
+        assert_eq!(refs(), before, "{lead}");
+        // Nor if it leads there when its branch is deleted.
+        scene
+            .open()
+            .remove_worktree(
+                &scene.checkpoints_of(&made.path),
+                &removal(1),
+                convoke_git::Discard::Everything,
+                &limits(),
+            )
+            .unwrap();
+        let tip = scene.open().resolve("refs/heads/side", &limits()).unwrap().unwrap();
+        scene.open().delete_branch("side", &tip, &limits()).unwrap();
+        assert_eq!(refs(), before, "{lead}");
+        assert!(!scene.path(".git/refs/heads/side").exists(), "{lead}");
+    }
 }
 
 #[test]

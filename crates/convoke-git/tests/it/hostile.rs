@@ -217,16 +217,23 @@ fn c9_facts_and_work_trees_of_a_hostile_project_run_nothing() {
     let made = project.add_worktree(&NewWorktree { path, branch }, &limits()).unwrap();
     fs::write(made.path.join("README"), "one\ntwo\nthree\nside\n").unwrap();
     let side = scene.open_at(&made.path);
-    side.commit_all("side", &limits()).unwrap();
+    side.commit_all("side", "side", &limits()).unwrap();
     assert_eq!(trap.marks(), Vec::<PathBuf>::new());
-    project.commit_all("main", &limits()).unwrap();
+    project.commit_all("main", "main", &limits()).unwrap();
     let (checkpoints, saved) = (scene.checkpoints_of(&made.path), removal(1));
     for (number, how) in [Finish::Merge, Finish::Squash, Finish::Rebase].into_iter().enumerate() {
         fs::write(made.path.join("new"), format!("{number}\n")).unwrap();
-        side.commit_all("new", &limits()).unwrap();
+        side.commit_all("side", "new", &limits()).unwrap();
         let checkpoints = &checkpoints;
         let message = "finished";
-        let request = FinishRequest { how, base: "main", message, checkpoints, saved: &saved };
+        let request = FinishRequest {
+            how,
+            branch: "side",
+            base: "main",
+            message,
+            checkpoints,
+            saved: &saved,
+        };
         let outcome = side.finish(&project, request, &limits()).unwrap();
         assert!(matches!(outcome, Outcome::Finished(_)), "{outcome:?}");
     }

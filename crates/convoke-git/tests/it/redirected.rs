@@ -1,10 +1,15 @@
 //! Files of a repository that lead git to folders of the user, as an agent in the project may write them.
 
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
-use convoke_git::{Access, Error, repository_of};
+use convoke_git::{Access, BranchFolder, Error, check_branch_folder, repository_of};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::scene::{Scene, limits};
 use crate::worktrees::add;
@@ -47,14 +52,18 @@ fn k10_an_agent_in_a_work_tree_gets_no_folder_that_a_link_names() {
     let scene = Scene::with_git();
     let victim = documents(&scene);
     let path = add(&scene, "side").path;
-    let access = Access::of(&path, "team/side").unwrap();
+    let access = Access::of(&path, "team/side", BranchFolder::Chosen).unwrap();
     assert!(access.writable.contains(&scene.path(".git/refs/heads/team")));
     for folder in ["refs/heads/team", "logs/refs/heads/team", "refs/heads"] {
         let folder = scene.path(".git").join(folder);
         let kept = scene.root().join("kept");
         fs::rename(&folder, &kept).unwrap();
         symlink(&victim, &folder).unwrap();
-        assert!(is_misdirected(&Access::of(&path, "team/side")), "{}", folder.display());
+        assert!(
+            is_misdirected(&Access::of(&path, "team/side", BranchFolder::Chosen)),
+            "{}",
+            folder.display()
+        );
         fs::remove_file(&folder).unwrap();
         fs::rename(&kept, &folder).unwrap();
     }
@@ -64,7 +73,11 @@ fn k10_an_agent_in_a_work_tree_gets_no_folder_that_a_link_names() {
     scene.git_in(&scene.root(), &["init", "-q", other.to_str().unwrap()]);
     for lead in [other.join(".git"), victim] {
         fs::write(own(&scene, "side").join("commondir"), lead.to_str().unwrap()).unwrap();
-        assert!(Access::of(&path, "team/side").is_err(), "{}", lead.display());
+        assert!(
+            Access::of(&path, "team/side", BranchFolder::Chosen).is_err(),
+            "{}",
+            lead.display()
+        );
         assert!(repository_of(&path).is_err(), "{}", lead.display());
     }
 }
@@ -91,16 +104,20 @@ fn k10_the_repository_of_a_project_is_the_one_that_git_uses() {
     scene.user_git(&scene.project).arg("status").output().unwrap();
     assert!(mark.exists(), "the trap does not work");
     fs::remove_file(repository.join("commondir")).unwrap();
-    // A path with a line break means another folder to git than its first line.
-    let linked = scene.root().join("linked");
-    fs::create_dir_all(linked.join("own")).unwrap();
-    fs::write(linked.join("own/HEAD"), "ref: refs/heads/main\n").unwrap();
-    symlink(documents(&scene), linked.join("own/C")).unwrap();
-    fs::write(linked.join(".git"), "gitdir: own\n").unwrap();
-    for lead in ["C\nD", "C\rD", "C\0D", "C", "C\n"] {
-        fs::write(linked.join("own/commondir"), lead).unwrap();
-        assert!(repository_of(&linked).is_err(), "{lead:?}");
+    let linked = add(&scene, "side").path;
+    let common = own(&scene, "side").join("commondir");
+    // A path with a line break means another folder to git than its first line, which is the true one.
+    for lead in ["../..\nD", "../..\rD", "../..\n\nD"] {
+        let whole = own(&scene, "side").join(lead);
+        symlink(&evil, &whole).unwrap();
+        fs::write(&common, lead).unwrap();
+        assert!(whole.join("objects").is_dir() && repository_of(&linked).is_err(), "{lead:?}");
     }
+    for (lead, is_true) in [("../..\0D", false), ("../..", true), ("../..\r\n\n", true)] {
+        fs::write(&common, lead).unwrap();
+        assert_eq!(repository_of(&linked).is_ok(), is_true, "{lead:?}");
+    }
+    documents(&scene);
     fs::write(linked.join(".git"), "gitdir: ../Documents\n").unwrap();
     assert!(repository_of(&linked).is_err());
     // A repository elsewhere must refer to its work tree; a link proves nothing.
@@ -122,28 +139,102 @@ fn k10_the_repository_of_a_project_is_the_one_that_git_uses() {
 }
 
 #[test]
-fn k10_packed_branches_beside_that_of_a_work_tree_are_protected() {
+fn k10_an_agent_gets_the_folder_of_its_branch_only_if_no_other_branch_is_in_it() {
     let scene = Scene::with_git();
-    let path = add(&scene, "fix").path;
-    scene.git(&["branch", "release"]);
-    scene.git(&["branch", "team/one"]);
-    scene.git(&["pack-refs", "--all"]);
+    let path = add(&scene, "team/one").path;
     let heads = scene.path(".git/refs/heads");
-    assert!(!heads.join("release").exists());
-    let before = scene.git(&["for-each-ref"]);
-    let access = Access::of(&path, "fix").unwrap();
-    for other in ["main", "release", "team"] {
-        assert!(access.protected.contains(&heads.join(other)), "{other}: {access:?}");
+    let access = |branch| Access::of(&path, branch, BranchFolder::Chosen);
+    let other = |branch| match access(branch) {
+        Err(Error::SharedFolder { other, .. }) => other,
+        accepted => panic!("{branch}: {accepted:?}"),
+    };
+    let folders = ["refs/heads/team", "logs/refs/heads/team"].map(|it| scene.path(".git").join(it));
+    // What git leaves is no branch.
+    fs::create_dir_all(heads.join("team/empty/below")).unwrap();
+    fs::write(heads.join("team/gone.lock"), "").unwrap();
+    for step in ["loose", "packed"] {
+        let granted = access("team/one").unwrap().writable;
+        assert!(folders.iter().all(|folder| granted.contains(folder)), "{step}: {granted:?}");
+        assert!(!granted.iter().any(|it| heads.starts_with(it)), "{step}: {granted:?}");
+        assert_eq!(other("fix"), "main");
+        scene.git(&["pack-refs", "--all"]);
     }
-    assert!(!access.protected.contains(&heads.join("fix")));
-    assert_eq!(scene.git(&["for-each-ref"]), before);
+    // Others, also below it and with names that are no text, whether they have a file or not.
+    let odd = OsString::from_vec(b"team/caf\xe9".to_vec());
+    for name in ["team/two".into(), "team/below/three".into(), odd] {
+        let branch = |args: &[&str]| {
+            let status =
+                scene.user_git(&scene.project).arg("branch").args(args).arg(&name).status();
+            assert!(status.unwrap().success(), "{name:?}");
+        };
+        branch(&[]);
+        assert_eq!(Path::new(&other("team/one")), Path::new(&*name.to_string_lossy()));
+        scene.git(&["pack-refs", "--all"]);
+        let before = scene.git(&["for-each-ref"]);
+        assert_eq!(Path::new(&other("team/one")), Path::new(&*name.to_string_lossy()));
+        assert_eq!(scene.git(&["for-each-ref"]), before);
+        assert!(check_branch_folder(&scene.project, "team/one").is_err());
+        branch(&["-D"]);
+    }
+    check_branch_folder(&scene.project, "team/one").unwrap();
+    check_branch_folder(&scene.project, "free/name").unwrap();
+    assert!(!heads.join("free").exists());
+    // A folder of the session's own has its agent's branches only.
+    scene.git(&["branch", "team/two"]);
+    Access::of(&path, "team/one", BranchFolder::Own).unwrap();
+    assert!(Access::of(&path, "fix", BranchFolder::Own).is_err());
     // A list that another agent wrote.
-    let packed = scene.path(".git/packed-refs");
-    fs::write(&packed, "ref: refs/heads/broken\n").unwrap();
-    Access::of(&path, "fix").unwrap();
-    assert!(!heads.join("broken").exists());
-    let commit = "1".repeat(40);
-    let many: String = (0..6_000).map(|n| format!("{commit} refs/heads/b{n}\n")).collect();
-    fs::write(&packed, many).unwrap();
-    assert!(Access::of(&path, "fix").is_err() && !heads.join("b1").exists());
+    fs::remove_file(scene.path(".git/packed-refs")).unwrap();
+    symlink("/dev/zero", scene.path(".git/packed-refs")).unwrap();
+    assert!(matches!(access("free/name"), Err(Error::Unwritable { .. })));
+}
+
+#[test]
+fn k10_no_file_of_the_user_is_emptied_by_a_link_that_comes_and_goes() {
+    let scene = Scene::with_git();
+    let victim = documents(&scene).join("letter");
+    let path = add(&scene, "side").path;
+    let settings = own(&scene, "side").join("config.worktree");
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                fs::remove_file(&settings).ok();
+                symlink(&victim, &settings).ok();
+            }
+        });
+        for _ in 0..3_000 {
+            Access::of(&path, "team/side", BranchFolder::Chosen).ok();
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+    // It is not given to an agent.
+    assert!(is_misdirected(&Access::of(&path, "team/side", BranchFolder::Chosen)));
+}
+
+#[test]
+fn k10_no_folder_is_made_behind_a_link_that_comes_and_goes() {
+    let scene = Scene::with_git();
+    let victim = documents(&scene);
+    let path = add(&scene, "side").path;
+    let (team, link) = (scene.path(".git/refs/heads/team"), scene.path(".git/link"));
+    fs::create_dir(&team).unwrap();
+    symlink(&victim, &link).unwrap();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let exchange = RenameFlags::EXCHANGE;
+            while !is_over.load(Ordering::Relaxed) {
+                renameat_with(CWD, &team, CWD, &link, exchange).unwrap();
+            }
+        });
+        for number in 0..3_000 {
+            let branch = format!("team/{number}/work");
+            Access::of(&path, &branch, BranchFolder::Chosen).ok();
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    let names: Vec<_> = fs::read_dir(&victim).unwrap().flatten().map(|it| it.file_name()).collect();
+    assert_eq!(names, ["letter"]);
 }

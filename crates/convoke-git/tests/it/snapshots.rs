@@ -104,6 +104,43 @@ fn k10_files_that_are_hidden_from_agents_are_not_captured() {
 }
 
 #[test]
+fn k10_files_that_were_captured_before_they_were_hidden_leave_the_checkpoints() {
+    let scene = Scene::new();
+    for path in ["open", "key", "keys/deep/a", "gone"] {
+        scene.write(path, "text");
+    }
+    let project = scene.project.canonicalize().unwrap();
+    assert_eq!(scene.files_in(&scene.checkpoint(1).tree).len(), 4);
+    let hidden = ["key", "keys", "gone", "none"].map(|path| project.join(path)).to_vec();
+    let options = Options { hidden, ..Options::default() };
+    let checkpoints =
+        Checkpoints::open(&git(), &scene.ours, &scene.project, options, &limits()).unwrap();
+    fs::remove_file(scene.path("gone")).unwrap();
+    for turn in 2..4 {
+        let saved = checkpoints.checkpoint(&before(turn), &limits()).unwrap();
+        let found: Vec<PathBuf> = scene.files_in(&saved.tree).into_keys().collect();
+        assert_eq!(found, [PathBuf::from("open")], "{turn}");
+        let expected = ["key", "keys/deep/a"].map(|path| left_out(path, LeftOutReason::Hidden));
+        assert_eq!(saved.left_out, expected, "{turn}");
+    }
+}
+
+#[test]
+fn c1_a_project_in_a_hidden_folder_has_checkpoints() {
+    let scene = Scene::new();
+    scene.write("open", "text");
+    scene.write("key", "text");
+    let project = scene.project.canonicalize().unwrap();
+    let hidden = vec![project.parent().unwrap().to_owned(), project.clone(), project.join("key")];
+    let options = Options { hidden, ..Options::default() };
+    let checkpoints =
+        Checkpoints::open(&git(), &scene.ours, &scene.project, options, &limits()).unwrap();
+    let saved = checkpoints.snapshot(&limits()).unwrap();
+    let found: Vec<PathBuf> = scene.files_in(&saved.tree).into_keys().collect();
+    assert_eq!(found, [PathBuf::from("open")]);
+}
+
+#[test]
 fn c1_large_untracked_files_are_named_and_left_out() {
     let scene = Scene::new();
     scene.write("small", vec![b'x'; 2 << 20]);

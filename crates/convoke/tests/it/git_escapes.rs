@@ -66,6 +66,41 @@ fn k10_a_link_among_the_branches_gives_an_agent_no_folder_of_the_user() {
 }
 
 #[test]
+fn k10_an_agent_in_a_work_tree_writes_no_branch_but_its_own() {
+    let daemon = daemon();
+    let app = app(&daemon);
+    for branch in ["release", "team/one"] {
+        git(&app, &["branch", branch]);
+    }
+    let (session, _) = session(&daemon);
+    let all = || {
+        let listed = git(&app, &["for-each-ref", "--format=%(refname) %(objectname)"]);
+        let others = listed.lines().filter(|line| !line.starts_with("refs/heads/convoke/"));
+        others.collect::<Vec<_>>().join("\n")
+    };
+    let before = all();
+    assert_eq!(before.lines().count(), 3, "{before}");
+    let said = run(&daemon, &session, "git commit -q --allow-empty -m one && echo committed");
+    assert!(said.contains("committed"), "{said}");
+    let attack = "cd $(git rev-parse --git-common-dir) && id=$(git rev-parse HEAD) && \
+        for name in main release team/one team/two new/one convoke/other/work; do \
+        mkdir -p refs/heads/${name%/*}; mv refs/heads/${name%/*} refs/heads/gone; \
+        echo $id > refs/heads/$name; git update-ref refs/heads/$name $id; \
+        git branch -f $name $id; git branch -D $name; done; \
+        echo $id refs/heads/new/two >> packed-refs; ln -s new three; echo attacked";
+    // The user packs them before and while the agent's process runs.
+    for _ in 0..2 {
+        let said = run(&daemon, &session, attack);
+        assert!(said.contains("attacked"), "{said}");
+        assert_eq!(all(), before, "{said}");
+        git(&app, &["pack-refs", "--all"]);
+    }
+    assert!(!app.join(".git/refs/heads/release").exists());
+    let said = run(&daemon, &session, attack);
+    assert_eq!(all(), before, "{said}");
+}
+
+#[test]
 fn k10_a_filter_of_the_repository_reads_no_hidden_file() {
     let machine = machine();
     let home = machine.path().canonicalize().unwrap();

@@ -60,6 +60,10 @@ fn k1_a_home_that_is_a_folder_of_something_else_is_refused_and_left_as_it_is() {
     let project = machine.path().join("project");
     fs::create_dir_all(project.join("src")).unwrap();
     fs::write(project.join("src/main.rs"), "").unwrap();
+    // Names that a home has, too.
+    for name in ["questions", "spawn", "backups"] {
+        fs::create_dir(project.join(name)).unwrap();
+    }
     let files = [("", 0o755), ("src", 0o755), ("src/main.rs", 0o644)];
     for (path, mode) in files {
         set_mode(&project.join(path), mode);
@@ -80,7 +84,32 @@ fn k1_a_home_that_is_a_folder_of_something_else_is_refused_and_left_as_it_is() {
         let found = fs::metadata(project.join(path)).unwrap().permissions().mode();
         assert_eq!(found & 0o777, mode, "{path}");
     }
-    assert_eq!(fs::read_dir(&project).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(&project).unwrap().count(), 4);
+}
+
+#[test]
+fn whatever_the_first_command_in_a_home_was_the_next_one_accepts_it() {
+    for command in [
+        "backup",
+        "doctor",
+        "agent list",
+        "questions list",
+        "spawn --list-sessions",
+        "db status",
+        "db migrate",
+        "stop",
+        "status",
+        "session list",
+        "project list",
+        "config show",
+    ] {
+        let machine = Convoke::new();
+        let home = machine.path().join("new");
+        fs::create_dir(&home).unwrap();
+        machine.run(&format!("{command} --home {}", home.display()));
+        let told = machine.run(&format!("config show --home {}", home.display()));
+        assert!(told.starts_with("exit 0"), "{command}: {told}");
+    }
 }
 
 #[test]

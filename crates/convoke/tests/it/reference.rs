@@ -53,6 +53,9 @@ fn the_word_help_shows_what_the_option_shows() {
         assert_eq!(machine.run(&format!("--json help {command}")), option, "{command}");
     }
     assert_eq!(machine.run("help --help"), machine.run("--help"));
+    assert_eq!(machine.run("help help"), machine.run("--help"));
+    // The program is not run.
+    assert_eq!(machine.run("help sandbox-exec -- false"), machine.run("sandbox-exec --help"));
     let told = machine.run("help nope");
     assert!(
         told.starts_with("exit 2\n--- stderr\nerror: unrecognized subcommand 'nope'"),

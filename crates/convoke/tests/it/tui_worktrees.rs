@@ -62,10 +62,10 @@ fn commit(daemon: &Daemon, file: &str, content: &str) {
 fn c7_finished_and_restored(size: (u16, u16)) {
     let daemon = daemon();
     let app = app(&daemon);
-    git(&app, &["branch", "taken"]);
-    git(&app, &["switch", "-q", "taken"]);
+    git(&app, &["branch", "taken/work"]);
+    git(&app, &["switch", "-q", "taken/work"]);
     let mut terminal = composing(&daemon, size);
-    choose_worktree(&mut terminal, Some("taken"));
+    choose_worktree(&mut terminal, Some("taken/work"));
     terminal.types("echo b > b.txt; echo writ''ten\r");
     terminal.sees("The session was not started");
     terminal.sees("Hint: choose another name");
@@ -74,7 +74,7 @@ fn c7_finished_and_restored(size: (u16, u16)) {
     git(&app, &["switch", "-q", "main"]);
     terminal.types("\r");
     terminal.sees("written");
-    terminal.sees("⎇ taken");
+    terminal.sees("⎇ taken/work");
     idle(&daemon);
     terminal.sees("+1 −0");
 
@@ -85,7 +85,7 @@ fn c7_finished_and_restored(size: (u16, u16)) {
     terminal.types("2\r");
     terminal.sees("Message of the commit");
     terminal.types("\u{15}Add b\r");
-    terminal.sees("Not done: taken");
+    terminal.sees("Not done: taken/work");
     terminal.sees("notes.txt");
     terminal.sees("Hint: commit or stash these files first");
     git(&app, &["checkout", "-q", "--", "notes.txt"]);
@@ -94,11 +94,11 @@ fn c7_finished_and_restored(size: (u16, u16)) {
     terminal.types("\r");
     terminal.sees("Add b");
     terminal.types("\r");
-    terminal.sees("main has the changes of taken; F restores it.");
+    terminal.sees("main has the changes of taken/work; F restores it.");
     assert_eq!(git(&app, &["log", "--format=%s", "main"]), "Add b\nfirst");
     assert_eq!(fs::read_to_string(app.join("b.txt")).unwrap(), "b\n");
 
-    terminal.sees("⎇ taken (squashed)");
+    terminal.sees("⎇ taken/work (squashed)");
     terminal.types(WORKTREE);
     terminal.sees("It was squashed just now.");
     terminal.types("\r");

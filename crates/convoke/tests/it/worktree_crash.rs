@@ -55,8 +55,7 @@ fn c6_making_a_work_tree_that_was_cut_off_is_undone_at_the_next_start() {
         let app = app(&daemon);
         // Something to copy, so that git is asked for it.
         fs::write(app.join(".worktreeinclude"), "*.local\n").unwrap();
-        let body =
-            json!({"repoId": daemon.project(), "agent": "shell", "worktree": {"branch": "fix"}});
+        let body = json!({"repoId": daemon.project(), "agent": "shell", "worktree": {"branch": "fix/work"}});
         kill_at(&mut daemon, &hold, word, "/api/sessions", &body);
         assert_eq!(git(&app, &["branch", "--format=%(refname:short)"]), "main", "{word}");
         assert_eq!(git(&app, &["worktree", "list"]).lines().count(), 1, "{word}");

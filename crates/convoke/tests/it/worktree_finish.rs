@@ -84,6 +84,40 @@ fn c7_commits_and_uncommitted_files_get_into_the_base_by_a_rebase() {
 }
 
 /// Ends a work tree, and restores it from its snapshot.
+#[test]
+fn k10_no_way_to_finish_touches_a_branch_that_the_agent_led_its_work_tree_to() {
+    let daemon = daemon();
+    let app = app(&daemon);
+    git(&app, &["branch", "release"]);
+    let (session, path) = session(&daemon);
+    let attack = "echo ref: refs/heads/release > $(git rev-parse --git-dir)/HEAD; echo x > planted; \
+        git symbolic-ref HEAD";
+    assert_eq!(run(&daemon, &session, attack).trim(), "refs/heads/release");
+    let branches = || git(&app, &["for-each-ref", "--format=%(refname) %(objectname)"]);
+    let before = branches();
+    for how in ["merge", "squash", "rebase", "keep", "discard"] {
+        let refused = finish(&daemon, &session, &json!({"how": how}));
+        assert_eq!(refused.status, 409, "{how}: {refused:?}");
+        assert!(refused.body.contains("has release checked out"), "{how}: {refused:?}");
+        assert!(refused.body.contains("git switch"), "{how}: {refused:?}");
+        assert_eq!(branches(), before, "{how}");
+    }
+    assert!(path.join("planted").exists());
+    // The folder alone can be removed, and comes back with the session's branch.
+    assert_eq!(
+        daemon.machine.run_args(&["worktree", "remove", &session]).lines().next(),
+        Some("exit 0")
+    );
+    assert_eq!(branches(), before);
+    assert!(!path.exists());
+    assert_eq!(
+        daemon.machine.run_args(&["worktree", "restore", &session]).lines().next(),
+        Some("exit 0")
+    );
+    assert!(git(&path, &["symbolic-ref", "HEAD"]).starts_with("refs/heads/convoke/"));
+    assert!(path.join("planted").exists());
+}
+
 fn restored_after(how: &str) {
     let daemon = daemon();
     let app = app(&daemon);
@@ -151,7 +185,7 @@ fn c7_a_dirty_base_a_working_agent_and_a_missing_base_are_refused_and_nothing_ch
     // Where no branch is checked out, there is none to merge into.
     git(&app, &["checkout", "-q", "--", "notes.txt"]);
     git(&app, &["checkout", "-q", "--detach"]);
-    let begun = begin(&daemon, &json!({"branch": "lost"})).json();
+    let begun = begin(&daemon, &json!({"branch": "lost/work"})).json();
     let lost = begun["id"].as_str().unwrap();
     let refused = finish(&daemon, lost, &json!({"how": "merge"}));
     assert_eq!(refused.status, 409, "{refused:?}");

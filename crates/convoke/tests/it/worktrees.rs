@@ -121,9 +121,14 @@ fn c6_there_is_no_work_tree_without_a_repository_a_commit_or_a_free_branch() {
     assert_eq!(begun.json()["worktree"]["branch"], "fix/login");
     let branches = git(&app, &["branch", "--format=%(refname:short)"]);
     assert_eq!(branches, "fix/login\nmain");
+    // An agent that may write the folder of one branch could write another one.
+    let (detail, hint) = problem("fix-login");
+    assert!(detail.contains("could also change main"), "{detail}");
+    assert!(hint.as_str().unwrap().contains("with a slash"), "{hint}");
+    assert!(problem("fix/logout").0.contains("could also change fix/login"));
     // A branch that exists is used as it is.
-    git(&app, &["branch", "old-idea"]);
-    assert_eq!(begin(&daemon, &json!({"branch": "old-idea"})).status, 201);
+    git(&app, &["branch", "old/idea"]);
+    assert_eq!(begin(&daemon, &json!({"branch": "old/idea"})).status, 201);
 }
 
 #[test]
@@ -160,7 +165,7 @@ fn c6_c8_a_fork_in_a_work_tree_has_the_files_of_its_turn() {
         });
         turns.push(updated["turn"].clone());
     }
-    let body = json!({"turn": turns[0], "worktree": {"branch": "other-way"}});
+    let body = json!({"turn": turns[0], "worktree": {"branch": "other/way"}});
     let fork = daemon.post(&format!("/api/sessions/{session}/fork"), &body);
     assert_eq!(fork.status, 201, "{fork:?}");
     let forked = fork.json();
@@ -182,17 +187,18 @@ fn c6_the_command_line_and_the_socket_create_sessions_in_work_trees() {
     let daemon = daemon();
     let project = daemon.project();
     let project = project.as_str().unwrap();
-    let args = ["session", "new", "--project", project, "--agent", "shell", "--worktree", "fix"];
+    let args =
+        ["session", "new", "--project", project, "--agent", "shell", "--worktree", "fix/work"];
     let said = daemon.machine.run_args(&args);
-    assert!(said.contains(" shell in ") && said.contains("branch fix"), "{said}");
+    assert!(said.contains(" shell in ") && said.contains("branch fix/work"), "{said}");
     let mut socket = Socket::open(&daemon);
     let frame = json!({"type": "session:create", "projectId": project, "cliType": "shell",
-        "worktree": {"branch": "socket"}});
+        "worktree": {"branch": "socket/work"}});
     socket.say(&frame);
     let created = socket.until_frame(|frame| frame["type"] == "session:created");
-    assert_eq!(created["session"]["worktree"]["branch"], "socket", "{created}");
+    assert_eq!(created["session"]["worktree"]["branch"], "socket/work", "{created}");
     let listed = daemon.machine.run_args(&["worktree", "list"]);
-    assert!(listed.contains("ready     socket from main"), "{listed}");
+    assert!(listed.contains("ready     socket/work from main"), "{listed}");
     // A file that the configuration of the workspace names is never run.
     assert!(app(&daemon).join(".git").is_dir());
 }

@@ -8,7 +8,11 @@ use convoke_core::notice::{Notice, RuleEvent};
 use convoke_core::rule::{Effect, Matcher};
 use convoke_core::time::Timestamp;
 
+use ratatui::layout::Position;
+
 use super::stage::{Stage, entry, prompt, shop};
+use crate::picture::Direction;
+use crate::workbench::message::Message;
 
 fn rule(number: u8, effect: Effect, text: &str, used_count: u64) -> Rule {
     let at = Timestamp::from_millis(1_794_736_000_000);
@@ -52,6 +56,18 @@ fn p2_rules_are_listed_and_revoked_when_asked_twice() {
     assert_eq!(stage.said(), [ClientFrame::RuleRemove { rule_id }]);
     stage.receive(ServerFrame::RuleChanged {});
     assert_eq!(stage.said(), [ClientFrame::RuleList {}]);
+}
+
+#[test]
+fn pages_and_the_wheel_move_through_the_rules() {
+    let mut stage = Stage::at_home(80, 14);
+    stage.keys("4");
+    stage.answer(rules());
+    stage.keys("pgdn");
+    assert!(stage.screen().contains("▸ ✗ Deny `git push …`"), "{}", stage.screen());
+    let at = Position { x: 3, y: 5 };
+    stage.send(Message::Wheeled { direction: Direction::Up, at });
+    assert!(stage.screen().contains("▸ ✓ Allow `cargo test …`"), "{}", stage.screen());
 }
 
 #[test]

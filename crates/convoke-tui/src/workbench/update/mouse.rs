@@ -36,7 +36,7 @@ pub(super) fn click(model: &mut Model, target: Target, column: usize) {
             }
             Tab::Home => home::choose(model, at),
             Tab::Teams => teams::choose(model, at),
-            Tab::Rules => rules::choose(model, at),
+            Tab::Rules => rules::step(model, Move::To(at)),
             Tab::Compare => comparisons::step(model, Move::To(at)),
         },
         Target::Block(at) => {
@@ -91,6 +91,7 @@ fn wheel_list(model: &mut Model, direction: Direction) {
         Tab::Home => home::step(model, to),
         Tab::Sessions => model.list.step(to),
         Tab::Compare => comparisons::step(model, to),
-        Tab::Teams | Tab::Rules => {}
+        Tab::Teams => teams::step(model, to),
+        Tab::Rules => rules::step(model, to),
     }
 }

@@ -6,7 +6,7 @@ use convoke_core::id::RuleId;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{Handled, session};
-use crate::list_keys::{PAGE, moved};
+use crate::list_keys::{Move, PAGE};
 use crate::sheet::keys::is_plain;
 use crate::workbench::message::InFlight;
 use crate::workbench::model::{Focus, Link, Model, Tab};
@@ -39,12 +39,11 @@ pub(super) fn take(model: &mut Model, rules: Vec<Rule>) {
 /// Handles a key in the list of rules; returns whether it was used.
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
     let revoking = model.rules.revoking.take();
-    let rules = model.rules.all.as_deref().unwrap_or_default();
-    let (at, last) = (position(model), rules.len().saturating_sub(1));
-    if let Some(to) = moved(key, at, last, PAGE) {
-        model.rules.cursor = rules.get(to).map(|rule| rule.id);
+    if let Some(to) = Move::of(key, PAGE) {
+        step(model, to);
         return Handled::Yes;
     }
+    let (at, rules) = (position(model), model.rules.all.as_deref().unwrap_or_default());
     match (key.code, is_plain(key)) {
         (KeyCode::Char('d' | 'x') | KeyCode::Delete, true) => {
             if let Some(id) = rules.get(at).map(|rule| rule.id) {
@@ -62,10 +61,11 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
     Handled::Yes
 }
 
-/// Goes to a rule of the list.
-pub(super) fn choose(model: &mut Model, at: usize) {
+/// Moves the cursor.
+pub(super) fn step(model: &mut Model, to: Move) {
     let rules = model.rules.all.as_deref().unwrap_or_default();
-    model.rules.cursor = rules.get(at).map(|rule| rule.id);
+    let to = to.apply(position(model), rules.len().saturating_sub(1));
+    model.rules.cursor = rules.get(to).map(|rule| rule.id);
 }
 
 /// Revokes a rule after a confirmation, since this cannot be undone.

@@ -4,7 +4,7 @@ use convoke_api::bodies::{TeamSession, TeamStats};
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{Handled, session};
-use crate::list_keys::{PAGE, moved};
+use crate::list_keys::{Move, PAGE};
 use crate::sheet::keys::is_plain;
 use crate::workbench::message::Effect;
 use crate::workbench::model::Model;
@@ -21,18 +21,22 @@ pub(super) fn take(model: &mut Model, sessions: Vec<TeamSession>, stats: TeamSta
 
 /// Handles a key in the list of conversations; returns whether it was used.
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> Handled {
-    let last = model.teams.sessions.len().saturating_sub(1);
-    let at = model.teams.cursor;
-    if let Some(to) = moved(key, at, last, PAGE) {
-        model.teams.cursor = to;
+    if let Some(to) = Move::of(key, PAGE) {
+        step(model, to);
         return Handled::Yes;
     }
     match (key.code, is_plain(key)) {
-        (KeyCode::Enter | KeyCode::Right, true) => choose(model, at),
+        (KeyCode::Enter | KeyCode::Right, true) => choose(model, model.teams.cursor),
         (KeyCode::Char('R'), true) => model.effects.push(Effect::FetchTeams),
         _ => return Handled::No,
     }
     Handled::Yes
+}
+
+/// Moves the cursor.
+pub(super) fn step(model: &mut Model, to: Move) {
+    let teams = &mut model.teams;
+    teams.cursor = to.apply(teams.cursor, teams.sessions.len().saturating_sub(1));
 }
 
 /// Opens the session of a conversation.

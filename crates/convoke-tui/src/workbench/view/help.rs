@@ -8,17 +8,17 @@ use crate::picture::Picture;
 use crate::workbench::model::Model;
 
 /// Keys and what they do, before those for a permission; a line without a key is a heading.
-const BEFORE_PERMISSION: [Hint; 91] = [
+const BEFORE_PERMISSION: [Hint; 90] = [
     ("", "Anywhere except in a text field"),
     ("1 … 5", "home, sessions, teams, rules, comparisons; with alt also in a text field"),
     ("/", "search titles and messages; enter goes to the message"),
     ("tab", "next part of the screen"),
+    ("↑ ↓  k j", "move in a list; PgUp PgDn by pages, g and G to the ends"),
     ("?", "this page; F1 also in a text field"),
     ("q", "quit; asks again when something is unsent"),
     ("ctrl-c", "quit, also from a text field"),
     ("", ""),
     ("", "Home"),
-    ("↑ ↓  k j", "move; g and G to the ends"),
     ("enter", "answer the request, or open the session"),
     ("n", "start a session: write its first prompt, enter sends it"),
     ("alt-p/a/m", "while writing it: in which project, with which agent, mode and model"),
@@ -29,7 +29,6 @@ const BEFORE_PERMISSION: [Hint; 91] = [
     ("x a", "stop the running turn, archive"),
     ("", ""),
     ("", "The list of sessions"),
-    ("↑ ↓  k j", "move; g and G to the ends"),
     ("enter →", "open the session"),
     ("space ←", "show or hide the sessions of a project"),
     ("n", "start a session in this project"),
@@ -80,7 +79,7 @@ const BEFORE_PERMISSION: [Hint; 91] = [
     ("esc", "back to the list"),
     ("", ""),
     ("", "Changes of a session"),
-    ("↑ ↓  k j", "from file to file, or from line to line; g and G to the ends"),
+    ("↑ ↓  k j", "from file to file, or from line to line"),
     ("enter →", "open the diff of a file"),
     ("t", "changes of one turn, or of the whole session; [ and ] step through them"),
     ("n p", "in a diff: next hunk, hunk before"),
@@ -97,7 +96,7 @@ const BEFORE_PERMISSION: [Hint; 91] = [
     ("esc", "back"),
     ("", ""),
     ("", "Comparisons"),
-    ("↑ ↓  k j", "from candidate to candidate; g and G to the ends"),
+    ("↑ ↓  k j", "from candidate to candidate"),
     ("enter c", "open the session of the candidate, what it changed"),
     ("K", "keep the candidate, and discard the others; asks once more"),
     ("n", "compare agents: choose them, then write the prompt"),

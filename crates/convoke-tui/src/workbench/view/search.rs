@@ -27,9 +27,10 @@ pub(super) fn page(model: &Model, search: &Search, picture: &mut Picture, area: 
     picture.line(head, vec![Span::styled("/ ", palette.here()), Span::raw(shown)]);
     picture.set_cursor(Position { x: area.x + 2 + end, y: area.y });
     let note = Rect { y: area.y + 1, height: 1, ..area };
-    picture.line(note, Line::styled(state(search), palette.faint()));
+    let all = search.found(&model.list);
+    picture.line(note, Line::styled(state(search, all.len()), palette.faint()));
     let mut strip = Strip::default();
-    for (index, found) in search.found(&model.list).iter().enumerate() {
+    for (index, found) in all.iter().enumerate() {
         let here = At::from(index == search.cursor);
         let from = strip.len();
         match found {
@@ -46,12 +47,16 @@ pub(super) fn page(model: &Model, search: &Search, picture: &mut Picture, area: 
     picture.strip(below, strip);
 }
 
-fn state(search: &Search) -> String {
+/// The line above the results, of which there are so many.
+fn state(search: &Search, results: usize) -> String {
     match &search.state {
         State::Idle => "agent:NAME  project:NAME  role:user  since:2026-11-01  until:…".to_owned(),
         State::Asked => "Searching…".to_owned(),
         State::Failed(why) => clean::line(why),
-        State::Answered if search.hits.is_empty() => "No message has these words.".to_owned(),
+        State::Answered if results == 0 => "No title and no message has these words.".to_owned(),
+        State::Answered if search.hits.is_empty() => {
+            "Only titles have these words, no message.".to_owned()
+        }
         State::Answered => words::counted(search.hits.len(), "message"),
         State::Incomplete => {
             let found = words::counted(search.hits.len(), "message");

@@ -289,7 +289,10 @@ fn at_home(model: &Model) -> Vec<Hint> {
         Some(Row::Request(_)) | None => None,
     };
     here.extend(session.and_then(|session| for_attention(session.attention)));
-    here.extend([("n", "new"), ("/", "search"), ("↑↓", "move")]);
+    here.extend([("n", "new"), ("/", "search")]);
+    if model.home_row().is_some() {
+        here.push(("↑↓", "move"));
+    }
     if session.is_some() {
         here.push(("a", "archive"));
     }
