@@ -212,7 +212,7 @@ impl Maker {
             Some(from) => from.base.clone(),
             None => main.branch(limits)?,
         };
-        let is_branch = |name: &str| -> Result<bool, GitError> {
+        let is_branch = |name: &str| -> std::result::Result<bool, GitError> {
             Ok(main.resolve(&format!("refs/heads/{name}"), limits)?.is_some())
         };
         let name = match &wanted.branch {
