@@ -70,6 +70,9 @@ const COMMON_DIR: &str = "commondir";
 const TO_REPOSITORY: &[u8] = b"../..";
 /// Longer files lead elsewhere.
 const COMMON_DIR_BYTES_MAX: u64 = 64;
+/// Reads of an empty file. It is empty while git makes a work tree, which git refuses then, and
+/// whenever a program that writes it again and again has truncated it.
+const READS_MAX: u32 = 1000;
 
 /// The existing paths of a workspace and of the repositories in writable folders that are to be
 /// mounted read-only.
@@ -155,12 +158,15 @@ pub(super) fn redirections(repository: &Path) -> Vec<PathBuf> {
 
 /// Whether a linked work tree has its configuration elsewhere than in its repository.
 fn leads_away(file: &Path) -> bool {
-    match read_without_links(file, COMMON_DIR_BYTES_MAX) {
-        // Empty while git makes the work tree; git refuses it then.
-        Ok(Some(text)) => !text.is_empty() && text.trim_ascii_end() != TO_REPOSITORY,
-        Ok(None) => is_no_folder(file),
-        Err(error) => error.kind() != io::ErrorKind::NotFound && is_no_folder(file),
+    for _ in 0..READS_MAX {
+        match read_without_links(file, COMMON_DIR_BYTES_MAX) {
+            Ok(Some(text)) if text.is_empty() => {}
+            Ok(Some(text)) => return text.trim_ascii_end() != TO_REPOSITORY,
+            Ok(None) => return is_no_folder(file),
+            Err(error) => return error.kind() != io::ErrorKind::NotFound && is_no_folder(file),
+        }
     }
+    false
 }
 
 /// Whether there is something else than a folder, with which git refuses the repository.

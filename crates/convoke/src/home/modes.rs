@@ -163,7 +163,8 @@ mod tests {
         let outside = folder.path().join("outside");
         fs::create_dir_all(path.join("questions/one")).unwrap();
         fs::create_dir_all(path.join("run/tmp/agent")).unwrap();
-        for file in ["config.toml", "run/token", "questions/one/status.json", "run/tmp/agent/x"] {
+        let files = ["config.toml", "convoke.db", "run/token", "questions/one/status.json"];
+        for file in files.into_iter().chain(["run/tmp/agent/x"]) {
             fs::write(path.join(file), "").unwrap();
         }
         fs::write(&outside, "").unwrap();

@@ -122,10 +122,15 @@ fn c6_there_is_no_work_tree_without_a_repository_a_commit_or_a_free_branch() {
     let branches = git(&app, &["branch", "--format=%(refname:short)"]);
     assert_eq!(branches, "fix/login\nmain");
     // An agent that may write the folder of one branch could write another one.
-    let (detail, hint) = problem("fix-login");
-    assert!(detail.contains("could also change main"), "{detail}");
-    assert!(hint.as_str().unwrap().contains("with a slash"), "{hint}");
+    git(&app, &["branch", "old-idea"]);
+    let (detail, hint) = problem("old-idea");
+    assert!(detail.contains("could also change"), "{detail}");
+    assert!(hint.as_str().unwrap().contains("alone in its folder"), "{hint}");
     assert!(problem("fix/logout").0.contains("could also change fix/login"));
+    let begun = begin(&daemon, &json!({"branch": "fix-login"})).json();
+    let own = format!("convoke/{}/fix-login", &begun["id"].as_str().unwrap()[..8]);
+    assert_eq!(begun["worktree"]["branch"], own.as_str(), "{begun}");
+    assert!(begun["worktree"]["path"].as_str().unwrap().contains("/fix-login-"), "{begun}");
     // A branch that exists is used as it is.
     git(&app, &["branch", "old/idea"]);
     assert_eq!(begin(&daemon, &json!({"branch": "old/idea"})).status, 201);
