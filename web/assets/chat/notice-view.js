@@ -88,7 +88,7 @@ const lastWords = (text = "", label = "") => h("pre.last-words", { tabIndex: 0, 
 
 /** The rule in words, and a link that revokes it as long as it exists. @param {{ruleId?: string, rule: string}} notice @param {Surroundings} around */
 function ruleLine({ ruleId = "", rule }, { rules }, before = " · by the rule: ") {
-	return h("span.rule", before, ...quoted(rule), rules.has(ruleId) && h("button.link", { onclick: () => rules.remove(ruleId) }, "Revoke"));
+	return h("span.rule", before, ...quoted(rule), rules.has(ruleId) && " ", rules.has(ruleId) && h("button.link", { onclick: () => rules.remove(ruleId) }, "Revoke"));
 }
 
 /** Whether a notice is about something that went wrong. @param {NoticeEntry} notice */
