@@ -51,8 +51,10 @@ const asked = new Set();
 const shell = {
 	ask: (type, fields) => line.request(type, fields).then(() => true, (error) => (toastError(error), false)),
 	async load() {
-		await Promise.all([line.request("agent:list"), line.request("project:list"), line.request("inbox:list"), shell.loadFolders()]);
-		await line.request("home:list");
+		shell.loadFolders();
+		await Promise.all([line.request("agent:list"), line.request("project:list"), line.request("inbox:list")]);
+		// The newest sessions of folders that are no projects; nothing waits for them.
+		line.request("home:list").catch(() => {});
 		await Promise.all(store.projects.map(({ id }) => line.request("session:list", { projectId: id })));
 		// Close tabs whose sessions were archived while this page was closed.
 		const unknown = state.tabs.filter(({ uid, projectId }) => !store.sessions.has(uid) && store.listed.has(projectId));

@@ -56,7 +56,7 @@ export function openPalette({ store, line, may, commands, slash, onslash, open, 
 	/** @param {Api.Hit} hit @returns {PaletteRow} */
 	function hitRow({ excerpt, session, seq, role, timestamp }) {
 		const words = excerpt.map(({ text, matched }) => (matched ? h("mark", text) : unmarked(text)));
-		const where = [ROLES[role] ?? role, session.title, session.project, session.archived ? "archived" : ""].filter(Boolean).join(" · ");
+		const where = [ROLES[role] ?? role, unmarked(session.title), session.project, session.archived ? "archived" : ""].filter(Boolean).join(" · ");
 		return {
 			shows: [icon("search"), h("span.hit", h("span.excerpt", ...words), h("span.muted.place", where)), h("time.muted", relativeTime(timestamp, Date.now()))],
 			run: () => open(session, seq),

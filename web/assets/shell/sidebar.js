@@ -22,7 +22,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, handler
 	const list = h("div");
 	const folders = h("div");
 	const moreFolders = h("button.link", { onclick: () => ((foldersShown += SHOWN), inside.paint()) });
-	const others = h("section.others", { hidden: true }, h("div.others-head", h("button.fold.roving", { ariaExpanded: "false", title: "Folders with sessions that are no projects", onclick: () => ((isOpen = !isOpen), inside.paint()) }, icon("chevron"), h("span.title", "Other folders"), h("span.muted.many"))), h("div.sessions", folders, moreFolders));
+	const others = h("section.others", h("div.others-head", h("button.fold.roving", { ariaExpanded: "false", title: "Folders with sessions that are no projects", onclick: () => ((isOpen = !isOpen), inside.paint()) }, icon("chevron"), h("span.title", "Other folders"), h("span.muted.many"))), h("div.sessions", folders, moreFolders));
 	let [isOpen, foldersShown] = [false, SHOWN];
 	/** The other folders whose sessions are shown. */
 	const opened = new Set();
@@ -42,7 +42,8 @@ export const makeSidebar = component("convoke-sidebar", (element, store, handler
 		},
 		paintFolders() {
 			const all = store.folders;
-			others.hidden = all.length === 0;
+			if (all.length === 0) return others.remove();
+			if (!others.isConnected) element.append(others);
 			setText(part(others, ".many"), String(all.length));
 			part(others, ".fold").ariaExpanded = String(isOpen);
 			part(others, ".sessions").hidden = !isOpen;
@@ -157,7 +158,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, handler
 		event.preventDefault();
 		inside.rove();
 	});
-	element.append(empty, list, others);
+	element.append(empty, list);
 
 	return {
 		show(uid) {
