@@ -36,7 +36,7 @@ export const makeHome = component("convoke-home", (element, boardOptions, startO
 			links.hidden = projects.length === 0 || sessions.size === 0;
 			const hasTrees = [...sessions.values()].some(({ worktree }) => worktree);
 			for (const one of treeLinks) one.hidden = !hasTrees;
-			board.hidden = projects.length === 0 && inbox.length === 0;
+			board.hidden = projects.length === 0 && inbox.length === 0 && sessions.size === 0;
 		},
 	};
 });

@@ -222,11 +222,11 @@ test("w6 projects are folded, and removed only after a question", async () => {
   await page.getByRole("button", { name: /^alpha/ }).click();
   await page.locator(".session a", { hasText: "only apples" }).waitFor();
   await page.keyboard.press("Alt+0");
-  await page.locator('#home [data-group="recent"] article', { hasText: "only apples" }).getByText("alpha").waitFor();
+  await page.locator("#home .item", { hasText: "only apples" }).locator(".place", { hasText: "alpha" }).waitFor();
   await page.reload();
   await folders.waitFor();
   assert.equal(await page.locator(".session:visible").count(), 0, "they are folded at first");
-  await page.locator('#home [data-group="recent"] article', { hasText: "only apples" }).getByText("alpha").waitFor();
+  await page.locator("#home .item", { hasText: "only apples" }).locator(".place", { hasText: "alpha" }).waitFor();
   assert.deepEqual(page.problems, []);
 });
 
