@@ -46,7 +46,7 @@ function wordsOf(entry, isCrash = false, around) {
 		case "rule_denied":
 			// Older versions stored neither the call nor the rule.
 			if (!entry.what) return [h("span", entry.text)];
-			return [h("span", entry.event === "rule_applied" ? "Allowed without asking: " : "Denied without asking: ", h("code", entry.what)), ruleLine(entry, around)];
+			return [h("span", entry.event === "rule_applied" ? "Allowed without asking: " : "Denied without asking: ", h("code", around.place.root ? entry.what.replaceAll(`${around.place.root}/`, "") : entry.what)), ruleLine(entry, around)];
 		case "rule_made":
 			return [ruleLine(entry, around, "New rule: ")];
 		case "process_exited": {
