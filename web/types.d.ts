@@ -25,6 +25,7 @@ type Answers = {
   "config:set": "config";
   "file:complete": "file:completions";
   "folder:complete": "folder:completions";
+  "home:list": "home:list";
   "project:add": "project:added";
   "rule:list": "rule:list";
   "search": "search:hits";
@@ -194,6 +195,11 @@ type Choices = { allow: Choice[]; deny: Choice[]; always: Rule[]; never: Rule[] 
 
 type Store = {
   readonly projects: Project[];
+  /** Folders with sessions that are no projects, or no longer. */
+  readonly folders: Project[];
+  setFolders(folders: Project[]): void;
+  /** The project or other folder of a session. */
+  folderOf(id: string | undefined): Project | undefined;
   /** Sessions by their own id, archived ones left out. */
   readonly sessions: Map<string, Session>;
   readonly agents: Agent[];
@@ -726,6 +732,12 @@ type SidebarInside = {
   paint(): void;
   makeProject(project: Project): HTMLElement;
   paintProject(section: HTMLElement, project: Project): void;
+  makeFolder(folder: Project): HTMLElement;
+  paintFolder(section: HTMLElement, folder: Project): void;
+  /** Folders that are no projects, below the projects. */
+  paintFolders(): void;
+  makeSessions(id: string): HTMLElement;
+  paintSessions(section: HTMLElement, id: string, isFolded: boolean): void;
   makeRow(session: Session): Row;
   paintRow(row: Row, session: Session): void;
   /** What the arrow keys go through. */
@@ -741,6 +753,8 @@ type SidebarHandlers = {
   rename(session: Session, title: string): void;
   create(project: Project): void;
   remove(project: Project): void;
+  /** Reads the sessions of a folder that is no project. */
+  list(folder: Project): void;
 };
 type Sidebar = HTMLElement & {
   /** Paints everything; the session is the one that is looked at. */
@@ -776,7 +790,7 @@ type Panels = {
 
 /** What a session's mark says; `finished`: a turn ended that no human has looked at. */
 type Mark = Session["attention"] | "finished";
-type Groups = { needsYou: Api.InboxItem[]; working: Session[]; finished: Session[]; failed: Session[]; recent: Session[] };
+type Groups = { needsYou: Api.InboxItem[]; /** Questions that can still be answered, although their asker has left. */ left: Api.InboxItem[]; working: Session[]; finished: Session[]; failed: Session[]; recent: Session[] };
 type Opened = { uid: string; title: string; projectId: string };
 type BoardHandlers = {
   open(session: Session): void;
@@ -858,6 +872,7 @@ type Shell = {
   ask<Type extends RequestType>(type: Type, fields?: FieldsOf<Type>): Promise<boolean>;
   /** Has everything anew; after a break this is also how what was missed is found. */
   load(): Promise<void>;
+  loadFolders(): Promise<void>;
   receive(frame: Frame): void;
   /** Follows `/?open=ID&at=SEQ`, once. */
   followLink(): void;

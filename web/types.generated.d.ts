@@ -984,7 +984,7 @@ declare namespace Api {
     import: HistoryImportMode;
     /** The agents with at least one conversation, in the order of lists. */
     agents: FoundAgent[];
-    /** Folders of imported sessions that are no projects; `POST /api/repos` with its path adds one. At most 1000. */
+    /** Folders of imported sessions that are no projects and are inside the workspace root; `POST /api/repos` with its path adds one. At most 1000. */
     projects: FoundRepo[];
     /** The import that runs, or the last one since the daemon started. */
     run?: HistoryImport;
@@ -2014,7 +2014,7 @@ declare namespace Api {
     /** What waits for the human, what is running, and what ended. Each group has the newest first, at most 50. */
     | {
       type: "home:list";
-      /** The requests that can be answered. */
+      /** The requests that an agent or a program waits for. */
       needsYou: InboxItem[];
       /** Sessions with a running turn. */
       working: SessionItem[];

@@ -68,7 +68,7 @@ const log = makeLog({
 const beside = makeBeside(main, {
 	drafts, place, may,
 	uid: () => sessionId(),
-	prompts: () => entries.list.flatMap((entry) => (entry.type === "user" ? [{ seq: entry.seq, text: entry.content }] : [])),
+	prompts: () => entries.list.flatMap((entry) => (entry.type === "user" ? [{ seq: entry.seq, text: entry.content || (entry.review?.[0]?.comment ?? "") }] : [])),
 	sent: () => entries.list.flatMap((entry) => (entry.type === "user" ? (entry.review ?? []).map((comment) => ({ seq: entry.seq, comment })) : [])),
 	canSend: () => may() && isFollowing && session?.acceptsPrompts === true && !session.archived,
 	send: (text, review) => post(text, { review }),

@@ -9,7 +9,6 @@ import { makeHome } from "./shell/home.js";
 import { makeInbox } from "./shell/inbox.js";
 import { makeLayout, narrow } from "./shell/layout.js";
 import { makeNews } from "./shell/news.js";
-import { openPalette } from "./shell/palette.js";
 import { makePanels } from "./shell/panels.js";
 import { makePlace, PLACES } from "./shell/places.js";
 import { makeSidebar } from "./shell/sidebar.js";
@@ -20,6 +19,7 @@ import { connect, lineStatus } from "./ui/line.js";
 import { me } from "./ui/me.js";
 import { nodes } from "./ui/nodes.js";
 import { dialogs, toast, toastError } from "./ui/parts.js";
+import { rest } from "./ui/rest.js";
 
 const find = (id = "") => part(document, `#${id}`);
 const root = document.documentElement;
@@ -42,6 +42,8 @@ let painting = 0;
 /** The commands of the agents in open tabs. @type {Map<string, { name: string, description: string }[]>} */
 const slash = new Map();
 
+/** Other folders whose sessions were requested. @type {Set<string>} */
+const listed = new Set();
 /** Projects of other machines that were requested. @type {Set<string>} */
 const asked = new Set();
 
@@ -49,7 +51,10 @@ const asked = new Set();
 const shell = {
 	ask: (type, fields) => line.request(type, fields).then(() => true, (error) => (toastError(error), false)),
 	async load() {
+		shell.loadFolders();
 		await Promise.all([line.request("agent:list"), line.request("project:list"), line.request("inbox:list")]);
+		// The newest sessions of folders that are no projects; nothing waits for them.
+		line.request("home:list").catch(() => {});
 		await Promise.all(store.projects.map(({ id }) => line.request("session:list", { projectId: id })));
 		// Close tabs whose sessions were archived while this page was closed.
 		const unknown = state.tabs.filter(({ uid, projectId }) => !store.sessions.has(uid) && store.listed.has(projectId));
@@ -58,7 +63,14 @@ const shell = {
 			for (const { uid } of sessions) shell.setTabs(tabs.close(state, uid));
 		}
 		shell.followLink();
+		loadPalette().catch(() => {});
 		if (me.may("owner")) home.offer().catch(() => {});
+	},
+	/** Folders with sessions that are no projects. Without them only their names are missing. */
+	async loadFolders() {
+		const { repos } = await rest("/api/repos?found=true").catch(() => ({ repos: [] }));
+		store.setFolders(repos);
+		shell.paint();
 	},
 	followLink() {
 		const wanted = new URLSearchParams(location.search);
@@ -84,6 +96,7 @@ const shell = {
 		// An agent reports its models and modes when it is started.
 		if (frame.type === "session:created") shell.ask("agent:list");
 		if (frame.type === "project:added") shell.ask("session:list", { projectId: frame.project.id });
+		if (frame.type === "project:removed") shell.loadFolders();
 		// Many frames may arrive at once. A timer also runs while the page is hidden.
 		if (isKnown) painting ||= setTimeout(shell.paint, 16);
 	},
@@ -184,7 +197,7 @@ const shell = {
 		else if (!home.contains(document.activeElement)) find("tab-home").focus();
 	},
 	palette() {
-		if (!dialogs.isOpen()) openPalette({ store, line, may: me.may, open: shell.open, create: shell.create, commands: shell.commands(), slash: slash.get(state.active ?? "") ?? [], onslash: (name) => panels.write(state.active ?? "", `/${name}`) });
+		loadPalette().then(({ openPalette }) => dialogs.isOpen() || openPalette({ store, line, may: me.may, open: shell.open, create: shell.create, commands: shell.commands(), slash: slash.get(state.active ?? "") ?? [], onslash: (name) => panels.write(state.active ?? "", `/${name}`) }), toastError);
 	},
 	commands() {
 		const act = (action = "") => () => shell.act({ action });
@@ -195,7 +208,7 @@ const shell = {
 			["Inbox", "inbox", act("inbox"), "Alt+I"],
 			...(store.sessions.has(state.active ?? "") ? [/** @type {PaletteCommand} */ (["Changes of the session", "changes", act("changes"), "Alt+C"])] : []),
 			...(tree && !tree.removed && me.may("member", store.sessions.get(state.active ?? "")?.projectId) ? [/** @type {PaletteCommand} */ (["Finish the work tree of the session", "branch", act("finish"), "Alt+M"])] : []),
-			...(me.maySomewhere("member") ? [/** @type {PaletteCommand} */ (["Compare several agents", "columns", shell.compare])] : []),
+			...(me.maySomewhere("member") ? [/** @type {PaletteCommand} */ (["Compare several agents", "compare", shell.compare])] : []),
 			...Object.entries(PLACES).filter(([uid]) => uid !== "@settings" || me.may("owner")).map(([uid, { title, icon }]) => /** @type {PaletteCommand} */ ([title, icon, () => shell.openById(uid)])),
 			...(me.may("owner") ? [/** @type {PaletteCommand} */ (["Add a project", "folder", shell.addProject])] : []),
 			["Change the theme", "system", shell.nextTheme],
@@ -268,6 +281,9 @@ const shell = {
 	},
 };
 
+/** Not needed for the first paint, and there before it is. */
+const loadPalette = () => import("./shell/palette.js");
+
 /** Messages before the end that are searched for the last prompt of a failed turn. */
 const RETRY_LOOKS_BACK = 200;
 
@@ -301,6 +317,7 @@ const sidebar = makeSidebar(store, {
 	erase,
 	may: me.may,
 	create: ({ id }) => shell.create(id),
+	list: ({ id }) => listed.has(id) || (listed.add(id), shell.ask("session:list", { projectId: id }).then(() => listed.delete(id))),
 	rename: ({ uid: sessionId }, title) => shell.ask("session:rename", { sessionId, title }),
 	remove: ({ id, name, path }) => dialogs.confirm(`Remove ${name}?`, `The project is removed from this list. The folder ${path} and its sessions are kept.`, "Remove", () => shell.ask("project:remove", { projectId: id }).then(() => find("add-project").focus())),
 });

@@ -75,7 +75,7 @@ function paint(teams, data) {
 		h("ul.team-list", ...teams.map(teamCard)),
 		h("dl.tiles",
 			tile("Conversations", short(sessions.length), `${sessions.filter(({ status }) => status === "active" || status === "idle").length} active`),
-			tile("Asked", short(asked), `${short(stats.totalMessages)} messages since the last compactions`),
+			tile("Asked", short(asked), `${short(stats.totalMessages)} ${stats.totalMessages === 1 ? "message" : "messages"} since the last compactions`),
 			tile("Failed", short(failures), asked ? `${((100 * failures) / asked).toFixed(1)} %` : ""),
 			tile("Compacted", short(sum(activity, "compactions")), stats.compactPending ? `${stats.compactPending} pending` : ""),
 			tile("Tokens", input + output ? `${short(input)} / ${short(output)}` : "—", "read / written"),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { failureOf, gravest, groupsOf, iconFor, markOf, MARKS } from "../assets/lib/attention.js";
+import { failureOf, gravest, groupsOf, iconFor, idleLongest, markOf, MARKS } from "../assets/lib/attention.js";
 
 const session = (uid, attention, more = {}) => ({ uid, title: uid, attention, unseen: false, lastActiveAt: "2026-01-01", ...more });
 const store = (sessions, inbox = []) => ({ sessions: new Map(sessions.map((one) => [one.uid, one])), inbox });
@@ -28,9 +28,17 @@ test("p3 Home groups sessions: working, finished unseen, failed unseen, and the 
     session("w1", "working", { lastActiveAt: "2026-01-01" }), session("w2", "working", { lastActiveAt: "2026-01-02", unseen: true }),
     session("f", "idle", { unseen: true }), session("e", "ended", { unseen: true, lastActiveAt: "2026-01-05" }), session("x", "failed", { unseen: true }), session("old", "failed"),
     session("r", "idle", { lastActiveAt: "2026-01-09" }), session("n", "needs_you"),
-  ], [{ id: "first" }, { id: "second" }]));
+  ], [{ id: "first", status: "pending" }, { id: "gone", status: "abandoned" }, { id: "second", status: "pending" }, { id: "late", status: "timed_out" }]));
   assert.deepEqual([groups.working, groups.finished, groups.failed, groups.recent].map(uids), ["w2 w1", "e f", "x", "r old"]);
   assert.deepEqual(groups.needsYou.map(({ id }) => id), ["first", "second"], "a request that arrives does not move those that are there");
+  assert.deepEqual(groups.left.map(({ id }) => id), ["gone", "late"], "what nobody waits for is not counted");
+});
+
+test("the session that makes room is the one that was idle longest, and neither works nor asks", () => {
+  const of = (uid, attention, day, more = {}) => session(uid, attention, { status: "active", lastActiveAt: `2026-01-0${day}`, ...more });
+  const all = [of("w", "working", 1), of("n", "needs_you", 2), of("done", "ended", 1, { status: "completed" }), of("late", "idle", 5), of("first", "failed", 3), of("next", "idle", 4)];
+  assert.equal(idleLongest(all).uid, "first");
+  assert.equal(idleLongest(all.slice(0, 3)), undefined);
 });
 
 test("p3 a failure is a sentence and the last output of the agent", () => {

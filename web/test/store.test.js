@@ -45,12 +45,22 @@ test("w1 a session is found by every canonical id it ever had", () => {
   assert.deepEqual([store.uidOf({ sessionId: "demo:a" }), store.uidOf({ sessionId: "demo:next:with:colons" }), store.uidOf({ sessionId: "x", uid: "u" }), store.uidOf({})], ["a", "a", "u", ""]);
 });
 
-test("a project that is removed takes its sessions from the page", () => {
+test("w9 the sessions of a project that is removed stay readable, as those of another folder", () => {
   const store = filled();
   assert.equal(store.apply({ type: "project:removed", projectId: "p" }), true);
-  assert.deepEqual([store.projects.length, store.sessions.size, store.listed.size], [1, 0, 0]);
+  assert.deepEqual([store.projects.length, store.sessions.size, store.listed.size], [1, 2, 0]);
+  store.setFolders([project("p"), project("q")]);
+  assert.deepEqual([store.folders.map(({ id }) => id), store.folderOf("p").name, uids(store)], [["p"], "p", ["b", "a"]]);
   store.apply({ type: "project:added", project: project("q") });
   assert.equal(store.projects.length, 1, "added twice is there once");
+});
+
+test("p3 Home lists the newest sessions of all folders, and those of projects stay listed by project", () => {
+  const store = filled();
+  store.apply({ type: "session:changed", session: session("old", { projectId: "x" }) });
+  const nothing = { working: [], finished: [], failed: [] };
+  store.apply({ type: "home:list", needsYou: [], ...nothing, recent: [session("b"), session("other", { projectId: "x" })] });
+  assert.deepEqual([uids(store), uids(store, "x")], [["b", "a"].sort(), ["other"]]);
 });
 
 test("w6 installed agents come first, and an unknown one has a name all the same", () => {

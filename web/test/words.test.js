@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { duration, fold, lineCount, money, plain, plural, relativeTime, sentence, sessionOfPath, timeAgo, tokens, windowTitle } from "../assets/lib/words.js";
+import { duration, fold, lineCount, money, plain, plural, relativeTime, sentence, sessionOfPath, timeAgo, tokens, unmarked, windowTitle } from "../assets/lib/words.js";
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 const ago = (ms) => new Date(NOW - ms).toISOString();
@@ -55,4 +55,9 @@ test("what a terminal paints with is taken out", () => {
 
 test("lines are counted as they wrap", () => {
   assert.deepEqual(["", "one", "one\ntwo\n", "x".repeat(89), "x".repeat(90), `${"x".repeat(200)}\nend`].map(lineCount), [1, 1, 3, 1, 2, 4]);
+});
+
+test("p4 an excerpt has the words of Markdown without its marks", () => {
+  const texts = ["## The **cache** is `warm`", "see [the docs](https://example.org/a) and ![a picture](x.png)", "- one\n- *two*\n> three", "a * b and 2*3 and snake_case", "~~gone~~ ```rust"];
+  assert.deepEqual(texts.map(unmarked), ["The cache is warm", "see the docs and a picture", "one\ntwo\nthree", "a * b and 2*3 and snake_case", "gone rust"]);
 });

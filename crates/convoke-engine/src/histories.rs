@@ -11,7 +11,7 @@ mod scan;
 mod worker;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -248,6 +248,8 @@ impl Histories {
             found.is_followed = consents.iter().any(|consent| consent.agent == name);
         }
         let projects = self.shared.sessions.store.found_projects(PROJECTS_MAX).await?;
+        let root = self.shared.sessions.settings.workspace_root.clone();
+        let projects = blocking(move || inside(projects, &root)).await?;
         let mode = self.shared.sessions.settings.history.import;
         Ok(FoundHistories { mode, agents: listed, projects })
     }
@@ -284,8 +286,10 @@ impl Histories {
         Ok(begun)
     }
 
-    /// Folders of imported sessions that are no projects, as if they were.
+    /// Folders with sessions that are no projects, as if they were: those of imported sessions, and
+    /// removed projects.
     pub async fn projects(&self) -> Result<Vec<Project>> {
+        let removed = self.shared.sessions.store.removed_projects(PROJECTS_MAX).await?;
         let found = self.shared.sessions.store.found_projects(PROJECTS_MAX).await?;
         let project = |found: FoundProject| Project {
             id: found.id,
@@ -295,7 +299,8 @@ impl Histories {
             removed_at: None,
             node: None,
         };
-        Ok(found.into_iter().map(|(found, _)| project(found)).collect())
+        let found = found.into_iter().map(|(found, _)| project(found));
+        Ok(found.chain(removed).collect())
     }
 
     /// The import that runs, or the last one.
@@ -308,6 +313,14 @@ impl Histories {
         let shared = Arc::clone(&self.shared);
         tokio::spawn(async move { follow::follow(&shared).await });
     }
+}
+
+/// Those of the folders that can be projects: the others are outside of the workspace root.
+fn inside(mut found: Vec<(FoundProject, u64)>, root: &Path) -> Vec<(FoundProject, u64)> {
+    let resolved = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let root = resolved(root);
+    found.retain(|(project, _)| resolved(&project.path).starts_with(&root));
+    found
 }
 
 impl Shared {

@@ -1,5 +1,6 @@
 //! Home: the sessions that need their human, in groups.
 
+use convoke_core::request::Status;
 use convoke_core::session::Attention;
 use convoke_store::{Archived, SessionFilter, SessionKind, SessionOrder, Unseen, Window};
 
@@ -17,7 +18,7 @@ const RECENT_READ: u32 = 100;
 /// and archived ones are left out, but for their requests.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Home {
-    /// The requests that can be answered.
+    /// The requests that an agent or a program waits for.
     pub needs_you: Vec<Item>,
     /// Sessions with a running turn.
     pub working: Vec<SessionView>,
@@ -44,6 +45,7 @@ impl Engine {
     /// Reads Home.
     pub async fn home(&self) -> Result<Home> {
         let mut needs_you = self.inbox().list().await?;
+        needs_you.retain(|item| item.request.status() == Status::Pending);
         needs_you.reverse();
         needs_you.truncate(GROUP_MAX);
         let working = self.working().await?;

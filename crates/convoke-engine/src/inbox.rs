@@ -89,12 +89,12 @@ impl Inbox {
         Ok(items)
     }
 
-    /// How many items the inbox has.
+    /// How many requests an asker waits for.
     pub(crate) async fn count(&self) -> Result<u64> {
-        let stored = self.store.count_answerable_requests().await?;
+        let stored = self.store.count_pending_requests().await?;
         let folder = self.questions.clone();
         let listing = blocking(move || folder.list()).await??;
-        Ok(stored + answerable(&listing))
+        Ok(stored + pending(&listing))
     }
 
     /// A request, with the session in which it was asked; `None` for what a program outside asked, or for what is not
@@ -285,8 +285,8 @@ fn in_files(folder: &Questions) -> std::result::Result<Vec<Item>, convoke_files:
     Ok(items)
 }
 
-/// Announces the number of requests that can be answered whenever it may have changed, as long as
-/// the engine lives.
+/// Announces the number of requests that an asker waits for whenever the inbox may have changed, as
+/// long as the engine lives.
 ///
 /// The store counts the requests of sessions; questions in files are counted when their folder
 /// changes.
@@ -304,7 +304,7 @@ pub(crate) fn announce_changes(shared: &Arc<Sessions>, questions: &Questions) {
             follower = back;
             let is_watched = listed.is_ok();
             let counted = match listed {
-                Ok(listing) => answerable(&listing),
+                Ok(listing) => pending(&listing),
                 Err(error) => {
                     tracing::warn!("the folder of questions cannot be watched: {error}");
                     in_files.unwrap_or_default()
@@ -337,7 +337,7 @@ pub(crate) fn announce_changes(shared: &Arc<Sessions>, questions: &Questions) {
 
 impl Sessions {
     async fn announce_inbox(&self, in_files: u64) {
-        match self.store.count_answerable_requests().await.map_err(Error::from) {
+        match self.store.count_pending_requests().await.map_err(Error::from) {
             Ok(stored) => self.publish(Change::Inbox { count: stored + in_files }),
             // The store of an engine that stops is closed.
             Err(error) if error.kind() == Kind::Unavailable => {
@@ -352,10 +352,10 @@ impl Sessions {
     }
 }
 
-/// How many of the questions in files can be answered.
-fn answerable(listing: &Listing) -> u64 {
-    let is_answerable = |entry: &&Entry| state(entry.status).is_some();
-    listing.entries.iter().filter(is_answerable).count() as u64
+/// How many of the questions in files an asker waits for.
+fn pending(listing: &Listing) -> u64 {
+    let is_pending = |entry: &&Entry| entry.status == Status::Pending;
+    listing.entries.iter().filter(is_pending).count() as u64
 }
 
 /// The state of a question in files that can be answered.

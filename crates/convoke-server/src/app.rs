@@ -149,7 +149,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/s/{id}", get(page::session))
         .route("/teams", get(page::teams))
         .route("/assets/{*path}", get(page::asset))
-        .fallback(|| async { rest::not_found() })
+        .fallback(page::fallback)
         .method_not_allowed_fallback(|| async { rest::wrong_method() })
         .layer(from_fn_with_state(Arc::clone(&app), nodes::forward))
         .layer(from_fn_with_state(Arc::clone(&app), middleware::handle))

@@ -28,7 +28,7 @@ use crate::app::App;
 use crate::auth::{self, Auth, Credential, OriginError};
 use crate::failure::{self, Failure};
 use crate::nodes::Forwarded;
-use crate::{access, listen, response_cache, teams};
+use crate::{access, listen, page, response_cache, teams};
 
 /// The header with the id of a request, which is also in the log.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -95,6 +95,16 @@ enum RouteClass {
 }
 
 impl RouteClass {
+    /// An unknown path that a browser opens is answered with a page, which is public like the others.
+    fn of_request(request: &Request) -> Self {
+        let (method, uri) = (request.method(), request.uri());
+        let is_unknown = request.extensions().get::<MatchedPath>().is_none();
+        match is_unknown && page::is_visit(method, uri, request.headers()) {
+            true => Self::Open,
+            false => Self::of(method, uri.path()),
+        }
+    }
+
     fn of(method: &Method, path: &str) -> Self {
         match path {
             "/healthz" | "/" | "/teams" => Self::Open,
@@ -133,7 +143,7 @@ pub(crate) async fn handle(State(app): State<Arc<App>>, request: Request, next: 
 }
 
 async fn answer(app: &Arc<App>, mut request: Request, next: Next) -> Response {
-    let class = RouteClass::of(request.method(), request.uri().path());
+    let class = RouteClass::of_request(&request);
     let Peer(peer) = Peer::of(request.extensions());
     let head = RequestHead { peer, uri: request.uri(), headers: request.headers() };
     let forwarded = request.extensions().get::<Forwarded>().cloned();

@@ -4,8 +4,8 @@
 
 use axum::body::Body;
 use axum::extract::Path;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use data_encoding::HEXLOWER;
 use rust_embed::RustEmbed;
@@ -36,6 +36,27 @@ pub(crate) async fn session(headers: HeaderMap) -> Response {
 /// The page about teams.
 pub(crate) async fn teams(headers: HeaderMap) -> Response {
     file("teams.html", &headers)
+}
+
+/// Whether a browser shows the response to a person: it is no call of a program, which is answered with JSON.
+pub(crate) fn is_visit(method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
+    let accepts = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let is_page = accepts.flat_map(|it| it.split(',')).any(|media| {
+        media.split(';').next().is_some_and(|it| it.trim().eq_ignore_ascii_case("text/html"))
+    });
+    let is_api = uri.path() == "/api" || uri.path().starts_with("/api/");
+    method == Method::GET && is_page && !is_api
+}
+
+/// The answer at an unknown path: a page for people, and a problem for programs.
+pub(crate) async fn fallback(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    if !is_visit(&method, &uri, &headers) {
+        return not_found().into_response();
+    }
+    // The validator of the file must not turn the status into 304.
+    let mut response = file("nothing.html", &HeaderMap::new());
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
 }
 
 /// Scripts, styles and images.

@@ -102,6 +102,22 @@ impl Store {
         })
         .await
     }
+
+    /// Lists the projects that were removed and whose sessions are listed, the last removed first.
+    pub async fn removed_projects(&self, limit: u32) -> Result<Vec<Project>> {
+        self.read(move |db| {
+            let mut statement = db.prepare_cached(&format!(
+                "SELECT {} FROM projects WHERE removed_at IS NOT NULL AND found = 0
+                 AND EXISTS (SELECT 1 FROM session_counts AS c
+                             WHERE c.project_id = projects.id AND c.archived = 0 AND c.count > 0)
+                 ORDER BY removed_at DESC, rowid LIMIT ?1",
+                columns(db)
+            ))?;
+            let projects = statement.query_map([limit], project)?;
+            Ok(projects.collect::<SqlResult<_>>()?)
+        })
+        .await
+    }
 }
 
 const fn columns(db: Db<'_>) -> &'static str {

@@ -82,15 +82,11 @@ impl Store {
         .await
     }
 
-    /// Counts what `pending_requests` and `left_questions` list.
-    pub async fn count_answerable_requests(&self) -> Result<u64> {
+    /// Counts what `pending_requests` lists.
+    pub async fn count_pending_requests(&self) -> Result<u64> {
         self.read(move |db| {
-            let mut statement = db.prepare_cached(
-                "SELECT (SELECT count(*) FROM human_requests WHERE status = 'pending') +
-                 (SELECT count(*) FROM human_requests AS r JOIN agent_sessions AS s ON s.n = r.session
-                  WHERE r.kind = 'questions' AND r.status IN ('timed_out', 'abandoned')
-                  AND s.status = 'active' AND s.archived = 0)",
-            )?;
+            let mut statement =
+                db.prepare_cached("SELECT count(*) FROM human_requests WHERE status = 'pending'")?;
             Ok(statement.query_row(params![], |row| row.get(0))?)
         })
         .await

@@ -43,8 +43,8 @@ function textOf(evidence) {
 		case "command": return [evidence.command];
 		case "fetch": return [evidence.url, `Fetch ${evidence.url}`];
 		case "read": return evidence.paths.map((path) => `Read ${path}`);
-		// Titles name the file that the head of its diff names too.
-		case "changes": return evidence.diffs.flatMap(({ path }) => ["Edit", "Write", "Update", "Create"].flatMap((verb) => [path, path.split("/").slice(-2).join("/"), path.split("/").at(-1)].map((name) => `${verb} ${name}`)));
+		// Titles name the file that the head of its diff names too, from some folder on.
+		case "changes": return evidence.diffs.flatMap(({ path }) => ["Edit", "Write", "Update", "Create"].flatMap((verb) => path.split("/").map((_, at, parts) => `${verb} ${parts.slice(at).join("/")}`)));
 		default: return [];
 	}
 }

@@ -17,11 +17,15 @@ export const makePermission = component("convoke-permission", (element, around) 
 	/** A note that was written and not sent. */
 	let note = () => "";
 
+	/** A title with the paths of files as they are within the project or the work tree. */
+	const within = (title = "") => (around.root ? title.replaceAll(`${around.root}/`, "") : title);
+
 	/** @param {Api.Permission} asked */
 	function ask(asked) {
-		const { permissionId, title, evidence } = asked;
+		const { permissionId, evidence } = asked;
+		const title = within(asked.title);
 		const canAnswer = around.may();
-		const words = evidence ? wordsBeyond(evidence, title) : title;
+		const words = evidence ? within(wordsBeyond(evidence, asked.title)) : title;
 		const { allow, deny, always, never } = choicesOf(asked);
 		/** @param {string} optionId @param {number} [rule] */
 		const answer = (optionId, rule) => settle("permission:answer", { permissionId, optionId, ...(rule === undefined ? {} : { rule }) });
@@ -52,7 +56,7 @@ export const makePermission = component("convoke-permission", (element, around) 
 	return {
 		show(asked) {
 			// Unchanged requests are not rebuilt, so that focus and half-written notes stay.
-			const wanted = JSON.stringify([asked.status, asked.title, asked.options, asked.evidence, asked.rules, around.may()]);
+			const wanted = JSON.stringify([asked.status, asked.title, asked.options, asked.evidence, asked.rules, around.may(), around.root]);
 			if (shown === wanted) return;
 			shown = wanted;
 			element.dataset.status = asked.status;
@@ -60,7 +64,7 @@ export const makePermission = component("convoke-permission", (element, around) 
 			if (note()) toast(`Answered elsewhere. Your note was not sent: “${note()}”`);
 			note = () => "";
 			const { isRefused, text } = verdictOf(asked);
-			card.tell(asked, { refused: isRefused, title: h("span.request-title", asked.title), outcome: asked.by ? me.by(text, asked.by) : text });
+			card.tell(asked, { refused: isRefused, title: h("span.request-title", within(asked.title)), outcome: asked.by ? me.by(text, asked.by) : text });
 		},
 	};
 });

@@ -60,8 +60,8 @@ export const makeQuestion = component("convoke-question", (element, { send, draf
 			const lines = isAnswered ? answers.said(set) : [];
 			tell(set, {
 				outcome: isAnswered ? `${capital(me.who(by) || "You")} answered ${plural(questions.length, "question")}` : by && status === "rejected" ? me.by("Declined", by) : undefined,
-				beside: isLate && may() && h("button.link", { onclick: () => ask(set) }, "Answer anyway"),
-				below: h("dl.answers", ...questions.flatMap(({ prompt }, at) => [h("dt", prompt), ...(lines[at] ?? []).map((line) => h("dd", line))])),
+				beside: isLate && may() && h("span.late", h("button.link", { onclick: () => ask(set) }, "Answer anyway"), h("button.link", { onclick: () => settle("question:reject", { questionId }) }, "Dismiss")),
+				below: !isAnswered ? h("ul.answers", ...questions.map(({ prompt }) => h("li", prompt))) : h("dl.answers", ...questions.flatMap(({ prompt }, at) => [h("dt", prompt), ...(lines[at] ?? []).map((line) => h("dd", line))])),
 			});
 		},
 	};

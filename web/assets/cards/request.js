@@ -35,9 +35,10 @@ export function makeCard(element, send) {
 		},
 		tell({ status, reason }, { refused, title, outcome = OUTCOMES[status], beside, below }) {
 			const isBad = status !== "answered" || refused;
+			const isLeft = status === "timed_out" || status === "abandoned";
 			const hadFocus = element.contains(document.activeElement);
 			element.ariaLabel = outcome;
-			fill(element, h(`div.request-told${isBad ? ".refused" : ""}`, icon(isBad ? "close" : "check"), title, h("span.muted", outcome), reason && h("q", reason), beside), below);
+			fill(element, h(`div.request-told${isBad ? ".refused" : ""}`, icon(isLeft ? "clock" : isBad ? "denied" : "check"), title, h("span.muted", outcome), reason && h("q", reason), beside), below);
 			if (hadFocus) element.focus();
 		},
 	};

@@ -63,7 +63,7 @@ export function makeWaiting(handlers) {
 }
 
 /** That a session has ended, and why if it ended by itself. @type {Record<string, string>} */
-const ENDS = { idle_timeout: "This session ended after a time without activity.", made_room: "This session ended to make room for another one.", imported: "Imported: the original lives with its agent." };
+const ENDS = { idle_timeout: "This session ended after a time without activity.", made_room: "This session ended to make room for another one.", imported: "Imported. The agent's own file stays as it is; a prompt goes on with the conversation here." };
 
 /** @param {StripHandlers} handlers @returns {Strip} */
 export function makeStrip({ onresume, onunarchive, onask, onrestore, queue }) {

@@ -46,7 +46,7 @@ function wordsOf(entry, isCrash = false, around) {
 		case "rule_denied":
 			// Older versions stored neither the call nor the rule.
 			if (!entry.what) return [h("span", entry.text)];
-			return [h("span", entry.event === "rule_applied" ? "Allowed without asking: " : "Denied without asking: ", h("code", entry.what)), ruleLine(entry, around)];
+			return [h("span", entry.event === "rule_applied" ? "Allowed without asking: " : "Denied without asking: ", h("code", around.place.root ? entry.what.replaceAll(`${around.place.root}/`, "") : entry.what)), ruleLine(entry, around)];
 		case "rule_made":
 			return [ruleLine(entry, around, "New rule: ")];
 		case "process_exited": {
@@ -88,7 +88,7 @@ const lastWords = (text = "", label = "") => h("pre.last-words", { tabIndex: 0, 
 
 /** The rule in words, and a link that revokes it as long as it exists. @param {{ruleId?: string, rule: string}} notice @param {Surroundings} around */
 function ruleLine({ ruleId = "", rule }, { rules }, before = " · by the rule: ") {
-	return h("span.rule", before, ...quoted(rule), rules.has(ruleId) && h("button.link", { onclick: () => rules.remove(ruleId) }, "Revoke"));
+	return h("span.rule", before, ...quoted(rule), rules.has(ruleId) && " ", rules.has(ruleId) && h("button.link", { onclick: () => rules.remove(ruleId) }, "Revoke"));
 }
 
 /** Whether a notice is about something that went wrong. @param {NoticeEntry} notice */

@@ -149,8 +149,8 @@ export const views = {
 			long.push(`Context: ${tokens(contextUsed)}${contextSize ? ` of ${tokens(contextSize)}` : ""} tokens`);
 		}
 		if (inputTokens + outputTokens > 0) {
-			long.push(`Last turn: ${tokens(inputTokens)} tokens read, ${tokens(outputTokens)} written`);
-			if (!short.length) short.push(`${tokens(inputTokens + outputTokens)} tokens`);
+			long.push(`Last turn: ${tokens(inputTokens)} ${inputTokens === 1 ? "token" : "tokens"} read, ${tokens(outputTokens)} written`);
+			if (!short.length) short.push(`${tokens(inputTokens + outputTokens)} ${inputTokens + outputTokens === 1 ? "token" : "tokens"}`);
 		}
 		if (cost) {
 			short.push(money(cost));

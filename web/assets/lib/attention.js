@@ -19,6 +19,9 @@ export function gravest(sessions) {
 	return /** @type {Mark[]} */ (["needs_you", "failed", "working", "finished"]).find((mark) => marks.has(mark));
 }
 
+/** Whether an agent or a program waits for the answer. @param {Api.InboxItem} item */
+const isWaitedFor = ({ status }) => status === "pending";
+
 /** Sessions shown as recent. */
 const RECENT_MAX = 8;
 
@@ -33,7 +36,17 @@ export function groupsOf({ sessions, inbox }) {
 	const failed = newest.filter((session) => session.attention === "failed" && session.unseen);
 	const shown = new Set([...working, ...finished, ...failed]);
 	const recent = newest.filter((session) => !shown.has(session) && session.attention !== "needs_you").slice(0, RECENT_MAX);
-	return { needsYou: inbox, working, finished, failed, recent };
+	const [needsYou, left] = [inbox.filter(isWaitedFor), inbox.filter((item) => !isWaitedFor(item))];
+	return { needsYou, left, working, finished, failed, recent };
+}
+
+/**
+ * The active session that was idle longest: it neither works nor asks. Completing it makes room for another one.
+ * @param {Iterable<Session>} sessions @returns {Session | undefined}
+ */
+export function idleLongest(sessions) {
+	const idle = [...sessions].filter(({ status, attention }) => status === "active" && attention !== "working" && attention !== "needs_you");
+	return idle.sort((a, b) => a.lastActiveAt.localeCompare(b.lastActiveAt))[0];
 }
 
 /** Why a turn failed, in words. @type {Record<string, string>} */

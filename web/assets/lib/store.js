@@ -3,6 +3,7 @@
 /** @returns {Store} */
 export function makeStore() {
 	let projects = /** @type {Project[]} */ ([]);
+	let folders = /** @type {Project[]} */ ([]);
 	let agents = /** @type {Agent[]} */ ([]);
 	let editor = "";
 	let inbox = /** @type {Api.InboxItem[]} */ ([]);
@@ -19,10 +20,10 @@ export function makeStore() {
 	/** @param {Project[]} next */
 	function setProjects(next) {
 		projects = next;
-		const isKnown = (id = "") => projects.some((project) => project.id === id);
-		drop(({ projectId }) => !isKnown(projectId));
-		for (const id of [...listed]) if (!isKnown(id)) listed.delete(id);
+		for (const id of [...listed]) if (!isProject(id)) listed.delete(id);
 	}
+
+	const isProject = (id = "") => projects.some((project) => project.id === id);
 
 	/** @param {Session} session */
 	function keep(session) {
@@ -50,6 +51,12 @@ export function makeStore() {
 			listed.add(frame.projectId);
 			frame.sessions.forEach(keep);
 		},
+		// Those of projects are listed project by project; of the others these are the newest.
+		"home:list": ({ working, finished, failed, recent }) => {
+			drop(({ projectId }) => !isProject(projectId));
+			for (const id of [...listed]) if (!isProject(id)) listed.delete(id);
+			[working, finished, failed, recent].flat().forEach(keep);
+		},
 		"session:archived": (frame) => sessions.delete(store.uidOf(frame)),
 		"session:erased": (frame) => sessions.delete(store.uidOf(frame)),
 		"session:title-updated": (frame) => {
@@ -69,6 +76,9 @@ export function makeStore() {
 	/** @type {Store} */
 	const store = {
 		get projects() { return projects; },
+		get folders() { return folders.filter(({ id }) => !isProject(id)); },
+		setFolders: (next) => (folders = next),
+		folderOf: (id) => [...projects, ...folders].find((one) => one.id === id),
 		get agents() { return agents; },
 		get editor() { return editor; },
 		get inbox() { return inbox; },

@@ -82,6 +82,9 @@ export function fold(text = "") {
 /** The approximate number of lines of a text, at ninety characters per line. */
 export const lineCount = (text = "") => text.split("\n").reduce((sum, line) => sum + Math.ceil((line.length + 1) / 90), 0);
 
+/** A piece of Markdown as people read it, without its marks. */
+export const unmarked = (text = "") => text.replace(/!?\[([^\]\n]*)\]\([^)\s]*\)/g, "$1").replace(/(^|\n)[ \t]*(?:#{1,6}|>|[-*+])[ \t]+/g, "$1").replace(/`+|\*{2,}|~~/g, "").replace(/(^|[\s(])\*(?=\S)|(\S)\*(?=[\s).,;:!?]|$)/g, "$1$2");
+
 /** Removes terminal escape sequences. */
 export const plain = (text = "") =>
 	text.replace(/\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g, "").replace(/\r\n?/g, "\n");

@@ -13,12 +13,20 @@ import { makeMark, paintMarkOf, paintSums } from "./marks.js";
 /** The groups of sessions, in the order of the page. @type {[name: "working" | "finished" | "failed" | "recent", title: string][]} */
 const GROUPS = [["working", "Working"], ["finished", "Finished, not seen yet"], ["failed", "Failed"], ["recent", "Recent"]];
 
+/** What became of a work tree. @type {Record<Api.Removal, string>} */
+const REMOVED = { merge: "merged", squash: "squashed", rebase: "rebased", keep: "branch kept", discard: "discarded", remove: "folder removed" };
+
+/** The branch of a session, and what became of it: the sessions of a comparison have one title. @param {Session} session */
+const treeWords = ({ worktree }) => (worktree ? [worktree.branch, worktree.removed && REMOVED[worktree.removed.how]] : []);
+
 /** @type {(options: BoardOptions) => Board} */
 export const makeBoard = component("convoke-board", (element, options) => {
 	const { store, handlers } = options;
 	const section = (name = "", title = "") => h("section.group", { "data-group": name, hidden: true, label: title }, h("h2", h("span", title), h("span.muted.many")), h("div.items"));
 	const asked = section("needsYou", "Needs you");
 	const heading = part(asked, "h2 > span");
+	const left = h("details.group.left", { "data-group": "left", hidden: true }, h("summary", h("span", "No longer waited for"), h("span.muted.many"), icon("chevron")),
+		h("p.muted", "Those who asked have gone. An answer is kept for them, and goes to the session's agent with its next turn."), h("div.items"));
 	const others = GROUPS.filter(([name]) => name !== "recent" || options.recent).map(([name, title]) => ({ name, section: section(name, title) }));
 	const empty = h("p.calm", icon("check"), "Nothing needs you.");
 
@@ -27,10 +35,11 @@ export const makeBoard = component("convoke-board", (element, options) => {
 		const uid = store.uidOf(item);
 		const name = uid ? h("button.link.name", { title: "Open the session", onclick: () => handlers.openById(uid) }) : h("span.name");
 		const place = item.project ?? item.workingDirectory ?? "";
-		const root = store.projects.find(({ id }) => id === item.projectId)?.path ?? item.workingDirectory;
+		// The sessions may come after the requests.
+		const root = () => store.sessions.get(store.uidOf(item))?.worktree?.path ?? store.projects.find(({ id }) => id === item.projectId)?.path ?? item.workingDirectory;
 		const around = { ...options, may: () => me.may("member", item.projectId) };
-		return h("article", h("div.from", h("span.badge"), name, h("span.muted.place", { title: place }, place), h("time.muted")),
-			item.kind === "permission" ? makePermission({ root, editor: me.may("owner") ? store.editor : "", send: options.send, may: around.may }) : makeQuestion(around));
+		return h("article", h("div.from", h("span.badge"), name, h("span.tag.on-branch", { hidden: true }), h("span.muted.place", { title: place }, place), h("time.muted")),
+			item.kind === "permission" ? makePermission({ get root() { return root(); }, editor: me.may("owner") ? store.editor : "", send: options.send, may: around.may }) : makeQuestion(around));
 	}
 
 	/** @param {any} article @param {Api.InboxItem} item */
@@ -43,6 +52,9 @@ export const makeBoard = component("convoke-board", (element, options) => {
 		setText(badge, store.agent(agent).badge);
 		setText(part(article, ".name"), session?.title ?? item.askedBy ?? (agent || "A program"));
 		setText(part(article, "time"), relativeTime(item.createdAt, Date.now()));
+		const branch = part(article, ".on-branch");
+		branch.hidden = !session?.worktree;
+		setText(branch, session?.worktree?.branch ?? "");
 		article.lastElementChild.show(item.kind === "permission" ? { options: [], title, ...item.permission, permissionId: id, status } : { questions, questionId: id, status });
 	}
 
@@ -72,8 +84,8 @@ export const makeBoard = component("convoke-board", (element, options) => {
 		setText(part(article, ".name"), title);
 		setText(part(article, ".badge"), agent.badge);
 		part(article, ".badge").title = agent.title;
-		const place = store.projects.find(({ id }) => id === projectId)?.name ?? "";
-		setText(part(article, ".place"), [place, nodeName(nodes.of(session.node)), session.reason === "imported" && `imported from ${agent.title}`].filter(Boolean).join(" · "));
+		const place = store.folderOf(projectId)?.name ?? "";
+		setText(part(article, ".place"), [place, nodeName(nodes.of(session.node)), session.reason === "imported" && `imported from ${agent.title}`, ...treeWords(session)].filter(Boolean).join(" · "));
 		paintSums(part(article, ".sums"), session, true);
 		setText(part(article, ".sum"), cost && group !== "recent" ? money(cost) : "");
 		setText(part(article, "time"), group === "working" ? duration(Date.now() - Date.parse(runningSince ?? lastActiveAt)) : relativeTime(lastActiveAt, Date.now()));
@@ -99,7 +111,7 @@ export const makeBoard = component("convoke-board", (element, options) => {
 		group.hidden = count === 0;
 		setText(part(group, ".many"), String(count));
 	};
-	fill(element, empty, asked, ...others.map((other) => other.section));
+	fill(element, empty, asked, ...others.map((other) => other.section), left);
 	return {
 		paint() {
 			const groups = groupsOf(store);
@@ -107,6 +119,8 @@ export const makeBoard = component("convoke-board", (element, options) => {
 			count(asked, groups.needsYou.length);
 			setText(heading, me.maySomewhere("member") ? "Needs you" : "Waits for an answer");
 			keyed(part(asked, ".items"), groups.needsYou, ({ id }) => id, makeAsked, paintAsked);
+			count(left, groups.left.length);
+			keyed(part(left, ".items"), groups.left, ({ id }) => id, makeAsked, paintAsked);
 			for (const { name, section } of others) {
 				count(section, groups[name].length);
 				keyed(part(section, ".items"), groups[name], ({ uid }) => uid, makeItem, (article, session) => paintItem(article, session, name));

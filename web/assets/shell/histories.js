@@ -14,7 +14,7 @@ const OFFER = "import-offer";
 const FOLDERS = 5;
 
 /** The progress and the result of an import. */
-function makeProgress() {
+function makeProgress(before = "") {
 	const bar = h("progress", { max: 1, label: "Import" });
 	const text = h("p", { role: "status" });
 	const failed = h("details.import-failed", { hidden: true }, h("summary", "What could not be read", icon("chevron")), h("ul.paths"));
@@ -27,7 +27,7 @@ function makeProgress() {
 			if (!run) return;
 			bar.hidden = !run.running;
 			bar.value = progressOf(run).part;
-			setText(text, run.running ? progressOf(run).text : resultText(run));
+			setText(text, run.running ? progressOf(run).text : before + resultText(run));
 			failed.hidden = run.running || run.failed.length === 0;
 			fill(/** @type {Element} */ (failed.lastElementChild), ...run.failed.map(({ file, line, error }) => h("li", h("code", line ? `${file}:${line}` : file), ` ${error}`)));
 		},
@@ -154,10 +154,10 @@ export function makeHistories({ line }) {
 	const told = h("p.muted");
 	const list = h("ul.sources");
 	const all = h("button.button.small", { onclick: () => run([]) }, "Import everything");
-	const progress = makeProgress();
+	const progress = makeProgress("Last import: ");
 	const folders = makeFolders(line, load);
 	const head = h("h4", "Folders that are no projects yet");
-	const element = h("div.histories", told, list, h("div.histories-foot", all), progress.element, head, folders.element);
+	const element = h("div.histories", told, h("div.sources-card", list, progress.element), h("div.histories-foot", all), head, folders.element);
 
 	async function load() {
 		try {

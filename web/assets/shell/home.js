@@ -10,7 +10,7 @@ export const makeHome = component("convoke-home", (element, boardOptions, startO
 	const start = makeStart(startOptions);
 	const board = makeBoard({ ...boardOptions, recent: true });
 	const link = (name = "", words = "", onclick = onsearch) => h("button.link", { onclick }, icon(name), words);
-	const treeLinks = [link("branch", "Work trees", () => onplace("@worktrees")), link("columns", "Comparisons", () => onplace("@comparisons"))];
+	const treeLinks = [link("branch", "Work trees", () => onplace("@worktrees")), link("compare", "Comparisons", () => onplace("@comparisons"))];
 	const links = h("nav.home-links", { label: "More" }, link("search", "Search all sessions and messages"), ...treeLinks);
 	const tips = h("p.muted.tips", h("kbd", "?"), " shows the keyboard shortcuts");
 	const offers = h("div.offers");
@@ -36,7 +36,7 @@ export const makeHome = component("convoke-home", (element, boardOptions, startO
 			links.hidden = projects.length === 0 || sessions.size === 0;
 			const hasTrees = [...sessions.values()].some(({ worktree }) => worktree);
 			for (const one of treeLinks) one.hidden = !hasTrees;
-			board.hidden = projects.length === 0 && inbox.length === 0;
+			board.hidden = projects.length === 0 && inbox.length === 0 && sessions.size === 0;
 		},
 	};
 });

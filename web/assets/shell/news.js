@@ -10,7 +10,7 @@ import { notify } from "./notify.js";
 /** @param {Store} store @param {(uid: string) => void} onopen @returns {News} */
 export function makeNews(store, onopen) {
 	const icon = /** @type {HTMLLinkElement} */ (part(document, "link[rel=icon]"));
-	let asked = store.inbox;
+	let asked = groupsOf(store).needsYou;
 	/** Sessions whose end was announced, or was known when the page was opened. */
 	let told = /** @type {Set<string>} */ (new Set());
 	let isNews = false;
@@ -28,9 +28,9 @@ export function makeNews(store, onopen) {
 			}
 		},
 		tell() {
-			const fresh = arrived(asked, store.inbox);
-			asked = store.inbox;
-			const { failed, finished } = groupsOf(store);
+			const { needsYou, failed, finished } = groupsOf(store);
+			const fresh = arrived(asked, needsYou);
+			asked = needsYou;
 			const over = [...failed, ...finished];
 			const news = over.filter(({ uid }) => !told.has(uid));
 			told = new Set(over.map(({ uid }) => uid));

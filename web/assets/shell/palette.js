@@ -1,7 +1,7 @@
 // The palette: sessions, words in messages, projects and commands of the page, by typing alone.
 
 import { asTyped, makeTypeahead, matching, matchingSessions, parseQuery } from "../lib/query.js";
-import { relativeTime } from "../lib/words.js";
+import { relativeTime, unmarked } from "../lib/words.js";
 import { fill, h, icon, on } from "../ui/dom.js";
 import { dialogs, problem } from "../ui/parts.js";
 import { makeMark, paintMarkOf } from "./marks.js";
@@ -26,7 +26,7 @@ export function openPalette({ store, line, may, commands, slash, onslash, open, 
 	let at = 0;
 	let state = "";
 
-	const projectName = (id = "") => store.projects.find((project) => project.id === id)?.name ?? "";
+	const projectName = (id = "") => store.folderOf(id)?.name ?? "";
 	const placeOf = (/** @type {Session} */ { cliType, projectId }) => ({ agent: store.agent(cliType).title, project: projectName(projectId) });
 
 	/** @returns {[title: string, rows: PaletteRow[]][]} */
@@ -55,8 +55,8 @@ export function openPalette({ store, line, may, commands, slash, onslash, open, 
 
 	/** @param {Api.Hit} hit @returns {PaletteRow} */
 	function hitRow({ excerpt, session, seq, role, timestamp }) {
-		const words = excerpt.map(({ text, matched }) => (matched ? h("mark", text) : text));
-		const where = [ROLES[role] ?? role, session.title, session.project, session.archived ? "archived" : ""].filter(Boolean).join(" · ");
+		const words = excerpt.map(({ text, matched }) => (matched ? h("mark", text) : unmarked(text)));
+		const where = [ROLES[role] ?? role, unmarked(session.title), session.project, session.archived ? "archived" : ""].filter(Boolean).join(" · ");
 		return {
 			shows: [icon("search"), h("span.hit", h("span.excerpt", ...words), h("span.muted.place", where)), h("time.muted", relativeTime(timestamp, Date.now()))],
 			run: () => open(session, seq),

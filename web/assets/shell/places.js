@@ -5,10 +5,10 @@ import { toastError } from "../ui/parts.js";
 
 /** Every place by the id of its tab: title, icon, and address where it is also a page. @type {Record<string, PlaceKind>} */
 export const PLACES = {
-	"@teams": { title: "Teams", icon: "columns", frame: "/teams" },
+	"@teams": { title: "Teams", icon: "people", frame: "/teams" },
 	"@archive": { title: "Archive", icon: "archive", load: () => import("./archive.js").then(({ makeArchive }) => makeArchive) },
 	"@worktrees": { title: "Work trees", icon: "branch", load: () => import("./worktrees.js").then(({ makeWorktrees }) => makeWorktrees) },
-	"@comparisons": { title: "Comparisons", icon: "columns", load: () => import("./comparisons.js").then(({ makeComparisons }) => makeComparisons) },
+	"@comparisons": { title: "Comparisons", icon: "compare", load: () => import("./comparisons.js").then(({ makeComparisons }) => makeComparisons) },
 	"@settings": { title: "Settings", icon: "sliders", load: () => import("./settings.js").then(({ makeSettings }) => makeSettings) },
 };
 

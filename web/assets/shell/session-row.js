@@ -40,7 +40,7 @@ export function makeRow(uid = "", handlers) {
 		link,
 		/** @type {Row["show"]} */
 		show(session, agent, isActive, node, isElsewhere) {
-			link.title = node ? `${session.title}\n${nodeText(node, Date.now())}` : session.title;
+			link.title = [session.title, session.worktree && `Branch ${session.worktree.branch}`, node && nodeText(node, Date.now())].filter(Boolean).join("\n");
 			menu.hidden = !handlers.may("member");
 			// Its project names the machine, as a rule.
 			where.hidden = !node || !isElsewhere;

@@ -23,14 +23,14 @@ export const makeSettings = component("convoke-settings", (element, options) => 
 	const histories = makeHistories(options);
 	/** @type {[id: string, title: string, hint: string, ...parts: Child[]][]} */
 	const sections = [
-		["defaults", "Defaults", "Limits and paths of the daemon.", config.fields((key) => ![NOTIFY, EDITOR, HISTORY].some((start) => key.startsWith(start)))],
-		["rules", "Rules", "What agents may do without asking, and what they may never do. A rule saves you a question; it is not a boundary. The sandbox is: it confines an agent whatever the rules say.", rules.element],
 		["agents", "Agents", "Programs that sessions can be started with.", agents.element],
-		["histories", "Histories", "Conversations that other programs keep on this machine. They are counted here; nothing of them is read before you import it.", histories.element, config.fields((key) => key.startsWith(HISTORY))],
-		["notifications", "Notifications", "In this browser while the page is in the background, and by a command of yours at any time.", makeNotify(), noNotify() && h("p.muted", noNotify()), config.fields((key) => key.startsWith(NOTIFY))],
 		["appearance", "Appearance", "How the page looks in this browser, and which editor opens files.", makeAppearance(options.handlers.setTheme), config.fields((key) => key.startsWith(EDITOR))],
-		["browsers", "Signed-in browsers", "Browsers that may use this page. Sign another one in with “convoke open”.", makeBrowsers()],
+		["notifications", "Notifications", "In this browser while the page is in the background, and by a command of yours at any time.", makeNotify(), noNotify() && h("p.muted", noNotify()), config.fields((key) => key.startsWith(NOTIFY))],
+		["histories", "Histories", "Conversations that other programs keep on this machine. They are counted here; nothing of them is read before you import it.", histories.element, config.fields((key) => key.startsWith(HISTORY))],
+		["rules", "Rules", "What agents may do without asking, and what they may never do. A rule saves you a question; it is not a boundary. The sandbox is: it confines an agent whatever the rules say.", rules.element],
 		["people", "People", "Others who may use this daemon, and with what. Viewers read, members prompt and answer, owners manage.", makePeople(options.store)],
+		["browsers", "Signed-in browsers", "Browsers that may use this page. Sign another one in with “convoke open”.", makeBrowsers()],
+		["defaults", "Limits and paths", "The other values of config.toml.", config.fields((key) => ![NOTIFY, EDITOR, HISTORY].some((start) => key.startsWith(start)))],
 		["about", "About", "", makeAbout(config)],
 	];
 	const links = sections.map(([id, title]) => h("a", { href: `#${id}`, onclick: (event) => (event.preventDefault(), go(id)) }, title));

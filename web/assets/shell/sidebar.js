@@ -20,6 +20,12 @@ const SHOWN = 50;
 /** @type {(store: Store, handlers: SidebarHandlers) => Sidebar} */
 export const makeSidebar = component("convoke-sidebar", (element, store, handlers) => {
 	const list = h("div");
+	const folders = h("div");
+	const moreFolders = h("button.link", { onclick: () => ((foldersShown += SHOWN), inside.paint()) });
+	const others = h("section.others", h("div.others-head", h("button.fold.roving", { ariaExpanded: "false", title: "Folders with sessions that are no projects", onclick: () => ((isOpen = !isOpen), inside.paint()) }, icon("chevron"), h("span.title", "Other folders"), h("span.muted.many"))), h("div.sessions", folders, moreFolders));
+	let [isOpen, foldersShown] = [false, SHOWN];
+	/** The other folders whose sessions are shown. */
+	const opened = new Set();
 	const empty = h("p.none.muted", "No projects yet.");
 	const folded = new Set((kept("folded") ?? "").split(" "));
 	/** Projects that show all of their sessions. */
@@ -31,8 +37,43 @@ export const makeSidebar = component("convoke-sidebar", (element, store, handler
 		paint() {
 			empty.hidden = store.projects.length > 0;
 			keyed(list, store.projects, ({ id }) => id, inside.makeProject, inside.paintProject);
+			inside.paintFolders();
 			inside.rove();
 		},
+		paintFolders() {
+			const all = store.folders;
+			if (all.length === 0) return others.remove();
+			if (!others.isConnected) element.append(others);
+			setText(part(others, ".many"), String(all.length));
+			part(others, ".fold").ariaExpanded = String(isOpen);
+			part(others, ".sessions").hidden = !isOpen;
+			const shown = all.slice(0, isOpen ? foldersShown : 0);
+			keyed(folders, shown, ({ id }) => id, inside.makeFolder, inside.paintFolder);
+			moreFolders.hidden = shown.length === all.length;
+			setText(moreFolders, `Show ${plural(Math.min(SHOWN, all.length - shown.length), "more folder")}`);
+		},
+		makeFolder(folder) {
+			const { id, name, path } = folder;
+			const toggle = () => {
+				if (!opened.delete(id)) opened.add(id);
+				inside.paint();
+			};
+			return h("section.project.folder", h("div.project-head", h("button.fold.roving", { title: path, onclick: toggle }, icon("chevron"), h("span.title", name), makeMark())), inside.makeSessions(id));
+		},
+		paintFolder(section, folder) {
+			const isFolded = !opened.has(folder.id);
+			if (!isFolded && !store.listed.has(folder.id)) handlers.list(folder);
+			inside.paintSessions(section, folder.id, isFolded);
+		},
+		makeSessions: (id) => h("div.sessions", h("ul"), h("p.none.muted", "No sessions."), h("button.link", {
+			onclick: ({ target }) => {
+				const rows = /** @type {HTMLElement} */ (target).closest(".sessions")?.getElementsByTagName("a");
+				const before = rows?.length ?? 0;
+				whole.add(id);
+				inside.paint();
+				rows?.[before]?.focus();
+			},
+		})),
 		makeProject(project) {
 			const { id, name, path } = project;
 			const create = () => handlers.create(project);
@@ -47,15 +88,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, handler
 			]);
 			return h("section.project",
 				h("div.project-head", h("button.fold.roving", { title: path, onclick: toggle }, icon("chevron"), h("span.title", name), h("span.node.muted", { hidden: true }), makeMark()), menu, iconButton("add", `New session in ${name}`, create)),
-				h("div.sessions", h("ul"), h("p.none.muted"), h("button.link", {
-					onclick: ({ target }) => {
-						const rows = /** @type {HTMLElement} */ (target).closest(".sessions")?.getElementsByTagName("a");
-						const before = rows?.length ?? 0;
-						whole.add(id);
-						inside.paint();
-						rows?.[before]?.focus();
-					},
-				})));
+				inside.makeSessions(id));
 		},
 		paintProject(section, { id, path, node: nodeId }) {
 			const canCreate = handlers.may("member", id);
@@ -67,8 +100,10 @@ export const makeSidebar = component("convoke-sidebar", (element, store, handler
 			setText(where, nodeName(node));
 			part(section, ".fold").title = node ? `${path}\n${nodeText(node, Date.now())}` : path;
 			setText(part(section, ".none"), canCreate && store.projects.length <= FEW ? "No sessions. Create one to get started." : "No sessions.");
+			inside.paintSessions(section, id, folded.has(id));
+		},
+		paintSessions(section, id, isFolded) {
 			const sessions = store.sessionsOf(id);
-			const isFolded = folded.has(id);
 			const dot = part(section, ".dot");
 			// A collapsed project shows the gravest mark in it.
 			const mark = gravest(sessions);
@@ -101,7 +136,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, handler
 			return row;
 		},
 		paintRow: (row, session) => row.show(session, store.agent(session.cliType), session.uid === active, nodes.of(session.node), store.projects.find(({ id }) => id === session.projectId)?.node !== session.node),
-		stops: () => /** @type {HTMLElement[]} */ ([...list.querySelectorAll(".roving")]).filter((stop) => !stop.closest("[hidden]")),
+		stops: () => /** @type {HTMLElement[]} */ ([...element.querySelectorAll(".roving")]).filter((stop) => !stop.closest("[hidden]")),
 		rove() {
 			const all = inside.stops();
 			const here = all.find((stop) => stop === document.activeElement) ?? all.find((stop) => stop.ariaCurrent) ?? all[0];

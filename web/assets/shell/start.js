@@ -1,5 +1,6 @@
 // <convoke-start>: writes the first prompt of a session; project, agent, model, mode and work tree are chips with the choices of last time.
 
+import { idleLongest } from "../lib/attention.js";
 import { keep, kept } from "../lib/kept.js";
 import { isComposing, isSend } from "../lib/keys.js";
 import { nodeText } from "../lib/nodes.js";
@@ -63,7 +64,7 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 	/** @returns {MenuItem[]} */
 	const agents = () => [
 		...usable().map((one) => /** @type {MenuItem} */ ([one.title, mark(one === agent()), () => choose("agent", one.cliType)])),
-		["Compare several agents…", "columns", compare],
+		["Compare several agents…", "compare", compare],
 		...(usable().length < store.agents.length ? [/** @type {MenuItem} */ (["More agents…", "add", more])] : []),
 	];
 
@@ -127,11 +128,20 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 			}
 			oncreated(session);
 		} catch (error) {
-			setText(said, problem(error));
+			fill(said, problem(error), ...makeRoom(/** @type {{ hint?: string }} */ (error)));
 			box.focus();
 		}
 		isBusy = false;
 		paint();
+	}
+
+	/** Where too many sessions are active: completes the one that was idle longest, and starts the new one. @param {{ hint?: string }} error @returns {Child[]} */
+	function makeRoom({ hint = "" }) {
+		// The hint names the setting with the limit.
+		const idle = hint.includes("sessions.max_active") && idleLongest([...store.sessions.values()].filter(({ projectId }) => me.may("member", projectId)));
+		if (!idle) return [];
+		const complete = () => line.request("session:end", { sessionId: idle.id, how: "complete" }).then(create, (error) => setText(said, problem(error)));
+		return [h("span.room", h("button.button.small", { onclick: complete }, `Complete “${idle.title}” and start`), h("span.muted", "It is idle, and resumes with its next prompt."))];
 	}
 
 	function paint() {

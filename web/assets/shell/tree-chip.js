@@ -60,7 +60,7 @@ export function makeTreeChip({ store, drafts, project, onchange }) {
 			fill(chip, icon("branch"), h("span.title", (isOn() && branch()) || text), icon("chevron"));
 			const other = isOn() ? undefined : neighbour();
 			note.hidden = !other;
-			if (other) fill(words, "“", h("b", other.title), "” is working in this folder.");
+			if (other) fill(words, "“", h("b", other.title), other.attention === "needs_you" ? "” has not finished in this folder: it waits for you." : "” is working in this folder.");
 		},
 	};
 }

@@ -56,7 +56,7 @@ export function lineStatus(line) {
 		strip.hidden = phase === "open" || Date.now() - since < CALM_MS;
 		button.hidden = retryAt - Date.now() < 1000;
 		setText(text, phase === "denied" ? "This browser is not signed in. Run “convoke open”."
-			: "Not connected to Convoke. Reconnecting; your drafts are kept.");
+			: "Not connected to Convoke. Reconnecting; your drafts are kept. If it was stopped, “convoke open” starts it again.");
 	}, 500);
 	return strip;
 }

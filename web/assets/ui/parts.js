@@ -66,9 +66,10 @@ export function openMenu(button, items) {
 	});
 	button.after(menu);
 	menu.showPopover();
-	const { bottom, top, right } = button.getBoundingClientRect();
+	const { bottom, top, left, right } = button.getBoundingClientRect();
 	const { offsetWidth: width, offsetHeight: height } = menu;
-	menu.style.left = `${Math.max(8, Math.min(right - width, innerWidth - width - 8))}px`;
+	// Below a chip it begins where the chip does; a small button stands at the end of a line.
+	menu.style.left = `${Math.max(8, Math.min(button.matches(".chip") ? left : right - width, innerWidth - width - 8))}px`;
 	menu.style.top = `${bottom + height + 8 < innerHeight ? bottom + 4 : Math.max(8, top - height - 4)}px`;
 	button.ariaExpanded = "true";
 	// What is chosen now is in view however long the list is.

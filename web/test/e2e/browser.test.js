@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { chromium } from "playwright-core";
 import { anotherWindow, browserPath, Daemon, openBrowser, openPage, program, signIn } from "./harness.js";
+import { findings } from "./judges.js";
 
 let browser;
 let daemon;
@@ -254,20 +255,27 @@ test("k6 every page shows a browser that is not signed in what to do, and a link
   daemon = await new Daemon().start();
   const { id } = await daemon.createSession(await daemon.addProject(), "scripted");
   const context = await browser.newContext();
-  for (const path of ["/", "/teams", `/s/${id}`]) {
+  for (const path of ["/", "/teams", `/s/${id}`, "/nope"]) {
     const page = await context.newPage();
     const answer = await page.goto(daemon.origin + path);
-    assert.equal(answer.status(), 200);
+    assert.equal(answer.status(), path === "/nope" ? 404 : 200);
     await denied(page).waitFor();
     await page.getByText("convoke open", { exact: true }).waitFor();
     await page.keyboard.press("Escape");
     assert.equal(await denied(page).isVisible(), true, "it does not go away by itself");
   }
+  const program = await fetch(`${daemon.origin}/nope`, { headers: { accept: "application/json" } });
+  assert.equal(program.status, 401);
   // The same link pasted into the address bar of an open tab changes the fragment only.
   const [tab] = context.pages();
   const link = await daemon.link();
   await tab.evaluate((hash) => (location.hash = hash), new URL(link).hash);
   await atHome(tab).waitFor();
   for (const page of context.pages()) await denied(page).waitFor({ state: "detached" });
+  const lost = context.pages().at(-1);
+  await lost.getByRole("heading", { name: "There is nothing here" }).waitFor();
+  assert.deepEqual(await findings(lost, "nothing"), []);
+  await lost.getByRole("link", { name: "Go to Home" }).click();
+  await atHome(lost).waitFor();
   await context.close();
 });

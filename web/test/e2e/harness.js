@@ -28,7 +28,7 @@ export async function removeDaemons() {
 
 /** A home, a workspace with one project, and the daemon on them. */
 export class Daemon {
-  constructor({ settings = "" } = {}) {
+  constructor({ settings = "", maxActive = 50 } = {}) {
     daemons.add(this);
     this.folder = mkdtempSync(join(tmpdir(), "convoke-e2e-"));
     this.home = join(this.folder, "home");
@@ -44,7 +44,7 @@ export class Daemon {
 listen = "127.0.0.1:0"
 [sessions]
 workspace_root = ${JSON.stringify(this.root)}
-max_active = 50
+max_active = ${maxActive}
 [agents.scripted]
 protocol = "acp"
 command = ${JSON.stringify(process.execPath)}

@@ -13,11 +13,11 @@ before(async () => (browser = await openBrowser()));
 after(() => browser?.close());
 
 /** A daemon on a machine where Claude Code held some conversations. */
-async function machine(t, count = 3) {
+async function machine(t, count = 3, isOutside = false) {
   const daemon = new Daemon();
   t.after(() => daemon.remove());
   const person = join(daemon.folder, "person");
-  const folder = join(daemon.root, "lagoon");
+  const folder = join(isOutside ? daemon.folder : daemon.root, "lagoon");
   const store = join(person, ".claude/projects", folder.replaceAll(/[^A-Za-z0-9]/g, "-"));
   mkdirSync(folder);
   mkdirSync(store, { recursive: true });
@@ -56,7 +56,7 @@ test("h8 the first run offers the import, nothing is read before, and what was s
   await page.locator("convoke-home .place", { hasText: "imported from Claude Code" }).first().waitFor();
   await page.locator(".session a", { hasText: "heliotrope 7?" }).click();
   await chat(page).locator(".assistant", { hasText: "In garden 7." }).waitFor();
-  await chat(page).getByText("Imported: the original lives with its agent.").waitFor();
+  await chat(page).getByText("Imported. The agent's own file stays as it is").waitFor();
   await search(page, "garden 11");
   await page.locator("mark", { hasText: "garden" }).first().waitFor();
   assert.deepEqual(page.problems, []);
@@ -84,6 +84,32 @@ test("h8 an offer that is declined stays declined, and the settings import later
   await section.getByText("Everything was here already.").waitFor();
   await section.getByRole("button", { name: "Add project lagoon" }).click();
   await until(page, "the folder is a project", async () => (await page.locator(".project", { hasText: "lagoon" }).count()) === 1);
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
+test("h8 w6 conversations of folders that are no projects are in Recent and below the projects, and a folder outside of the workspace root is not offered as one", async (t) => {
+  const { daemon } = await machine(t, 3, true);
+  await daemon.addProject();
+  daemon.command("import", "--all");
+  const page = await openPage(browser, daemon);
+  const recent = page.locator('#home [data-group="recent"] article', { hasText: "heliotrope 2?" });
+  await recent.getByText("lagoon · imported from Claude Code").waitFor();
+  assert.equal(await page.locator(".session").count(), 0, "folded");
+  const folders = page.getByRole("button", { name: /^Other folders/ });
+  await folders.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowRight");
+  await page.locator(".session", { hasText: "heliotrope 3?" }).waitFor();
+  assert.equal(await page.locator(".session").count(), 3);
+  assert.deepEqual(await findings(page, "other folders"), []);
+  await page.locator(".session a", { hasText: "heliotrope 1?" }).click();
+  await chat(page).locator(".assistant", { hasText: "In garden 1." }).waitFor();
+  await page.getByRole("button", { name: "Settings", exact: true }).click();
+  const section = page.getByRole("region", { name: "Histories" });
+  await section.getByText("all imported").waitFor();
+  assert.equal(await section.getByRole("button", { name: "Add project lagoon" }).count(), 0);
   assert.deepEqual(page.problems, []);
   await page.context().close();
 });

@@ -60,6 +60,24 @@ test("p3 a prompt on Home starts a session in one step, with project and agent a
   assert.deepEqual(page.problems, []);
 });
 
+test("p3 at the limit of active sessions the one that was idle longest is completed, and the new one starts", async () => {
+  daemon = await new Daemon({ maxActive: 2 }).start();
+  const page = await openPage(browser, daemon);
+  const repo = await daemon.addProject();
+  const [oldest] = [await daemon.createSession(repo, "scripted"), await daemon.createSession(repo, "scripted")];
+  await daemon.api("PATCH", `/sessions/${oldest.id}`, { title: "long ago" });
+  await page.locator(".session a", { hasText: "long ago" }).waitFor();
+  const box = page.getByRole("textbox", { name: "What should be done?" });
+  await box.fill("say there is room");
+  await box.press("Enter");
+  await page.getByText("It is idle, and resumes with its next prompt.").waitFor();
+  await page.getByRole("button", { name: "Complete “long ago” and start" }).click();
+  await chat(page).locator(".assistant", { hasText: "there is room" }).waitFor();
+  const completed = (await daemon.api("GET", "/sessions?status=completed")).sessions;
+  assert.deepEqual(completed.map(({ id }) => id), [oldest.id]);
+  assert.deepEqual(page.problems, []);
+});
+
 test("p3 a prompt is kept when its project goes away, and is there when it is back", async () => {
   const page = await home({});
   await page.locator("convoke-start").getByRole("button", { name: "Project: alpha" }).waitFor();

@@ -1,8 +1,11 @@
 // What agents ask: permissions and questions, answered in the conversation and in the inbox.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { anotherWindow, chat, Daemon, idle, openPage, openSession, say, until } from "./harness.js";
+import { anotherWindow, chat, Daemon, idle, openPage, openSession, program, say, until } from "./harness.js";
+import { findings } from "./judges.js";
 import { daemonPerTest } from "./stage.js";
 
 let browser;
@@ -104,14 +107,11 @@ test("q19 the inbox gathers what waits in all sessions and answers it in place",
 
 test("q19 questions of a program without a session are answered in the inbox", async () => {
   const { page } = await session();
-  const { spawn } = await import("node:child_process");
-  const { writeFileSync } = await import("node:fs");
   const file = `${daemon.folder}/questions.json`;
   writeFileSync(file, JSON.stringify({ questions: [
     { prompt: "Which colours?", title: "Colours", options: [{ label: "Red" }, { label: "Green (recommended)" }, { label: "Blue" }], multiSelect: true },
     { prompt: "Which size?", title: "Size", options: [{ label: "Small", description: "fits" }, { label: "Large" }], multiSelect: false },
   ] }));
-  const program = process.env.CONVOKE_BIN ?? new URL("../../../target/debug/convoke", import.meta.url).pathname;
   const asking = spawn(program, ["ask", file, "--home", daemon.home], { stdio: ["ignore", "pipe", "inherit"] });
   let said = "";
   asking.stdout.on("data", (text) => (said += text));
@@ -130,6 +130,37 @@ test("q19 questions of a program without a session are answered in the inbox", a
   assert.equal(await over, 0);
   assert.match(said, /→ Green \(recommended\)\n→ Blue/);
   assert.match(said, /→ Large/);
+  assert.deepEqual(page.problems, []);
+});
+
+test("q4 questions whose asker has gone are not counted, and are answered or dismissed in a quiet place", async () => {
+  const { page } = await session();
+  const file = `${daemon.folder}/left.json`;
+  writeFileSync(file, JSON.stringify({ questions: [{ prompt: "Which size?", title: "Size", options: [{ label: "Small" }, { label: "Large" }], multiSelect: false }] }));
+  /** Asks, and goes away again. */
+  const leave = async (count) => {
+    const asking = spawn(program, ["ask", file, "--home", daemon.home], { stdio: "ignore" });
+    await page.locator("#inbox-count").getByText("1").waitFor();
+    asking.kill("SIGINT");
+    await page.locator("#inbox-count").waitFor({ state: "hidden" });
+    await page.locator("#home [data-group=left] .many").getByText(String(count)).waitFor({ state: "attached" });
+  };
+  await page.keyboard.press("Alt+0");
+  await leave(1);
+  await leave(2);
+  assert.doesNotMatch(await page.title(), /^\(/);
+  assert.equal(daemon.command("status").inbox, 0);
+  const left = page.locator("#home [data-group=left]");
+  assert.equal(await left.locator("convoke-question").first().isVisible(), false, "folded");
+  await left.getByText("No longer waited for").click();
+  assert.deepEqual(await findings(page, "left"), []);
+  await left.getByRole("button", { name: "Dismiss" }).first().click();
+  await left.locator(".many").getByText("1").waitFor();
+  await left.getByRole("button", { name: "Answer anyway" }).click();
+  await left.getByRole("radio", { name: /^Large/ }).check();
+  await left.getByRole("button", { name: "Send" }).click();
+  await left.waitFor({ state: "hidden" });
+  assert.equal((await daemon.api("GET", "/inbox")).items.length, 0);
   assert.deepEqual(page.problems, []);
 });
 

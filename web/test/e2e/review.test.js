@@ -90,6 +90,17 @@ test("c4 three comments on two files are sent, the agent answers them, and the d
   await page.context().close();
 });
 
+test("c4 a turn of comments alone is named by the first of them", async () => {
+  const { page } = await review({ "lib.rs": CODE.replace("two", "zwei") });
+  await number(page, "lib.rs", "new", 2).click();
+  await comment(page, "English names, please");
+  await tray(page).getByText("1 comment").click();
+  await tray(page).getByRole("button", { name: "Send to the agent" }).click();
+  await page.getByRole("combobox", { name: "Changes of" }).locator("option", { hasText: "· English names, please" }).waitFor({ state: "attached" });
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
 test("c4 comments are written with the keyboard alone, edited, and removed", async () => {
   const { page } = await review({ "lib.rs": CODE.replaceAll("fn", "pub fn") });
   await page.locator(".changes-scroller").focus();

@@ -215,6 +215,18 @@ test("w6 projects are folded, and removed only after a question", async () => {
   await page.getByRole("menuitem", { name: "Remove project…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await page.getByText("No projects yet.").waitFor();
+
+  // Its sessions stay readable, below the projects.
+  const folders = page.getByRole("button", { name: /^Other folders/ });
+  await folders.click();
+  await page.getByRole("button", { name: /^alpha/ }).click();
+  await page.locator(".session a", { hasText: "only apples" }).waitFor();
+  await page.keyboard.press("Alt+0");
+  await page.locator("#home .item", { hasText: "only apples" }).locator(".place", { hasText: "alpha" }).waitFor();
+  await page.reload();
+  await folders.waitFor();
+  assert.equal(await page.locator(".session:visible").count(), 0, "they are folded at first");
+  await page.locator("#home .item", { hasText: "only apples" }).locator(".place", { hasText: "alpha" }).waitFor();
   assert.deepEqual(page.problems, []);
 });
 

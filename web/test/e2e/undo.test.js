@@ -142,6 +142,7 @@ test("c8 a session is forked at a message, with what was said up to there", asyn
   assert.equal(await next.locator(".user[data-key]", { hasText: "say three" }).count(), 0);
   await say(next, "parts");
   await idle(next);
+  await page.locator(".session a", { hasText: "(fork of turn 2)" }).waitFor();
   assert.deepEqual(page.problems, []);
   await page.context().close();
 });

@@ -13,7 +13,8 @@ pub struct Histories {
     pub import: ImportMode,
     /// The agents with at least one conversation, in the order of lists.
     pub agents: Vec<FoundAgent>,
-    /// Folders of imported sessions that are no projects; `POST /api/repos` with its path adds one. At most 1000.
+    /// Folders of imported sessions that are no projects and are inside the workspace root; `POST /api/repos` with its
+    /// path adds one. At most 1000.
     pub projects: Vec<FoundRepo>,
     /// The import that runs, or the last one since the daemon started.
     #[serde(default, skip_serializing_if = "Option::is_none")]

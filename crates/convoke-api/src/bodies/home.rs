@@ -10,7 +10,7 @@ use super::{InboxItem, Session};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Home {
-    /// The requests that can be answered.
+    /// The requests that an agent or a program waits for.
     pub needs_you: Vec<InboxItem>,
     /// Sessions with a running turn.
     pub working: Vec<Session>,

@@ -309,7 +309,7 @@ pub enum ServerFrame {
     /// What waits for the human, what is running, and what ended. Each group has the newest first, at most 50.
     #[serde(rename = "home:list")]
     HomeList {
-        /// The requests that can be answered.
+        /// The requests that an agent or a program waits for.
         needs_you: Vec<InboxItem>,
         /// Sessions with a running turn.
         working: Vec<SessionItem>,

@@ -46,7 +46,7 @@ impl Sessions {
         if stored.kind == SessionKind::Team {
             return Err(Error::TeamSession { session: id });
         }
-        let turns = self.said(&stored, at).await?;
+        let (turns, number) = self.said(&stored, at).await?;
         let forked = SessionId::from_random((self.host.random)());
         let new = Import {
             project: stored.project_id,
@@ -81,7 +81,7 @@ impl Sessions {
         }
         if let Some(title) = &stored.summary.title {
             let title = title.chars().take(TITLE_CHARS).collect::<String>();
-            self.rename(created, format!("{title} (fork)")).await?;
+            self.rename(created, format!("{title} ({})", origin(at, number))).await?;
         }
         // A fork is not made in a removed project, so that nothing is adopted.
         self.resume(created, None).await
@@ -107,8 +107,8 @@ impl Sessions {
         make::make(self, &project, forked, wanted, Some(origin)).await
     }
 
-    /// What human and agent said, up to a turn.
-    async fn said(&self, stored: &StoredSession, at: ForkAt) -> Result<Vec<ImportTurn>> {
+    /// What human and agent said, up to a turn, and the number of that turn.
+    async fn said(&self, stored: &StoredSession, at: ForkAt) -> Result<(Vec<ImportTurn>, usize)> {
         let (mut turns, mut prompts) = (Vec::new(), Vec::new());
         let mut after = Seq::START;
         loop {
@@ -136,16 +136,23 @@ impl Sessions {
 }
 
 /// The characters of the original title in that of the fork; a title has at most 200 characters.
-const TITLE_CHARS: usize = 190;
+const TITLE_CHARS: usize = 160;
 
-/// Refuses a turn that does not exist.
-fn check(turns: Vec<ImportTurn>, prompts: &[Seq], at: ForkAt) -> Result<Vec<ImportTurn>> {
+/// Where a fork comes from, which tells the forks of one session apart.
+fn origin(at: ForkAt, number: usize) -> String {
     match at {
-        ForkAt::After(turn) | ForkAt::Before(turn) if !prompts.contains(&turn) => {
-            Err(ChangesError::NoTurn { turn }.into())
-        }
-        ForkAt::End | ForkAt::After(_) | ForkAt::Before(_) => Ok(turns),
+        ForkAt::End => "fork".to_owned(),
+        ForkAt::After(_) => format!("fork of turn {number}"),
+        ForkAt::Before(_) => format!("before turn {number}"),
     }
+}
+
+/// The number of the turn at which a fork begins, counted from 1. Refuses a turn that does not exist.
+fn check(turns: Vec<ImportTurn>, prompts: &[Seq], at: ForkAt) -> Result<(Vec<ImportTurn>, usize)> {
+    let (ForkAt::After(turn) | ForkAt::Before(turn)) = at else { return Ok((turns, 0)) };
+    let place = prompts.iter().position(|prompt| *prompt == turn);
+    let place = place.ok_or(ChangesError::NoTurn { turn })?;
+    Ok((turns, place + 1))
 }
 
 fn turn(message: &Message) -> Option<ImportTurn> {

@@ -63,7 +63,8 @@ pub(super) async fn list(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ReposQuery {
-    /// Also folders that only imported sessions name, at most 1000, with the time at which they were found.
+    /// Also folders that only imported sessions name, with the time at which they were found, and removed projects
+    /// with sessions; at most 1000 of each.
     found: Option<bool>,
 }
 

@@ -104,6 +104,19 @@ async fn every_answer_has_the_security_headers() {
 }
 
 #[tokio::test]
+async fn a_browser_at_an_unknown_path_gets_a_page_and_a_program_a_problem() {
+    let scene = Scene::new().await;
+    let visit = [("accept", "text/html,application/xhtml+xml,*/*;q=0.8")];
+    let page = ask(&scene, "/nope", &visit).await;
+    assert_eq!((page.status, page.header("content-type")), (404, "text/html; charset=utf-8"));
+    assert!(page.header("content-security-policy").starts_with("default-src 'none'"));
+    let api = ask(&scene, "/api/nope", &visit).await;
+    assert!(api.problem().starts_with("401 "), "{}", api.problem());
+    let program = ask(&scene, "/nope", &[("accept", "*/*")]).await;
+    assert!(program.problem().starts_with("401 "), "{}", program.problem());
+}
+
+#[tokio::test]
 async fn an_unknown_path_and_a_wrong_method_are_problems_too() {
     let scene = Scene::new().await;
     let answer = scene.get("/api/nope").await;

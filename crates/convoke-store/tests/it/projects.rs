@@ -34,6 +34,7 @@ async fn a_removed_project_leaves_its_sessions_readable_and_comes_back_with_them
 
     let removed = world.store.project(world.project).await.unwrap().unwrap();
     assert_eq!(removed.removed_at, Some(at(7)));
+    assert_eq!(world.store.removed_projects(10).await.unwrap(), [removed]);
     let filter = SessionFilter { project: Some(world.project), ..SessionFilter::all() };
     let page =
         world.store.sessions(filter, SessionOrder::Created, Window::first(10)).await.unwrap();

@@ -147,10 +147,10 @@ async fn q4_questions_whose_asker_left_are_listed_while_their_session_is_active(
     let left: Vec<RequestId> = left.iter().map(|stored| stored.request.id()).collect();
     assert_eq!(left, ids[..2]);
     talk.say(&world.store, [asks(&permission(request_id(), State::Pending))]).await;
-    assert_eq!(world.store.count_answerable_requests().await.unwrap(), 3);
+    assert_eq!(world.store.count_pending_requests().await.unwrap(), 1);
     talk.say(&world.store, [notice(LifecycleEvent::Archived)]).await;
     assert_eq!(world.store.left_questions(ALL).await.unwrap(), []);
-    assert_eq!(world.store.count_answerable_requests().await.unwrap(), 1);
+    assert_eq!(world.store.count_pending_requests().await.unwrap(), 1);
 }
 
 #[tokio::test]

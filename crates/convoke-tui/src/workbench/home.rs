@@ -10,6 +10,7 @@ use convoke_core::state::OfferedChoice;
 use super::comparisons::ComparisonDraft;
 use super::model::Model;
 use super::offers::{Offer, group};
+use super::request::Request;
 use crate::editor::Editor;
 
 /// Sessions that are listed besides those that need the human.
@@ -55,6 +56,8 @@ pub(crate) enum Group {
     Failed,
     Finished,
     Recent,
+    /// Questions that can still be answered, although their asker has gone.
+    Left,
 }
 
 impl Group {
@@ -65,6 +68,7 @@ impl Group {
             Self::Failed => "Failed",
             Self::Finished => "Finished, not seen yet",
             Self::Recent => "Recent",
+            Self::Left => "No longer waited for",
         }
     }
 
@@ -82,16 +86,17 @@ impl Group {
 impl Model {
     /// All rows of the start screen, group by group.
     pub(crate) fn home_rows(&self) -> Vec<(Group, Row)> {
-        let mut rows: Vec<(Group, Row)> = self
-            .inbox
-            .iter()
-            .map(|request| (Group::NeedsYou, Row::Request(request.item.id)))
-            .collect();
+        let (pending, left): (Vec<_>, Vec<_>) =
+            self.inbox.iter().partition(|request| request.is_pending());
+        let row = |group, request: &Request| (group, Row::Request(request.item.id));
+        let mut rows: Vec<(Group, Row)> =
+            pending.into_iter().map(|request| row(Group::NeedsYou, request)).collect();
         for group in [Group::Working, Group::Failed, Group::Finished, Group::Recent] {
             let max = if group == Group::Recent { RECENT_MAX } else { usize::MAX };
             let sessions = self.list.current().filter(|session| Group::of(session) == group);
             rows.extend(sessions.take(max).map(|session| (group, Row::Session(session.uid))));
         }
+        rows.extend(left.into_iter().map(|request| row(Group::Left, request)));
         rows
     }
 

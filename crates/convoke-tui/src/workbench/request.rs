@@ -1,6 +1,7 @@
 //! A pending request of a session or of a program, and the draft of its answer.
 
 use convoke_api::bodies::InboxItem;
+use convoke_core::request::Status;
 
 use crate::card::{Card, asker};
 
@@ -16,6 +17,11 @@ impl Request {
     pub(crate) fn new(item: InboxItem) -> Self {
         let card = Card::of(&item);
         Self { item, card }
+    }
+
+    /// Whether an agent or a program waits for the answer.
+    pub(crate) const fn is_pending(&self) -> bool {
+        matches!(self.item.status, Status::Pending)
     }
 
     /// Updates the request, and keeps the draft.

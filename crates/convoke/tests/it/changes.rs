@@ -264,6 +264,8 @@ fn c8_a_fork_has_the_conversation_up_to_its_turn_and_goes_on_alone() {
     let before = daemon.messages(&session);
     let fork = daemon.post(&format!("/api/sessions/{session}/fork"), &json!({"turn": first}));
     assert_eq!(fork.status, 201, "{fork:?}");
+    let title = fork.json()["title"].as_str().unwrap().to_owned();
+    assert!(title.ends_with(" (fork of turn 1)"), "{title}");
     let forked = fork.json()["id"].as_str().unwrap().to_owned();
     let texts = |session: &str| -> Vec<Value> {
         let messages = daemon.messages(session);

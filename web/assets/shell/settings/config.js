@@ -24,8 +24,11 @@ const NAMES = {
 const nameOf = (key = "") => {
 	if (NAMES[key]) return NAMES[key];
 	const words = key.slice(key.lastIndexOf(".") + 1).replaceAll("_", " ").replace(/ ms$/, " milliseconds").replace(/ (milliseconds|seconds|minutes|hours|days|bytes)$/, " ($1)");
-	return words[0].toUpperCase() + words.slice(1);
+	const plain = words.replace(/\burl\b/g, "URL").replace(/\bdir\b/g, "folder");
+	return plain[0].toUpperCase() + plain.slice(1);
 };
+
+const RESTART = "needs a restart";
 
 /** The section of a key in the file. */
 const sectionOf = (key = "") => key.slice(0, Math.max(0, key.lastIndexOf(".")));
@@ -41,6 +44,8 @@ export function makeConfig(line) {
 	let settings = /** @type {Api.ConfigSetting[]} */ ([]);
 	let path = "";
 	let words = "";
+	/** Values that were changed here and apply after a restart. */
+	const changed = new Set();
 	const about = h("code.path");
 
 	/** @param {any} error */
@@ -67,13 +72,19 @@ export function makeConfig(line) {
 		for (const { element, isWanted } of lists) {
 			const shown = settings.filter(({ key, description }) => isWanted(key) && matching(`${key} ${nameOf(key)} ${description}`, words));
 			const sections = [...new Set(shown.map(({ key }) => sectionOf(key)))];
-			fill(element, ...sections.flatMap((section) => [sections.length > 1 && h("h4", section ? nameOf(section) : "General"), ...shown.filter(({ key }) => sectionOf(key) === section).map((setting) => row(setting, nameOf(setting.key)))]));
+			fill(element, ...sections.flatMap((section) => {
+				const own = shown.filter(({ key }) => sectionOf(key) === section);
+				// Said once where it holds for all of them.
+				const isSaid = own.length > 1 && own.every(({ restart }) => restart);
+				const title = sections.length > 1 ? (section ? nameOf(section) : "General") : isSaid ? "Options" : "";
+				return [title && h("h4", title, isSaid && h("span.tag", RESTART)), ...own.map((setting) => row(setting, nameOf(setting.key), isSaid))];
+			}));
 			element.dataset.found = String(shown.length);
 		}
 	}
 
-	/** @param {Api.ConfigSetting} setting */
-	function row(setting, name = "") {
+	/** @param {Api.ConfigSetting} setting @param {boolean} isSaid whether its section says that it needs a restart */
+	function row(setting, name = "", isSaid) {
 		const { key, description, restart, source } = setting;
 		const said = h("p.problem", { role: "alert" });
 		const boss = overriddenBy(source);
@@ -82,11 +93,13 @@ export function makeConfig(line) {
 		const save = async (/** @type {any} */ value) => {
 			setText(said, "");
 			try {
+				if (restart) changed.add(key);
 				take(await line.query("config:set", { changes: { [key]: value } }));
 				toast(restart ? `Saved. ${name} applies after a restart of the daemon.` : `Saved ${name}.`);
 				focusOn(key);
 				return true;
 			} catch (error) {
+				changed.delete(key);
 				setText(said, problem(error));
 				return false;
 			}
@@ -95,7 +108,7 @@ export function makeConfig(line) {
 		input.disabled = boss !== "";
 		input.dataset.key = key;
 		input.ariaLabel = `${name} (${key})`;
-		return h("div.setting", h("div.setting-text", h("b", name), h("code.muted", key), restart && h("span.tag", "needs a restart"), h("p.muted", ...quoted(`${description.slice(0, 1).toUpperCase()}${description.slice(1)}.`)), boss && h("p.muted", `Set by ${boss}.`)),
+		return h("div.setting", h("div.setting-text", h("b", name), h("code.muted", key), restart && (!isSaid || changed.has(key)) && h("span.tag", RESTART), h("p.muted", ...quoted(`${description.slice(0, 1).toUpperCase()}${description.slice(1)}.`)), boss && h("p.muted", `Set by ${boss}.`)),
 			h("div.setting-value", input, isChanged && !boss && h("button.link", { label: `Reset ${name}`, onclick: () => save(null) }, "Reset")), said);
 	}
 

@@ -281,7 +281,7 @@ fn about(model: &Model, group: Group, session: &SessionItem) -> Option<(String, 
             Some((failure.unwrap_or_else(|| "The turn failed.".to_owned()), palette.removed()))
         }
         Group::Finished => last_line.map(|words| (words, palette.faint())),
-        Group::NeedsYou | Group::Recent => None,
+        Group::NeedsYou | Group::Recent | Group::Left => None,
     }
 }
 

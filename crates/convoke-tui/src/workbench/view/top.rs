@@ -50,7 +50,7 @@ pub(super) fn row(model: &Model, picture: &mut Picture, area: Rect) {
 
 fn count(model: &Model, tab: Tab) -> usize {
     match tab {
-        Tab::Home => model.inbox.len(),
+        Tab::Home => model.inbox.iter().filter(|request| request.is_pending()).count(),
         Tab::Sessions | Tab::Teams | Tab::Rules | Tab::Compare => 0,
     }
 }
