@@ -19,6 +19,8 @@ pub enum Error {
         agent: AgentName,
         /// Its program.
         command: String,
+        /// The command that installs it, where that is known.
+        install: Option<String>,
     },
     /// The program is not where it should be.
     #[error("there is no program {}", program.display())]

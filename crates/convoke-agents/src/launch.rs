@@ -96,7 +96,8 @@ impl Launch {
     pub fn of(agent: &Agent, around: &Surroundings, parameters: LaunchParameters) -> Result<Self> {
         let path = around.environment.get(OsStr::new("PATH"));
         let program = find(&agent.command, path.map(OsString::as_os_str)).ok_or_else(|| {
-            Error::NotInstalled { agent: agent.name.clone(), command: agent.command.clone() }
+            let (agent, install) = (agent.clone(), agent.install.clone());
+            Error::NotInstalled { agent: agent.name, command: agent.command, install }
         })?;
         let workspace = parameters.workspace.to_string_lossy();
         let (confinement, missing) = confinement(agent, around, &parameters)?;

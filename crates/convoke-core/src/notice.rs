@@ -266,6 +266,9 @@ pub enum FilesEvent {
         /// The place of the turn's prompt; absent when a restore was undone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<Seq>,
+        /// The number of that turn among all turns of the session, from 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        number: Option<u64>,
         /// How many files were written.
         written: u64,
         /// How many files were removed.

@@ -1,7 +1,11 @@
 //! The life of a turn: one prompt until its stop reason. A turn always ends.
 
+mod numbers;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use numbers::TurnNumbers;
 
 /// The state of a turn, tagged by `status`. A prompt that waits in the queue has no turn yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

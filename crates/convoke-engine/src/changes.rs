@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::message::Seq;
+use convoke_core::turn::TurnNumbers;
 use convoke_git::{Change as FileChange, Checkpoints, FileDiff, LeftOut, Limits};
 use convoke_store::StoredSession;
 
@@ -44,6 +45,8 @@ pub struct Changes {
 pub struct SessionChanges {
     /// The turns that have checkpoints, by the places of their prompts.
     pub turns: Vec<Seq>,
+    /// The number of each of these turns among all turns of the session, from 1.
+    pub numbers: Vec<u64>,
     /// The files, in order of their paths.
     pub files: Vec<FileChange>,
     /// Whether these are all; if not, the counts of lines are unknown.
@@ -85,6 +88,7 @@ impl Changes {
     pub async fn list(&self, id: SessionId, range: DiffRange) -> Result<SessionChanges> {
         let place = self.place(id).await?;
         let (project, work_tree) = (place.project, place.work_tree.clone());
+        let all = TurnNumbers::new(self.sessions.store.prompt_seqs(id).await?);
         let listed =
             self.sessions.snapshots.with(project, work_tree, move |checkpoints, limits| {
                 let found = range::find(checkpoints, &place, range, limits)?;
@@ -94,6 +98,7 @@ impl Changes {
                 };
                 let list = checkpoints.changes(&found.from, &found.to, FILES_MAX, limits)?;
                 Ok(Ok(SessionChanges {
+                    numbers: found.turns.iter().filter_map(|turn| all.number(*turn)).collect(),
                     turns: found.turns,
                     files: list.changes,
                     is_complete: list.is_complete,

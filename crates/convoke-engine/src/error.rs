@@ -160,6 +160,12 @@ pub enum Error {
         /// The workspace root.
         root: PathBuf,
     },
+    /// The folder contains Convoke's home, or lies in it: no agent may work there.
+    #[error("choose a folder that does not contain Convoke's home ({})", home.display())]
+    ContainsHome {
+        /// Convoke's home.
+        home: PathBuf,
+    },
     /// The folder is already a project.
     #[error("{} is already a project", path.display())]
     ProjectExists {
@@ -437,7 +443,7 @@ impl Error {
             | Self::Invalid(_)
             | Self::ThreadName { .. }
             | Self::Questions(_) => Kind::Invalid,
-            Self::Outside { .. } => Kind::Forbidden,
+            Self::Outside { .. } | Self::ContainsHome { .. } => Kind::Forbidden,
             Self::Ambiguous { .. }
             | Self::ProjectExists { .. }
             | Self::OtherNodesProject { .. }

@@ -37,6 +37,7 @@ impl Projects {
             return Err(Error::RelativePath { path });
         }
         let path = inside_root(path, &self.settings.workspace_root).await?;
+        self.check_home(&path)?;
         let own = path
             .file_name()
             .map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned());
@@ -54,6 +55,16 @@ impl Projects {
             Err(convoke_store::Error::ProjectExists { id, .. }) => self.get(id).await,
             added => Ok(added?),
         }
+    }
+
+    /// Refuses a resolved folder that contains Convoke's home or lies in it, since the sandbox hides the home from agents.
+    fn check_home(&self, folder: &Path) -> Result<()> {
+        let home = &self.host.home;
+        let resolved = home.canonicalize().unwrap_or_else(|_| home.clone());
+        if resolved.starts_with(folder) || folder.starts_with(&resolved) {
+            return Err(Error::ContainsHome { home: home.clone() });
+        }
+        Ok(())
     }
 
     async fn insert(&self, path: PathBuf, name: String) -> convoke_store::Result<Project> {

@@ -269,7 +269,14 @@ fn hint(error: &Error) -> Option<String> {
         {
             format!("log in first: {}", methods.join(" | "))
         }
+        Error::NotStarted {
+            source: AgentError::NotInstalled { install: Some(install), .. },
+            ..
+        } => format!("install it with: {install}"),
         Error::NotRunning => "prompt the session first, which starts its agent".to_owned(),
+        Error::Changes(ChangesError::Working) => {
+            "`convoke session cancel ID --turn` cancels the turn".to_owned()
+        }
         Error::Changes(ChangesError::Off) => {
             "set changes.checkpoints = true in config.toml".to_owned()
         }

@@ -1,5 +1,6 @@
 //! The command line and its help. The commands themselves are in `commands`.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _};
@@ -173,6 +174,7 @@ pub(crate) fn read(words: &[OsString], at: At) -> Result<Invocation, clap::Error
         return Ok(Invocation::Version);
     }
     let words = &*help::as_option(words);
+    let words = &*behind_command(words);
     match Args::try_parse_from(words) {
         Ok(args) => Ok(Invocation::Command(Box::new(args))),
         Err(error) if error.kind() == ErrorKind::DisplayVersion => Ok(Invocation::Version),
@@ -220,6 +222,29 @@ where
     }
 }
 
+/// Moves `--no-autostart` behind the command: only commands that need the daemon have it, and people write it in front
+/// like the options of every command. A command without it refuses it by name.
+fn behind_command(words: &[OsString]) -> Cow<'_, [OsString]> {
+    let mut at = 1;
+    while let Some(word) = words.get(at).and_then(|word| word.to_str()) {
+        match word {
+            "--home" => at += 2,
+            "--no-autostart" => break,
+            option if option.starts_with('-') && option != "--" => at += 1,
+            _ => return Cow::Borrowed(words),
+        }
+    }
+    let behind = |word: &&OsString| word.to_str().is_some_and(|it| !it.starts_with('-'));
+    if at >= words.len() || !words.iter().skip(at).any(|word| behind(&word)) {
+        return Cow::Borrowed(words);
+    }
+    let mut words = words.to_vec();
+    let option = words.remove(at);
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    words.insert(end, option);
+    Cow::Owned(words)
+}
+
 fn is_without_command(error: &clap::Error) -> bool {
     let kind = error.kind();
     kind == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
@@ -228,6 +253,8 @@ fn is_without_command(error: &clap::Error) -> bool {
 
 /// The arguments without a command: those of `tui`, if they have no other.
 fn terminal_ui(words: &[OsString]) -> Option<Args> {
-    let words = words.iter().cloned().chain(["tui".into()]);
-    Args::try_parse_from(words).ok().filter(|args| matches!(args.command, Command::Tui(_)))
+    let words: Vec<OsString> = words.iter().cloned().chain(["tui".into()]).collect();
+    Args::try_parse_from(&*behind_command(&words))
+        .ok()
+        .filter(|args| matches!(args.command, Command::Tui(_)))
 }

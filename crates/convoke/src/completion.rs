@@ -30,6 +30,12 @@ const TIMEOUT: Duration = Duration::from_millis(700);
 /// Sessions that are offered, newest first.
 const SESSIONS: u64 = 50;
 
+/// The agents whose conversations `convoke import` reads.
+const HISTORIES: [&str; 11] = [
+    "claude", "codex", "gemini", "opencode", "goose", "qwen", "copilot", "cline", "kimi", "vibe",
+    "droid",
+];
+
 /// Answers the completion script of a shell; returns whether it was one.
 pub(crate) fn answer(words: &[OsString], environment: &Environment) -> anyhow::Result<bool> {
     let Some(shell) = environment.get(VARIABLE).filter(|shell| !shell.is_empty()) else {
@@ -59,6 +65,12 @@ enum Kind {
     Session,
     Team,
     Node,
+    Request,
+    Rule,
+    User,
+    Transcript,
+    History,
+    Compared,
 }
 
 impl Kind {
@@ -66,7 +78,16 @@ impl Kind {
     fn of(path: &[&str], arg: &Arg) -> Option<Self> {
         let value = arg.get_value_names().and_then(<[_]>::first).map(|name| name.as_str());
         match (path.first(), arg.get_id().as_str(), value) {
-            (Some(&"session"), "id", _) | (_, _, Some("SESSION")) => Some(Self::Session),
+            (Some(&"compare"), "keep", _) => Some(Self::Compared),
+            (Some(&"inbox"), "id", _) => Some(Self::Request),
+            (Some(&"rule"), "id", _) => Some(Self::Rule),
+            // A name to add is a new one.
+            (Some(&"user"), "name", _) if path.last() != Some(&"add") => Some(Self::User),
+            (Some(&"spawn"), "resume" | "delete_session", _) => Some(Self::Transcript),
+            (Some(&"import"), _, Some("SOURCE")) => Some(Self::History),
+            (Some(&"session" | &"worktree"), "id", _) | (_, _, Some("SESSION")) => {
+                Some(Self::Session)
+            }
             (Some(&"agent"), "agent" | "name", _) | (_, _, Some("AGENT" | "AGENTS")) => {
                 Some(Self::Agent)
             }
@@ -113,7 +134,16 @@ impl Offers {
     fn list(&self, kind: Kind, current: &OsStr) -> Vec<CompletionCandidate> {
         let found = match kind {
             Kind::Agent => self.agents(),
-            Kind::Project | Kind::Session | Kind::Team | Kind::Node => {
+            Kind::Transcript => self.transcripts(),
+            Kind::History => Some(HISTORIES.map(|name| (name.to_owned(), String::new())).to_vec()),
+            Kind::Project
+            | Kind::Session
+            | Kind::Team
+            | Kind::Node
+            | Kind::Request
+            | Kind::Rule
+            | Kind::User
+            | Kind::Compared => {
                 signals::block_on(async { Ok(self.ask(kind).await) }).ok().flatten()
             }
         };
@@ -126,7 +156,8 @@ impl Offers {
         found
             .filter(|(value, _)| value.starts_with(last))
             .map(|(value, about)| {
-                CompletionCandidate::new(format!("{before}{value}")).help(Some(about.into()))
+                let about = Some(about).filter(|about| !about.is_empty());
+                CompletionCandidate::new(format!("{before}{value}")).help(about.map(Into::into))
             })
             .collect()
     }
@@ -137,6 +168,16 @@ impl Offers {
             (agent.name.to_string(), agent.title.clone())
         };
         Some(agents.iter().map(offer).collect())
+    }
+
+    /// The transcripts of `convoke spawn`, by their files.
+    fn transcripts(&self) -> Option<Vec<(String, String)>> {
+        let folder = self.home.path().join("spawn/sessions");
+        let name = |entry: std::fs::DirEntry| {
+            let file = entry.file_name().into_string().ok()?;
+            Some((file.strip_suffix(".jsonl")?.to_owned(), String::new()))
+        };
+        Some(std::fs::read_dir(folder).ok()?.flatten().filter_map(name).collect())
     }
 
     async fn ask(&self, kind: Kind) -> Option<Vec<(String, String)>> {
@@ -150,8 +191,27 @@ impl Offers {
 
 /// The values of a kind that the daemon knows, each with a description.
 async fn values(client: &Client, kind: Kind) -> convoke_api::Result<Vec<(String, String)>> {
+    let short = |id: String| id.get(..8).unwrap_or_default().to_owned();
     Ok(match kind {
-        Kind::Agent => Vec::new(),
+        Kind::Agent | Kind::Transcript | Kind::History => Vec::new(),
+        Kind::Request => {
+            let items = client.inbox().await?.items.into_iter();
+            items.map(|item| (short(item.id.to_string()), item.title)).collect()
+        }
+        Kind::Rule => {
+            let rules = client.rules(None).await?.rules.into_iter();
+            rules.map(|rule| (short(rule.id.to_string()), rule.text)).collect()
+        }
+        Kind::User => {
+            let users = client.users().await?.users.into_iter();
+            users.map(|user| (user.name.to_string(), user.role.to_string())).collect()
+        }
+        Kind::Compared => {
+            let comparisons = client.comparisons().await?.comparisons.into_iter();
+            let open = comparisons.filter(|comparison| comparison.kept.is_none());
+            let sessions = open.flat_map(|it| it.entries).filter_map(|entry| entry.session);
+            sessions.map(|it| (short(it.id.to_string()), it.title)).collect()
+        }
         Kind::Project => {
             let repos = client.repos().await?.repos.into_iter();
             repos.map(|repo| (repo.name, repo.path)).collect()
@@ -159,7 +219,6 @@ async fn values(client: &Client, kind: Kind) -> convoke_api::Result<Vec<(String,
         Kind::Session => {
             let query = SessionQuery { limit: Some(SESSIONS), ..SessionQuery::default() };
             let sessions = client.sessions(&query).await?.sessions.into_iter();
-            let short = |id: String| id.get(..8).unwrap_or_default().to_owned();
             sessions.map(|it| (short(it.id.to_string()), it.title)).collect()
         }
         Kind::Team => {

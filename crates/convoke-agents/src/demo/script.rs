@@ -56,10 +56,18 @@ pub(super) fn chat(prompt: &str) -> String {
         .iter()
         .map(|(name, description)| format!("- `/{name}`: {description}\n"))
         .collect();
+    // Emphasis ends with its paragraph, so several lines are a quotation.
+    let said = match prompt.trim() {
+        long if long.contains('\n') => {
+            let lines = long.lines().map(|line| format!("\n> {line}"));
+            format!("\n{}", lines.collect::<String>())
+        }
+        line => format!("**{line}**"),
+    };
     format!(
-        "You said: **{}**\n\nI am the demo agent. No model is behind me, but everything around me is real: \
-         this session is stored, can be stopped, resumed and watched from everywhere.\n\nTry one of these:\n\n{commands}",
-        prompt.trim()
+        "You said: {said}\n\nI am the demo agent. No model is behind me, but everything around me is real: \
+         this session is stored, can be stopped, resumed and watched from everywhere.\n\nTry one of these:\n\n{commands}\n\
+         This was the demo agent: send it one of these, or anything else."
     )
 }
 

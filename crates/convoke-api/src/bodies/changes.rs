@@ -13,6 +13,9 @@ use super::{NOT_BLANK, NewWorktree, Session, whole};
 pub struct SessionChanges {
     /// The turns that have checkpoints, by the seqs of their prompts.
     pub turns: Vec<Seq>,
+    /// The number of each of these turns among all turns of the session, from 1, for people.
+    #[serde(default)]
+    pub numbers: Vec<u64>,
     /// The turn that the files are of; absent for the whole session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<Seq>,

@@ -120,11 +120,15 @@ fn files(event: &FilesEvent) -> String {
         FilesEvent::CheckpointFailed { error } => format!(
             "No checkpoint of the project could be made, so these changes cannot be shown or undone: {error}"
         ),
-        FilesEvent::FilesRestored { turn: Some(turn), written, removed } => format!(
-            "The files were restored to what they were before turn {turn}: {written} written, {removed} removed. \
-             Run `convoke session undo` to take it back."
-        ),
-        FilesEvent::FilesRestored { turn: None, written, removed } => {
+        FilesEvent::FilesRestored { turn: Some(_), number, written, removed } => {
+            let turn =
+                number.map_or_else(|| "an earlier turn".to_owned(), |it| format!("turn {it}"));
+            format!(
+                "The files were restored to what they were before {turn}: {written} written, {removed} removed. \
+                 Run `convoke session undo` to take it back."
+            )
+        }
+        FilesEvent::FilesRestored { turn: None, written, removed, .. } => {
             let written = counted(*written);
             format!("The restore was undone: {written} written, {removed} removed.")
         }

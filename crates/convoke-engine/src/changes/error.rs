@@ -17,7 +17,10 @@ pub enum ChangesError {
     #[error("there is no checkpoint of this session")]
     NoCheckpoint,
     /// There is no checkpoint of this turn.
-    #[error("there is no checkpoint of turn {turn}; there are checkpoints of {}", listed(turns))]
+    #[error(
+        "there is no checkpoint of the turn whose prompt has seq {turn}; there are checkpoints of {}",
+        listed(turns)
+    )]
     UnknownTurn {
         /// The place of the prompt that was given.
         turn: Seq,
@@ -25,7 +28,7 @@ pub enum ChangesError {
         turns: Vec<Seq>,
     },
     /// There is no such turn.
-    #[error("there is no turn {turn}")]
+    #[error("there is no turn whose prompt has seq {turn}")]
     NoTurn {
         /// The place of the prompt that was given.
         turn: Seq,
@@ -48,7 +51,7 @@ pub enum ChangesError {
     #[error("the agent is working; cancel the turn first")]
     Working,
     /// There is no restore to undo, or a turn followed it.
-    #[error("nothing was restored since the last turn; restore to a turn instead (`--turn`)")]
+    #[error("there is nothing to undo: no restore since the last turn that is not undone already")]
     NothingToUndo,
     /// Convoke's home is inside the project.
     #[error("{} contains Convoke's home", path.display())]

@@ -4,6 +4,8 @@
 //! notice later changes by other programs. A number includes the turn that was last when the
 //! restore was made, so that a later turn sorts after it.
 
+use std::collections::BTreeSet;
+
 use convoke_git::{Moment, Name};
 
 /// Restores of one turn, times two; with more, the last ones are overwritten.
@@ -29,14 +31,17 @@ pub(crate) fn next(names: &[Name]) -> Restore {
     restore(turn * PER_TURN + free)
 }
 
-/// The last restore, if no turn followed it: undoing it would take back that turn's changes, too.
-pub(super) fn last(names: &[Name]) -> Option<Restore> {
-    let turn = names.iter().filter_map(turn_of).max()?;
-    let number = names.iter().filter_map(|name| match name.moment() {
-        Moment::Restore(number) if number / PER_TURN == turn => Some(number),
-        Moment::Restore(_) | Moment::Before(_) | Moment::After(_) | Moment::Removal(_) => None,
-    });
-    number.max().map(|number| restore(number / 2 * 2))
+/// The restores since the last turn, in order. Undoing an older one would take back that turn's changes, too.
+pub(super) fn since_turn(names: &[Name]) -> Vec<Restore> {
+    let turn = names.iter().filter_map(turn_of).max().unwrap_or_default();
+    let numbers: BTreeSet<u64> = names
+        .iter()
+        .filter_map(|name| match name.moment() {
+            Moment::Restore(number) if number / PER_TURN == turn => Some(number / 2 * 2),
+            Moment::Restore(_) | Moment::Before(_) | Moment::After(_) | Moment::Removal(_) => None,
+        })
+        .collect();
+    numbers.into_iter().map(restore).collect()
 }
 
 /// The newest checkpoint of the files as Convoke left them: after a turn, or after a restore.
@@ -90,7 +95,7 @@ mod tests {
         assert_eq!(first, restore(3_000));
         moments.extend([first.before, first.after]);
         assert_eq!(newest(&names(&moments)).unwrap().moment(), Moment::Restore(3_001));
-        assert_eq!(last(&names(&moments)), Some(first));
+        assert_eq!(since_turn(&names(&moments)), [first]);
         assert_eq!(next(&names(&moments)), restore(3_002));
         assert_eq!(newest_since(&names(&moments), 3), newest(&names(&moments)));
         moments.push(Moment::Before(7));
@@ -98,6 +103,6 @@ mod tests {
         moments.push(Moment::After(7));
         assert_eq!(newest(&names(&moments)).unwrap().moment(), Moment::After(7));
         assert_eq!(next(&names(&moments)), restore(7_000));
-        assert_eq!(last(&names(&moments)), None, "undoing it would take back turn 7");
+        assert_eq!(since_turn(&names(&moments)), [], "undoing it would take back turn 7");
     }
 }

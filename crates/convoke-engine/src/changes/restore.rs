@@ -7,6 +7,7 @@ use convoke_core::id::SessionId;
 use convoke_core::message::Seq;
 use convoke_core::notice::{FilesEvent, Notice};
 use convoke_core::session::{Command, Report};
+use convoke_core::turn::TurnNumbers;
 use convoke_git::{
     Blocked, Checkpoint, Checkpoints, Guard, Limits, Moment, Name, Restored, Scope, Status,
 };
@@ -68,14 +69,11 @@ impl Changes {
         Ok(restored)
     }
 
-    /// Undoes the last restore.
+    /// Undoes the last restore that was not undone yet; one after the other until the last turn.
     pub async fn undo(&self, id: SessionId, guard: RestoreGuard) -> Result<Restoration> {
         let place = self.idle_place(id).await?;
         let restored = self.run(place, move |checkpoints, names, limits| {
-            let Some(last) = numbers::last(names) else {
-                return Ok(Err(ChangesError::NothingToUndo));
-            };
-            let Some(to) = range::side(checkpoints, names, last.before, limits)? else {
+            let Some(to) = before_last(checkpoints, names, limits)? else {
                 return Ok(Err(ChangesError::NothingToUndo));
             };
             to_checkpoint(checkpoints, names, &to, Scope::All, guard, limits)
@@ -168,7 +166,18 @@ impl Changes {
     /// Adds a notice about a restore to the conversation.
     async fn add_restore_notice(&self, id: SessionId, turn: Option<Seq>, restored: &Restoration) {
         let (written, removed) = (restored.written.len() as u64, restored.removed.len() as u64);
-        let notice = Notice::new(FilesEvent::FilesRestored { turn, written, removed });
+        let number = match turn {
+            // Without it, the notice says "an earlier turn".
+            Some(turn) => self
+                .sessions
+                .store
+                .prompt_seqs(id)
+                .await
+                .ok()
+                .and_then(|prompts| TurnNumbers::new(prompts).number(turn)),
+            None => None,
+        };
+        let notice = Notice::new(FilesEvent::FilesRestored { turn, number, written, removed });
         self.notice(id, notice).await;
         self.announce(id, None).await;
     }
@@ -186,6 +195,31 @@ impl Changes {
             self.sessions.publish(Change::ChangesUpdated { session: Box::new(session), turn });
         }
     }
+}
+
+/// The files before the last restore that was not undone.
+///
+/// An undo is a restore as well. It is told by the files after it, which are those before what it undid.
+fn before_last(
+    checkpoints: &Checkpoints,
+    names: &[Name],
+    limits: &Limits,
+) -> convoke_git::Result<Option<Checkpoint>> {
+    let mut open: Vec<Checkpoint> = Vec::new();
+    for restore in numbers::since_turn(names) {
+        let Some(before) = range::side(checkpoints, names, restore.before, limits)? else {
+            continue;
+        };
+        let after = range::side(checkpoints, names, restore.after, limits)?;
+        let is_undo =
+            after.is_some_and(|after| open.last().is_some_and(|it| it.tree == after.tree));
+        if is_undo {
+            open.pop();
+        } else {
+            open.push(before);
+        }
+    }
+    Ok(open.pop())
 }
 
 /// Restores files to a checkpoint, between two checkpoints that make it undoable and show what follows.

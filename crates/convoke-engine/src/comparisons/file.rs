@@ -1,6 +1,7 @@
 //! Comparisons on the disk: one JSON file each, in `comparisons/` of the home.
 
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -65,7 +66,12 @@ impl StoredComparison {
     pub(super) fn write(&self, home: &Path) -> Result<()> {
         let path = folder(home).join(format!("{}.json", self.id));
         let fail = |source| Error::Io { path: path.clone(), source };
-        std::fs::create_dir_all(folder(home)).map_err(fail)?;
+        // Like the home, for the owner alone.
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder(home))
+            .map_err(fail)?;
         let bytes = serde_json::to_vec_pretty(self).map_err(|error| fail(error.into()))?;
         Ok(convoke_files::atomic::write(&path, &bytes)?)
     }

@@ -267,6 +267,7 @@ pub(crate) async fn launch(
     let agent = processes.agent(spec.agent.as_str()).map_err(|_| AgentError::NotInstalled {
         agent: spec.agent.clone(),
         command: spec.agent.to_string(),
+        install: None,
     })?;
     // The folder may have been moved, or replaced by a link, since it became a project.
     let not_there = |source| AgentError::Workspace { path: spec.workspace.clone(), source };

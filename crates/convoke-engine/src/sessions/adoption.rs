@@ -14,6 +14,9 @@ use crate::error::{Kind, Result};
 use crate::projects::inside_root;
 use crate::view::Change;
 
+/// The owner of Convoke's home, in errors.
+const CONVOKE: &str = "Convoke's";
+
 /// Why the folder of an imported session does not become a project.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AdoptionError {
@@ -54,6 +57,10 @@ impl AdoptionError {
         match self {
             Self::NeedsOwner { path } => {
                 format!("ask an owner to add it: convoke project add {}", path.display())
+            }
+            Self::ContainsHome { whose: CONVOKE, .. } => {
+                "the conversation stays readable; agents work only in folders that do not contain it"
+                    .to_owned()
             }
             Self::ContainsHome { path, .. } | Self::Private { path } => format!(
                 "if agents may work in all of it, add it first: convoke project add {}",
@@ -117,7 +124,7 @@ fn is_private(shared: &Sessions, folder: &Path) -> bool {
 /// Whose home a resolved folder is or contains.
 fn contained_home(shared: &Sessions, folder: &Path) -> Option<&'static str> {
     let own = shared.host.environment.get(OsStr::new("HOME")).map(Path::new);
-    let homes = [(own, "your"), (Some(&*shared.host.home), "Convoke's")];
+    let homes = [(own, "your"), (Some(&*shared.host.home), CONVOKE)];
     homes.into_iter().find_map(|(home, whose)| {
         let home = home?;
         let resolved = home.canonicalize().unwrap_or_else(|_| home.to_owned());

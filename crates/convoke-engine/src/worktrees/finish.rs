@@ -286,6 +286,17 @@ impl Finisher {
         })
     }
 
+    /// The message of the commit that combines the branch with its base.
+    fn combined_message(&self) -> String {
+        let (branch, given) = (&self.place.own.branch, self.order.message.as_deref());
+        match (self.order.way, given.map(str::trim).filter(|given| !given.is_empty())) {
+            // The message itself is that of the commit before, which holds the changes.
+            (FinishWay::Merge, None) => format!("Merge branch '{branch}'"),
+            (FinishWay::Merge, Some(given)) => format!("Merge branch '{branch}'\n\n{given}"),
+            (_, _) => self.message.clone(),
+        }
+    }
+
     fn run(&self, git: &Git, limits: &Limits) -> std::result::Result<Done, ChangesError> {
         let (project, path) = (&self.place.project, self.place.path());
         let main = self.repository.open(git, &project.path, limits)?;
@@ -301,7 +312,7 @@ impl Finisher {
             let base = self.place.own.base.as_deref();
             if let (Some(how), Some(base)) = (self.order.way.combined(), base) {
                 let saved = self.next_name(&checkpoints)?;
-                let message = &self.message;
+                let message = &self.combined_message();
                 let (checkpoints, saved) = (&checkpoints, &saved);
                 let request = FinishRequest { how, branch, base, message, checkpoints, saved };
                 if let Outcome::Conflicts(conflicts) = own.finish(&main, request, limits)? {

@@ -1,6 +1,7 @@
 //! The journal of operations on work trees: one file per session in `run/worktrees/` of the home.
 
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use convoke_core::files::OwnWorktree;
@@ -49,7 +50,12 @@ impl Note {
     pub(super) fn write(&self, home: &Path, session: SessionId) -> Result<(), WorktreeError> {
         let path = file(home, session);
         let fail = |source| WorktreeError::Note { path: path.clone(), source };
-        std::fs::create_dir_all(folder(home)).map_err(fail)?;
+        // Like the home, for the owner alone.
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder(home))
+            .map_err(fail)?;
         let bytes = serde_json::to_vec(self).map_err(|error| fail(error.into()))?;
         convoke_files::atomic::write(&path, &bytes).map_err(|error| fail(io::Error::other(error)))
     }

@@ -12,7 +12,7 @@ use convoke_engine as engine;
 
 /// What a session or a turn changed.
 pub(crate) fn changes(found: engine::SessionChanges, turn: Option<Seq>) -> SessionChanges {
-    let engine::SessionChanges { turns, files, is_complete, left_out } = found;
+    let engine::SessionChanges { turns, numbers, files, is_complete, left_out } = found;
     let files: Vec<ChangedFile> = files.iter().map(file).collect();
     let totals = files.iter().fold(ChangeTotals::default(), |sum, file| ChangeTotals {
         files: sum.files + 1,
@@ -20,7 +20,7 @@ pub(crate) fn changes(found: engine::SessionChanges, turn: Option<Seq>) -> Sessi
         removed: sum.removed + file.removed.unwrap_or_default(),
     });
     let left_out = left_out.iter().map(left_out_file).collect();
-    SessionChanges { turns, turn, files, totals, complete: is_complete, left_out }
+    SessionChanges { turns, numbers, turn, files, totals, complete: is_complete, left_out }
 }
 
 /// One file with its lines.

@@ -2,9 +2,11 @@
 
 use convoke_api::AuditQuery;
 use convoke_api::bodies::{Audit, AuditEntry};
+use convoke_core::time::relative;
 
 use super::World;
 use crate::args::{GlobalArgs, number};
+use crate::clock;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, plain, table};
 
@@ -75,7 +77,7 @@ pub(crate) fn run(
 fn row(entry: &AuditEntry) -> [String; 5] {
     let node = entry.node.as_ref().map(|node| format!(", {}", plain(node))).unwrap_or_default();
     [
-        entry.at.to_string(),
+        relative(entry.at, clock::now()),
         entry.user.as_ref().map_or_else(|| "owner".to_owned(), ToString::to_string),
         plain(&entry.action),
         plain(&entry.subject).replace(['\n', '\t'], " "),

@@ -10,10 +10,10 @@ use convoke_api::bodies::{
 
 use super::World;
 use super::project::short;
-use super::session::chosen_project;
+use super::session::{chosen_project, limit};
 use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
-use crate::output::{Output, aside, plain};
+use crate::output::{Output, aside, plain, table};
 
 /// The polling interval for a running comparison.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -145,7 +145,11 @@ async fn compare(
         entries: entries.collect(),
         test: args.test.clone(),
     };
-    let mut comparison = client.begin_comparison(&new).await?;
+    check(client, &new.entries).await?;
+    let mut comparison = match client.begin_comparison(&new).await {
+        Ok(comparison) => comparison,
+        Err(error) => return Err(limit::explain(client, error, new.entries.len()).await),
+    };
     while !comparison.done && !args.no_wait {
         if comparison.entries.iter().any(|entry| entry.state == ComparisonState::Waiting) {
             aside("An agent waits for you: run `convoke inbox list`");
@@ -153,7 +157,43 @@ async fn compare(
         tokio::time::sleep(POLL_INTERVAL).await;
         comparison = client.comparison(&comparison.id).await?;
     }
-    output.show(&comparison, |comparison, _| for_people(comparison))
+    output.show(&comparison, |comparison, _| {
+        let first = comparison.entries.iter().find_map(|entry| entry.session.as_ref());
+        let next = first.filter(|_| comparison.done).map(|session| {
+            let id = short(session.id);
+            format!("Keep one, such as the first: convoke compare --keep {id} --how merge\n")
+        });
+        for_people(comparison) + &next.unwrap_or_default()
+    })
+}
+
+/// The agents cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotComparable {
+    /// There is nothing to compare it with.
+    #[error("a comparison needs two agents or more, such as --agents claude-code,codex")]
+    Alone,
+    /// There is no such agent.
+    #[error("there is no agent '{name}'; there are {}", known.join(", "))]
+    Unknown {
+        /// What was given.
+        name: String,
+        /// The agents of the daemon.
+        known: Vec<String>,
+    },
+}
+
+/// Checks the agents before the first of them is started.
+async fn check(client: &Client, entries: &[NewComparisonEntry]) -> anyhow::Result<()> {
+    if entries.len() < 2 {
+        return Err(NotComparable::Alone.into());
+    }
+    let agents = client.agents().await?.agents.into_iter();
+    let known: Vec<String> = agents.map(|agent| agent.name.to_string()).collect();
+    match entries.iter().find(|entry| !known.contains(&entry.agent)) {
+        Some(entry) => Err(NotComparable::Unknown { name: entry.agent.clone(), known }.into()),
+        None => Ok(()),
+    }
 }
 
 async fn keep(
@@ -197,22 +237,51 @@ fn kept_for_people(KeptEntry { finished, comparison }: &KeptEntry) -> String {
 
 fn for_people(comparison: &Comparison) -> String {
     let mut text = format!("{}\n", plain(comparison.prompt.lines().next().unwrap_or_default()));
+    let header = ["SESSION", "AGENT", "STATE", "CHANGES", "COST", "TIME", "TEST"];
+    let rows = comparison.entries.iter().map(|entry| row(entry, comparison));
+    text.push_str(&table(header, rows.collect()));
     for entry in &comparison.entries {
-        text.push_str(&line(entry, comparison));
+        if let Some(error) = &entry.error {
+            let id = entry.session.as_ref().map_or_else(String::new, |it| short(it.id));
+            let agent = entry.agent.as_ref().map(ToString::to_string).unwrap_or_default();
+            text.push_str(&format!("{} {}\n", [agent, id].join(" ").trim(), plain(error)));
+        }
     }
     text
 }
 
-fn line(entry: &ComparisonEntry, comparison: &Comparison) -> String {
+fn row(entry: &ComparisonEntry, comparison: &Comparison) -> [String; 7] {
     let session = entry.session.as_ref();
-    let id = session.map_or_else(|| "-".to_owned(), |session| short(session.id));
+    let none = || "-".to_owned();
     let agent = entry.agent.as_ref().map(ToString::to_string).unwrap_or_default();
     let model = entry.model.as_ref().map(|model| format!(":{}", plain(model)));
+    let changes = session.and_then(|session| session.changes);
+    let cost = session.and_then(|session| session.cost.as_ref());
+    let test = entry.test.as_ref().map(|test| match test.exit_code {
+        Some(0) => "passed".to_owned(),
+        Some(code) => format!("failed with exit code {code}"),
+        None => "did not end".to_owned(),
+    });
+    let time = entry.duration_ms.map(|millis| format!("{:.1} s", millis as f64 / 1000.0));
+    [
+        session.map_or_else(none, |session| short(session.id)),
+        format!("{agent}{}", model.unwrap_or_default()),
+        state(entry, comparison).to_owned(),
+        changes.map_or_else(none, |it| format!("{} files +{} -{}", it.files, it.added, it.removed)),
+        cost.map_or_else(none, |cost| format!("{:.2} {}", cost.amount, plain(&cost.currency))),
+        time.unwrap_or_else(none),
+        test.unwrap_or_else(none),
+    ]
+}
+
+/// The state of an entry, in a word.
+fn state(entry: &ComparisonEntry, comparison: &Comparison) -> &'static str {
+    let session = entry.session.as_ref();
     let kept = comparison.kept.is_some() && comparison.kept == session.map(|session| session.id);
     // One that could not be discarded has an error and its work tree.
     let own = session.and_then(|session| session.worktree.as_ref());
     let is_removed = comparison.kept.is_some() && own.is_some_and(|own| own.removed.is_some());
-    let state = match entry.state {
+    match entry.state {
         _ if kept => "kept",
         ComparisonState::Working => "working",
         ComparisonState::Waiting => "waiting",
@@ -220,20 +289,5 @@ fn line(entry: &ComparisonEntry, comparison: &Comparison) -> String {
         ComparisonState::Ended if is_removed => "discarded",
         ComparisonState::Ended => "ended",
         ComparisonState::Failed => "failed",
-    };
-    let mut parts = vec![format!("{id} {agent}{} {state}", model.unwrap_or_default())];
-    if let Some(changes) = session.and_then(|session| session.changes) {
-        parts.push(format!("{} files +{} -{}", changes.files, changes.added, changes.removed));
     }
-    if let Some(cost) = session.and_then(|session| session.cost.as_ref()) {
-        parts.push(format!("{:.2} {}", cost.amount, plain(&cost.currency)));
-    }
-    parts.extend(entry.duration_ms.map(|millis| format!("{:.1} s", millis as f64 / 1000.0)));
-    parts.extend(entry.test.as_ref().map(|test| match test.exit_code {
-        Some(0) => "test passed".to_owned(),
-        Some(code) => format!("test failed with exit code {code}"),
-        None => "test did not end".to_owned(),
-    }));
-    parts.extend(entry.error.as_ref().map(|error| plain(error)));
-    format!("{}\n", parts.join(", "))
 }

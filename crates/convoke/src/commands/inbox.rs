@@ -7,7 +7,8 @@ use std::num::NonZeroUsize;
 
 use convoke_api::Client;
 use convoke_api::bodies::{Answer, Inbox, InboxItem, InboxKind, Rejection};
-use convoke_core::request::Status;
+use convoke_core::id::RuleId;
+use convoke_core::request::{PermissionKind, Status};
 use convoke_core::time::relative;
 use serde::Serialize;
 
@@ -135,6 +136,16 @@ struct Settled {
     status: Status,
     #[serde(skip_serializing_if = "Option::is_none")]
     option_id: Option<String>,
+    /// The rule that the answer made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<MadeRule>,
+}
+
+/// A rule that an answer made.
+#[derive(Serialize)]
+struct MadeRule {
+    id: RuleId,
+    text: String,
 }
 
 pub(crate) fn run(
@@ -195,9 +206,20 @@ fn from(item: &InboxItem) -> String {
 fn options(item: &InboxItem) -> String {
     match (&item.permission, &item.questions) {
         (Some(permission), _) => {
-            let ids: Vec<String> =
-                permission.options.iter().map(|option| plain(&option.option_id)).collect();
-            ids.join(",")
+            // The ids are the agent's; `inbox show` and --json have them.
+            let (mut others, mut words) = (Vec::new(), Vec::new());
+            for option in &permission.options {
+                match option.kind {
+                    PermissionKind::AllowOnce => words.push("allow".to_owned()),
+                    PermissionKind::RejectOnce => words.push("deny".to_owned()),
+                    PermissionKind::AllowAlways | PermissionKind::RejectAlways => {
+                        others.push(plain(&option.option_id));
+                    }
+                }
+            }
+            words.dedup();
+            words.extend(others);
+            words.join(",")
         }
         (None, Some(questions)) => questions.len().to_string(),
         (None, None) => String::new(),
@@ -226,7 +248,7 @@ async fn deny(
         Some(answer) => settle(client, item, answer, output).await,
         None => {
             client.reject(&item.id.to_string(), &Rejection::default()).await?;
-            print_settled(&item.id.to_string(), Status::Rejected, None, output)
+            print_settled(&item.id.to_string(), Status::Rejected, Some("denied"), output)
         }
     }
 }
@@ -239,11 +261,33 @@ async fn settle(
 ) -> anyhow::Result<()> {
     let id = item.id.to_string();
     client.answer(&id, &answer).await?;
-    match answer {
-        Answer::Option { option_id, .. } => {
-            print_settled(&id, Status::Answered, Some(option_id), output)
+    let Answer::Option { option_id, rule } = answer else {
+        return print_settled(&id, Status::Answered, None, output);
+    };
+    let made = match rule {
+        Some(_) => client.rules(None).await?.rules.into_iter(),
+        None => Vec::new().into_iter(),
+    };
+    let rule = made.into_iter().find(|rule| rule.request_id == Some(item.id));
+    let rule = rule.map(|rule| MadeRule { id: rule.id, text: rule.text });
+    let option = item.permission.iter().flat_map(|it| &it.options);
+    let option = option.into_iter().find(|option| option.option_id == option_id);
+    let words = option.map_or("answered", |option| past(option.kind));
+    let settled = Settled { id, status: Status::Answered, option_id: Some(option_id), rule };
+    output.show(&settled, |settled, _| {
+        let mut text = format!("{} {words}\n", short(&settled.id));
+        if let Some(rule) = &settled.rule {
+            text.push_str(&format!("rule {} made: {}\n", short(rule.id), plain(&rule.text)));
         }
-        Answer::Answers(_) => print_settled(&id, Status::Answered, None, output),
+        text
+    })
+}
+
+/// What an answer to a permission did.
+const fn past(kind: PermissionKind) -> &'static str {
+    match kind {
+        PermissionKind::AllowOnce | PermissionKind::AllowAlways => "allowed",
+        PermissionKind::RejectOnce | PermissionKind::RejectAlways => "denied",
     }
 }
 
@@ -267,7 +311,10 @@ async fn reject(
 ) -> anyhow::Result<()> {
     let id = whole_id(inbox, &args.id)?;
     client.reject(&id, &Rejection { reason: args.reason.clone() }).await?;
-    print_settled(&id, Status::Rejected, None, output)
+    // People see permissions allowed or denied, and questions answered or rejected.
+    let is_permission =
+        inbox.items.iter().any(|it| it.id.to_string() == id && it.permission.is_some());
+    print_settled(&id, Status::Rejected, is_permission.then_some("denied"), output)
 }
 
 /// The id of a request in the inbox; any other text is passed to the daemon.
@@ -282,13 +329,12 @@ fn whole_id(inbox: &Inbox, text: &str) -> Result<String, InboxError> {
 fn print_settled(
     id: &str,
     status: Status,
-    option_id: Option<String>,
+    words: Option<&str>,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let settled = Settled { id: id.to_owned(), status, option_id };
+    let settled = Settled { id: id.to_owned(), status, option_id: None, rule: None };
     output.show(&settled, |settled, _| {
-        let option = settled.option_id.as_deref().map(plain);
-        let option = option.map_or_else(String::new, |option| format!(" with {option}"));
-        format!("{} {}{option}\n", short(&settled.id), settled.status)
+        let words = words.map_or_else(|| settled.status.to_string(), ToOwned::to_owned);
+        format!("{} {words}\n", short(&settled.id))
     })
 }

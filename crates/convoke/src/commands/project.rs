@@ -2,15 +2,16 @@
 
 mod find;
 
-use convoke_api::Client;
-use convoke_api::bodies::{NewRepo, Repo, Repos};
+use convoke_api::bodies::{Activity, NewRepo, Repo, Repos};
+use convoke_api::{Client, SessionQuery};
+use convoke_core::session::Status;
 use convoke_core::time::relative;
 
 use super::{World, node};
 use crate::args::GlobalArgs;
 use crate::clock;
 use crate::daemon::{self, DaemonArgs};
-use crate::output::{Output, plain, table};
+use crate::output::{Output, aside, plain, table};
 
 pub(crate) use find::{DaemonNode, ProjectArgument, ProjectError, absolute, around, find, short};
 
@@ -118,8 +119,26 @@ async fn remove(client: &Client, args: &RemoveArgs, output: &Output) -> anyhow::
     let ProjectArgument::Project(repo) = find(&args.project, &repos, &here)? else {
         return Err(ProjectError::Unknown { text: args.project.clone() }.into());
     };
+    let query = SessionQuery {
+        repo_id: Some(repo.id.to_string()),
+        statuses: vec![Status::Active],
+        ..SessionQuery::default()
+    };
+    let active = client.sessions(&query).await?.sessions;
     client.remove_repo(&repo.id.to_string()).await?;
-    output.show(&repo, |repo, _| describe("removed", repo))
+    output.show(&repo, |repo, _| describe("removed", repo))?;
+    for session in active {
+        let does = match session.activity {
+            Activity::Idle => continue,
+            Activity::Running => "is still working",
+            Activity::Waiting => "still waits for you",
+        };
+        let id = short(session.id);
+        aside(&format!(
+            "session {id} {does} there; `convoke session cancel {id} --turn` stops its turn"
+        ));
+    }
+    Ok(())
 }
 
 fn describe(done: &str, repo: &Repo) -> String {

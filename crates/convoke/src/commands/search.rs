@@ -1,7 +1,7 @@
 //! `convoke search`: finds what was said in any session.
 
-use convoke_api::SearchQuery;
 use convoke_api::bodies::{Fragment, Hit, Hits};
+use convoke_api::{Client, SearchQuery, SessionQuery as SearchSessions};
 use convoke_core::message::Role;
 use convoke_core::time::relative;
 
@@ -12,6 +12,9 @@ use crate::clock;
 use crate::colour::Colour;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, aside_on_terminal, plain};
+
+/// Sessions in which an agent is looked for that is not configured.
+const SESSIONS_MAX: u64 = 10_000;
 
 /// Search the prompts, answers and questions of all sessions
 ///
@@ -66,6 +69,9 @@ pub(crate) fn run(
             Some(text) => Some(project::id_of(client, Some(text)).await?),
             None => None,
         };
+        if let Some(name) = &args.agent {
+            check_agent(client, name).await?;
+        }
         let query = SearchQuery {
             text: args.words.join(" "),
             repo_id,
@@ -86,10 +92,34 @@ pub(crate) fn run(
             );
         }
         if let Some(next) = hits.next {
-            aside_on_terminal(&format!("more with --before {next}"));
+            aside_on_terminal(&format!("there are more hits; see them with --before {next}"));
         }
         Ok(())
     })
+}
+
+/// There is no such agent.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no agent '{name}'; there are {}", known.join(", "))]
+struct UnknownSearched {
+    name: String,
+    known: Vec<String>,
+}
+
+/// Refuses an agent that is neither configured nor in any session.
+async fn check_agent(client: &Client, name: &str) -> anyhow::Result<()> {
+    let agents = client.agents().await?.agents.into_iter();
+    let known: Vec<String> = agents.map(|agent| agent.name.to_string()).collect();
+    if known.iter().any(|it| it == name) {
+        return Ok(());
+    }
+    // Imported conversations may be of an agent that is not configured any more.
+    let query = SearchSessions { limit: Some(SESSIONS_MAX), ..SearchSessions::default() };
+    let sessions = client.sessions(&query).await?.sessions;
+    if sessions.iter().any(|session| session.agent.as_str() == name) {
+        return Ok(());
+    }
+    Err(UnknownSearched { name: name.to_owned(), known }.into())
 }
 
 fn listed(hits: &Hits, colour: Colour) -> String {

@@ -6,6 +6,7 @@ mod diff;
 mod export;
 mod finish;
 mod follow;
+pub(super) mod limit;
 mod lines;
 mod list;
 mod moving;
@@ -15,6 +16,7 @@ mod queue;
 mod restore;
 mod send;
 mod show;
+mod turns;
 mod watch;
 
 use super::World;
@@ -22,6 +24,7 @@ use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::Output;
 
+pub(crate) use limit::SessionLimit;
 pub(crate) use new::project as chosen_project;
 pub(crate) use queue::QueueError;
 pub(crate) use send::SendError;

@@ -1,9 +1,11 @@
 //! `convoke status`: whether the daemon runs, and its state.
 
 use convoke_api::bodies::{HealthProblem, Status};
+use convoke_core::time::relative;
 
 use super::World;
 use crate::args::GlobalArgs;
+use crate::clock;
 use crate::daemon::{self, DaemonError};
 use crate::output::{Output, plain};
 use crate::signals;
@@ -35,8 +37,14 @@ fn describe(status: &Status) -> String {
         version, pid, url, home, active_sessions, processes, busy, waiting, inbox, ..
     } = status;
     let problems: String = status.problems.iter().map(problem).collect();
-    let backup =
-        status.last_backup_at.as_deref().unwrap_or("none yet; make one with: convoke backup");
+    let backup = match &status.last_backup_at {
+        Some(at) => match at.parse().map(|at| relative(at, clock::now())) {
+            Ok(since) if since == "now" => "just now".to_owned(),
+            Ok(since) => format!("{since} ago"),
+            Err(_) => at.clone(),
+        },
+        None => "none yet; make one with: convoke backup".to_owned(),
+    };
     let up = duration(status.uptime_ms);
     let queue = match waiting {
         0 => String::new(),
@@ -61,7 +69,7 @@ fn describe(status: &Status) -> String {
             1 => "1 request needs you; see: convoke inbox list".to_owned(),
             count => format!("{count} requests need you; see: convoke inbox list"),
         },
-        plain(backup),
+        plain(&backup),
     )
 }
 

@@ -15,6 +15,9 @@ use crate::clock;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, plain, table};
 
+/// Half an hour in milliseconds.
+const HALF_HOUR: i64 = 30 * 60 * 1000;
+
 /// Add, list and remove people who may use this daemon
 ///
 /// Viewers read everything. Members prompt agents and answer them, too. Owners manage projects, rules, settings and
@@ -179,7 +182,12 @@ pub(crate) fn run(
 
 fn show_link(link: &UserLink, output: &Output) -> anyhow::Result<()> {
     output.show(link, |UserLink { user, url, expires_at }, _| {
-        format!("{url}\n\nIt signs in one browser as {user}, once, until {expires_at}.\n")
+        let hours = (expires_at.millis_since(clock::now()) + HALF_HOUR) / (2 * HALF_HOUR);
+        let local = match ["127.0.0.1", "[::1]", "localhost"].iter().any(|it| url.contains(it)) {
+            true => "The link is for this machine; set server.public_url for links that work elsewhere.\n",
+            false => "",
+        };
+        format!("{url}\n\nIt signs in one browser as {user}, once, for {hours} hours.\n{local}")
     })
 }
 

@@ -9,7 +9,7 @@ use super::World;
 use super::project::short;
 use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
-use crate::output::{Output, plain};
+use crate::output::{Output, plain, table};
 
 /// List, remove and restore the git work trees of sessions
 ///
@@ -94,11 +94,12 @@ async fn list(client: &Client, output: &Output) -> anyhow::Result<()> {
         if worktrees.is_empty() {
             return "No session has a work tree of its own.\n".to_owned();
         }
-        worktrees.iter().map(line).collect()
+        let header = ["SESSION", "STATE", "BRANCH", "BASE", "PATH"];
+        table(header, worktrees.iter().map(row).collect())
     })
 }
 
-fn line(worktree: &ListedWorktree) -> String {
+fn row(worktree: &ListedWorktree) -> [String; 5] {
     let state = match (worktree.state, worktree.removed.as_ref().map(|removed| removed.how)) {
         (WorktreeState::Ready, _) => "ready",
         (WorktreeState::Missing, _) => "missing",
@@ -109,14 +110,17 @@ fn line(worktree: &ListedWorktree) -> String {
         (WorktreeState::Removed, Some(Removal::Discard)) => "discarded",
         (WorktreeState::Removed, Some(Removal::Remove) | None) => "removed",
     };
-    let base = worktree.base.as_deref().map(|base| format!(" from {}", plain(base)));
-    format!(
-        "{} {state:9} {}{} {}\n",
+    let path = match worktree.state {
+        WorktreeState::Ready => plain(&worktree.path),
+        WorktreeState::Missing | WorktreeState::Removed => "-".to_owned(),
+    };
+    [
         short(worktree.session_id),
+        state.to_owned(),
         plain(&worktree.branch),
-        base.unwrap_or_default(),
-        plain(&worktree.path)
-    )
+        worktree.base.as_deref().map_or_else(|| "-".to_owned(), plain),
+        path,
+    ]
 }
 
 fn restored(session: &Session) -> String {

@@ -167,7 +167,10 @@ fn serve_code(error: &ServeError) -> Code {
 fn agent_hint(error: &convoke_agents::Error) -> Option<String> {
     use convoke_agents::Error;
     match error {
-        Error::NotInstalled { .. } | Error::NotFound { .. } => {
+        Error::NotInstalled { install: Some(install), .. } => {
+            Some(format!("install it with: {install}"))
+        }
+        Error::NotInstalled { install: None, .. } | Error::NotFound { .. } => {
             Some("`convoke agent list` shows how to install it".to_owned())
         }
         Error::AuthRequired { methods, .. } if !methods.is_empty() => {
@@ -180,7 +183,10 @@ fn agent_hint(error: &convoke_agents::Error) -> Option<String> {
         Error::NoRoom { .. } => {
             Some("try again later, or raise pool.max_processes in config.toml".to_owned())
         }
-        Error::NoLandlock | Error::Exposed { .. } => {
+        Error::Exposed { .. } => {
+            Some("work in a folder that does not contain Convoke's home".to_owned())
+        }
+        Error::NoLandlock => {
             Some("set sandbox = \"off\" for the agent, if it may write everywhere you can".to_owned())
         }
         Error::Redirected { .. } => Some("remove it yourself".to_owned()),

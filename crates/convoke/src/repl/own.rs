@@ -24,7 +24,7 @@ impl Conversation {
             }
             Command::Save(None) => {
                 let (count, path) = (self.journal.turn_count, self.journal.writer.path().display());
-                self.console.screen.print_notice(&format!("{count} turns are saved in {path}"));
+                self.console.screen.print_notice(&format!("{count} messages are saved in {path}"));
                 Ok(())
             }
             Command::Save(Some(path)) | Command::Export(path) => {
@@ -50,7 +50,7 @@ impl Conversation {
         let count = copy::export(&self.journal.transcripts, self.journal.writer.id(), path)?;
         self.console
             .screen
-            .print_notice(&format!("{count} turns are written to {}", path.display()));
+            .print_notice(&format!("{count} messages are written to {}", path.display()));
         Ok(())
     }
 
@@ -58,7 +58,9 @@ impl Conversation {
         let Import { turns, left_out } = copy::import(path, self.journal.writer.path())?;
         let count = self.journal.import(path, turns)?;
         self.agent.stop().await;
-        self.console.screen.print_notice(&format!("{count} turns of {} are added", path.display()));
+        self.console
+            .screen
+            .print_notice(&format!("{count} messages of {} are added", path.display()));
         if let Some(left_out) = left_out {
             self.console.screen.print_error(&left_out.to_string());
         }
@@ -111,8 +113,8 @@ impl Conversation {
             ("agent", agent),
             ("project", self.launcher.workspace().display().to_string()),
             ("begun", recall.metadata.created_at.to_string()),
-            ("turns", recall.turn_count.to_string()),
-            ("tokens", format!("{} in all turns", recall.tokens)),
+            ("messages", recall.turn_count.to_string()),
+            ("tokens", format!("{} in all of them", recall.tokens)),
         ];
         match (usage.context_used, usage.context_size) {
             (Some(used), Some(size)) => rows.push(("context", format!("{used} of {size} tokens"))),

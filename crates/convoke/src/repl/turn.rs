@@ -141,7 +141,10 @@ impl Conversation {
             tracing::warn!("the turn is not cancelled: {refusal}");
         }
         self.attend_requests().await;
-        self.console.screen.print_notice("Stopping; Ctrl-C again ends the agent.");
+        // A reader that went away pressed nothing.
+        if !self.console.screen.is_gone() {
+            self.console.screen.print_notice("Stopping; Ctrl-C again ends the agent.");
+        }
     }
 
     /// Asks the user about the oldest pending request. Without a user, every request is refused.

@@ -149,7 +149,7 @@ fn c3_the_command_line_shows_a_patch_that_git_applies() {
     A more.txt   +1 -0
     M notes.txt  +1 -1
     2 files changed, +2 -1
-    turns: 1, 6; --turn N shows one of them
+    turns: 1, 2; --turn N shows one of them
     ");
     let patch = daemon.machine.command(&["session", "diff", &session]).output().unwrap().stdout;
     fs::write(daemon.machine.path().join("it.patch"), patch).unwrap();
@@ -203,6 +203,39 @@ fn c5_files_are_restored_and_that_is_undone_unless_someone_else_changed_them() {
         "{said}"
     );
     assert!(daemon.machine.run_args(&["session", "undo", &session]).contains("restored notes.txt"));
+    // An undo does not undo itself.
+    insta::assert_snapshot!(daemon.machine.run_args(&["session", "undo", &session]), @r"
+    exit 1
+    --- stderr
+    error: there is nothing to undo: no restore since the last turn that is not undone already
+    ");
+}
+
+#[test]
+fn c3_people_number_turns_from_one_wherever_they_name_one() {
+    let daemon = daemon();
+    let session = daemon.session_with("demo");
+    write(&daemon, &session, "a.txt", "a");
+    let second = write(&daemon, &session, "b.txt", "b");
+    let run = |args: &[&str]| daemon.machine.run_args(&[&["session"], args].concat());
+    let shown = run(&["show", &session]);
+    assert!(shown.contains("\nTurn 1\n> /write a.txt a\n"), "{shown}");
+    assert!(shown.contains("\nTurn 2\n> /write b.txt b\n"), "{shown}");
+    assert_eq!(changes(&daemon, &session, "")["numbers"], json!([1, 2]));
+    let diff = run(&["diff", &session, "--turn", "2", "--stat"]);
+    assert_eq!(diff, "exit 0\n--- stdout\nA b.txt  +1 -0\n1 file changed, +1 -0\n");
+    for command in ["diff", "restore", "fork"] {
+        let told = run(&[command, &session, "--turn", &second.to_string()]);
+        let expected = format!(
+            "exit 1\n--- stderr\nerror: there is no turn {second}; the session has turns 1 to 2\n"
+        );
+        assert_eq!(told, expected, "{command}");
+    }
+    let restored = run(&["restore", &session, "--turn", "2", "--files"]);
+    assert_eq!(restored, "exit 0\n--- stdout\nremoved b.txt\n");
+    let messages = daemon.messages(&session);
+    let told = messages.iter().find(|it| it["content"]["event"] == "files_restored").unwrap();
+    assert_eq!((&told["content"]["turn"], &told["content"]["number"]), (&json!(second), &json!(2)));
 }
 
 #[test]

@@ -50,6 +50,25 @@ fn a_comparison_without_agents_is_refused_and_an_empty_list_tells_how_to_start_o
 }
 
 #[test]
+fn c8_agents_are_checked_before_any_of_them_begins() {
+    let daemon = daemon();
+    let compare = |agents: &str| {
+        daemon.machine.run_args(&["compare", "fix it", "--agents", agents, "--project", "app"])
+    };
+    insta::assert_snapshot!(compare("shell"), @"
+    exit 2
+    --- stderr
+    error: a comparison needs two agents or more, such as --agents claude-code,codex
+    ");
+    let told = compare("shell,nope");
+    assert!(
+        told.starts_with("exit 2\n--- stderr\nerror: there is no agent 'nope'; there are "),
+        "{told}"
+    );
+    assert_eq!(daemon.get("/api/sessions").json()["total"], 0);
+}
+
+#[test]
 fn c8_agents_are_compared_by_changes_time_and_test_and_one_is_kept() {
     let daemon = daemon();
     let app = app(&daemon);
@@ -101,8 +120,10 @@ fn c8_the_command_line_waits_for_all_and_prints_a_table() {
         "--project",
         project.as_str().unwrap(),
     ]);
-    assert_eq!(said.matches(" shell ended, 1 files +1 -0").count(), 2, "{said}");
-    assert_eq!(said.matches("test failed with exit code 3").count(), 2, "{said}");
+    assert_eq!(said.matches("shell  ended  1 files +1 -0").count(), 2, "{said}");
+    assert_eq!(said.matches("failed with exit code 3").count(), 2, "{said}");
+    assert!(said.contains("\nSESSION   AGENT  STATE  CHANGES"), "{said}");
+    assert!(said.contains("Keep one, such as the first: convoke compare --keep "), "{said}");
 }
 
 #[test]
@@ -148,7 +169,7 @@ fn c8_one_that_has_files_which_no_snapshot_holds_is_discarded_by_force_alone() {
     };
     let (_, [first, second]) = compared(&daemon, prompt);
     let said = daemon.machine.run_args(&["compare", "--keep", &first]);
-    assert!(said.contains("kept") && said.contains("shell ended"), "{said}");
+    assert!(said.contains("kept") && said.contains("ended"), "{said}");
     assert!(said.contains("1 files that were not captured"), "{said}");
     assert_eq!((removed(&first), removed(&second)), (json!("keep"), Value::Null), "{said}");
     let (_, [first, second]) = compared(&daemon, prompt);

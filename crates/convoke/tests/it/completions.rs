@@ -58,10 +58,18 @@ fn a_shell_completes_the_sessions_and_projects_of_the_daemon() {
         let words: Vec<&str> = ["--home", &home].iter().chain(words).copied().collect();
         offered(Convoke::new(), &words)
     };
+    machine.run("rule add deny command git push --everywhere");
+    let rule = machine.json("rule list --json")["rules"][0]["id"].as_str().unwrap()[..8].to_owned();
+    let rules = offers(&["rule", "remove", &rule[..4]]);
+    let own = offers(&["worktree", "restore", &id[..4]]);
+    let sources = offers(&["import", "cl"]);
     let sessions = offers(&["session", "show", &id[..4]]);
     let projects = offers(&["session", "list", "--project", "w"]);
     let told = machine.run("stop");
     assert!(told.starts_with("exit 0"), "{told}");
+    assert_eq!(rules, [rule]);
+    assert_eq!(own, [&*id]);
+    assert_eq!(sources, ["claude", "cline"]);
     assert_eq!(sessions, [id]);
     assert_eq!(projects, ["work"]);
 }

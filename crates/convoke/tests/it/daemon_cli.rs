@@ -168,3 +168,12 @@ fn a_killed_daemon_that_is_still_a_zombie_is_replaced_without_an_error() {
         scene.run("stop");
     }
 }
+
+#[test]
+fn an_option_of_commands_may_stand_before_the_command_and_others_refuse_it() {
+    let machine = Convoke::new();
+    let told = machine.run("--no-autostart session list");
+    assert!(told.contains("error: the daemon is not running\n"), "{told}");
+    let told = machine.run("--no-autostart doctor");
+    assert!(told.contains("unexpected argument '--no-autostart' found"), "{told}");
+}

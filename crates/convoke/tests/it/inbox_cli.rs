@@ -36,8 +36,8 @@ fn a_permission_is_listed_and_given() {
     insta::assert_snapshot!(scene.run("inbox list"), @"
     exit 0
     --- stdout
-    REQUEST   KIND        ASKED  FROM         OPTIONS       TITLE
-    [the-id]  permission  now    demo in web  allow,reject  Write notes.txt
+    REQUEST   KIND        ASKED  FROM         OPTIONS     TITLE
+    [the-id]  permission  now    demo in web  allow,deny  Write notes.txt
     ");
     let told = scene.run(&format!("inbox allow {}", &id[..3])).replace(&id[..3], "[id]");
     insta::assert_snapshot!(told, @r"
@@ -55,7 +55,7 @@ fn a_permission_is_listed_and_given() {
     insta::assert_snapshot!(scene.run(&format!("inbox allow {}", &id[..4])), @r"
     exit 0
     --- stdout
-    [the-id] answered with allow
+    [the-id] allowed
     ");
     ends(&scene, &session);
     assert_eq!(fs::read_to_string(scene.web().join("notes.txt")).unwrap(), "hello\n");
@@ -89,7 +89,7 @@ fn a_permission_is_denied_or_rejected_with_a_reason() {
     insta::assert_snapshot!(told, @r"
     exit 0
     --- stdout
-    [the-id] rejected
+    [the-id] denied
     ");
     assert!(!scene.web().join("notes.txt").exists());
 }
@@ -102,7 +102,8 @@ fn what_is_allowed_always_is_not_asked_again() {
     insta::assert_snapshot!(scene.run(&format!("inbox allow {id} --always")), @r"
     exit 0
     --- stdout
-    [the-id] answered with allow
+    [the-id] allowed
+    rule [the-id] made: Allow changes to `notes.txt` in web
     ");
     ends(&scene, &session);
     fs::remove_file(scene.web().join("notes.txt")).unwrap();

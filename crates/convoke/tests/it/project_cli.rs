@@ -74,6 +74,39 @@ fn s5_what_is_no_folder_of_the_workspace_is_refused() {
 }
 
 #[test]
+fn s5_a_folder_around_convokes_home_is_refused_and_not_suggested() {
+    let scene = Scene::new();
+    for folder in [".", ".convoke", ".convoke/logs"] {
+        let told = scene.run(&format!("project add {folder}"));
+        let expected = "exit 1\n--- stderr\nerror: choose a folder that does not contain Convoke's home ([tmp]/.convoke)\n";
+        assert_eq!(told, expected, "{folder}");
+    }
+    insta::assert_snapshot!(scene.run("session new --agent demo"), @"
+    exit 2
+    --- stderr
+    error: [tmp] is not in a project, and contains Convoke's home
+    hint: name a project with --project, or change to a folder of one; see `convoke project list`
+    ");
+}
+
+#[test]
+fn s8_an_agent_that_is_not_installed_is_told_with_the_command_that_installs_it() {
+    let scene = Scene::new();
+    insta::assert_snapshot!(scene.run("session new --project web --agent goose"), @"
+    exit 1
+    --- stderr
+    [tmp]/web is now the project web
+    error: the agent goose is not installed: there is no goose on the search path
+    hint: install it with: npm install -g @aaif/goose-acp
+    ");
+    insta::assert_snapshot!(scene.run("session list --archived"), @"
+    exit 0
+    --- stdout
+    No archived sessions.
+    ");
+}
+
+#[test]
 fn a_name_that_two_projects_have_lists_them() {
     let scene = Scene::new();
     fs::create_dir_all(scene.machine.path().join("old/web")).unwrap();

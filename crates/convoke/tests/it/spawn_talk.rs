@@ -110,7 +110,7 @@ fn a_conversation_is_exported_and_imported_into_another() {
     let told = scene.pipe("spawn --interactive --agent echo --session one", input);
     assert_eq!(
         told.stderr,
-        "2 turns are written to talk.jsonl\n2 turns are written to talk.md\n\
+        "2 messages are written to talk.jsonl\n2 messages are written to talk.md\n\
          error: talk.md exists already; choose another name\n"
     );
     let told = scene.pipe(

@@ -27,6 +27,8 @@ fn finished_by(how: &str) {
     let app = app(&daemon);
     let (session, path) = session(&daemon);
     run(&daemon, &session, "echo a > a.txt; git add -A; git commit -qm 'add a'; echo b > b.txt");
+    let branch = git(&path, &["branch", "--show-current"]);
+    let merged = format!("Merge branch '{branch}'\nmeanwhile\nBoth letters\nadd a\nfirst");
     // The base has moved on meanwhile.
     fs::write(app.join("main.txt"), "m\n").unwrap();
     git(&app, &["add", "-A"]);
@@ -42,7 +44,7 @@ fn finished_by(how: &str) {
     }
     let subjects = git(&app, &["log", "--format=%s", "main"]);
     let expected = match how {
-        "merge" => "Both letters\nmeanwhile\nBoth letters\nadd a\nfirst",
+        "merge" => &merged,
         "squash" => "Both letters\nmeanwhile\nfirst",
         _ => "Both letters\nadd a\nmeanwhile\nfirst",
     };

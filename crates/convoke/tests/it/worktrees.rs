@@ -203,7 +203,10 @@ fn c6_the_command_line_and_the_socket_create_sessions_in_work_trees() {
     let created = socket.until_frame(|frame| frame["type"] == "session:created");
     assert_eq!(created["session"]["worktree"]["branch"], "socket/work", "{created}");
     let listed = daemon.machine.run_args(&["worktree", "list"]);
-    assert!(listed.contains("ready     socket/work from main"), "{listed}");
+    assert!(
+        listed.contains("SESSION   STATE  BRANCH") && listed.contains("ready  socket/work"),
+        "{listed}"
+    );
     // A file that the configuration of the workspace names is never run.
     assert!(app(&daemon).join(".git").is_dir());
 }

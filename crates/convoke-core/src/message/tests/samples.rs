@@ -289,8 +289,9 @@ pub(super) fn notices() -> Vec<Content> {
             TurnEvent::Refused { prompt: "go on".into(), why: "the session is completed".into() }
                 .into(),
             FilesEvent::CheckpointFailed { error: "git is not installed".to_owned() }.into(),
-            FilesEvent::FilesRestored { turn: Some(turn), written: 2, removed: 1 }.into(),
-            FilesEvent::FilesRestored { turn: None, written: 1, removed: 0 }.into(),
+            FilesEvent::FilesRestored { turn: Some(turn), number: Some(2), written: 2, removed: 1 }
+                .into(),
+            FilesEvent::FilesRestored { turn: None, number: None, written: 1, removed: 0 }.into(),
             FilesEvent::RestoreCompleted { files: 3, left: 1 }.into(),
         ])
         .chain(worktrees(session))

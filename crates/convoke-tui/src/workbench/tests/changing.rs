@@ -37,6 +37,7 @@ fn listed() -> SessionChanges {
     };
     SessionChanges {
         turns: vec![Seq::new(1), Seq::new(5)],
+        numbers: vec![1, 2],
         turn: None,
         files: vec![
             logo,

@@ -143,5 +143,9 @@ fn summary(import: &HistoryImport, is_dry: bool) -> String {
         };
         text += &format!("{name}: {}{messages}\n", parts.join(", "));
     }
+    let is_new = import.sources.iter().any(|source| source.added + source.grown > 0);
+    if is_new && !is_dry {
+        text += "Search them with: convoke search WORD; or open the page: convoke open\n";
+    }
     if text.is_empty() { "There is nothing new to import\n".to_owned() } else { text }
 }

@@ -44,6 +44,12 @@ pub(crate) enum ProjectError {
         /// The current folder.
         folder: PathBuf,
     },
+    /// The current folder is in no project, and cannot be one.
+    #[error("{} is not in a project, and contains Convoke's home", folder.display())]
+    AroundHome {
+        /// The current folder.
+        folder: PathBuf,
+    },
 }
 
 /// The start of an id, enough for people.

@@ -65,7 +65,9 @@ pub(super) fn tcp_from(default: SocketAddr) -> Result<Vec<TcpListener>, ServeErr
                 if source.kind() == io::ErrorKind::AddrInUse
                     && address.port() < default.port().saturating_add(NEXT_PORTS) =>
             {
-                address.set_port(address.port() + 1);
+                let taken = address.port();
+                address.set_port(taken + 1);
+                tracing::warn!("port {taken} is in use; trying {}", taken + 1);
             }
             bound => return bound,
         }

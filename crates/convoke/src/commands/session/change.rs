@@ -185,7 +185,11 @@ pub(super) async fn complete(
     args: &CompleteArgs,
     output: &Output,
 ) -> anyhow::Result<()> {
-    show(client.complete(&args.id).await, output, state)
+    let before = client.transcript(&args.id).await?.detail.session.status;
+    show(client.complete(&args.id).await, output, |session| match before {
+        Status::Completed => format!("is already {}", state(session)),
+        Status::Active | Status::Cancelled | Status::Error => state(session),
+    })
 }
 
 pub(super) async fn resume(

@@ -8,9 +8,9 @@ use convoke_api::Client;
 use convoke_api::bodies::{
     ChangedFile, DiffHunk, DiffLineKind, FileDiff, FileStatus, SessionChanges,
 };
-use convoke_core::message::Seq;
 use serde::Serialize;
 
+use super::turns;
 use crate::args::number;
 use crate::colour::Colour;
 use crate::commands::World;
@@ -30,7 +30,7 @@ pub(super) struct DiffArgs {
     /// Session
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
-    /// Only one turn: the number of its prompt among the messages
+    /// Only one turn, by its number in `convoke session show`
     #[arg(long, value_name = "N", value_parser = number(1_u64..))]
     turn: Option<u64>,
     /// Only the files, with the numbers of lines
@@ -52,8 +52,16 @@ pub(super) async fn run(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let turn = args.turn.map(Seq::new);
-    let changes = client.changes(&args.id, turn).await?;
+    let (turn, changes) = match args.turn {
+        None => (None, client.changes(&args.id, None).await?),
+        Some(number) => {
+            let turn = turns::prompt(client, &args.id, number).await?;
+            match client.changes(&args.id, Some(turn)).await {
+                Ok(changes) => (Some(turn), changes),
+                Err(error) => return Err(turns::explain(client, &args.id, number, error).await),
+            }
+        }
+    };
     if args.stat {
         return output.show(&changes, stat);
     }
@@ -126,8 +134,8 @@ fn stat(changes: &SessionChanges, colour: Colour) -> String {
     let totals = changes.totals;
     let files = if totals.files == 1 { "file" } else { "files" };
     writeln!(text, "{} {files} changed, +{} -{}", totals.files, totals.added, totals.removed).ok();
-    if changes.turn.is_none() && changes.turns.len() > 1 {
-        let turns: Vec<String> = changes.turns.iter().map(ToString::to_string).collect();
+    if changes.turn.is_none() && changes.numbers.len() > 1 {
+        let turns: Vec<String> = changes.numbers.iter().map(ToString::to_string).collect();
         let line = format!("turns: {}; --turn N shows one of them", turns.join(", "));
         writeln!(text, "{}", colour.faint(line)).ok();
     }

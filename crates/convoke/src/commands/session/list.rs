@@ -1,6 +1,7 @@
 //! `convoke session list`.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use convoke_api::bodies::{Activity, Session, Sessions};
 use convoke_api::{Client, SessionQuery, Text};
@@ -66,12 +67,31 @@ pub(super) async fn run(client: &Client, args: &ListArgs, output: &Output) -> an
         repos.into_iter().map(|repo| (repo.id, repo.name)).collect();
     let listed = client.sessions(&query).await?;
     let nodes = node::names(client, listed.sessions.iter().map(|session| session.node)).await?;
-    output.show(&listed, |listed, _| listed_table(listed, &names, nodes.as_ref()))?;
+    let names = with_removed(client, names, &listed).await?;
+    output.show(&listed, |listed, _| match (listed.sessions.is_empty(), args.archived) {
+        (true, true) => "No archived sessions.\n".to_owned(),
+        (_, _) => listed_table(listed, &names, nodes.as_ref()),
+    })?;
     let shown = listed.sessions.len() as u64 + listed.offset;
     if shown < listed.total {
         aside_on_terminal(&format!("{shown} of {}; more with --offset {shown}", listed.total));
     }
     Ok(())
+}
+
+/// The names of projects with those of removed ones, whose sessions stay.
+async fn with_removed(
+    client: &Client,
+    mut names: BTreeMap<ProjectId, String>,
+    listed: &Sessions,
+) -> anyhow::Result<BTreeMap<ProjectId, String>> {
+    for session in &listed.sessions {
+        if let Entry::Vacant(missing) = names.entry(session.repo_id) {
+            let id = session.id.to_string();
+            missing.insert(client.transcript(&id).await?.detail.repo.name);
+        }
+    }
+    Ok(names)
 }
 
 /// Prints an answer of the daemon's as it comes.

@@ -7,7 +7,8 @@ use convoke_api::Client;
 use convoke_api::bodies::{CreatedSession, NewRepo, NewSession, NewWorktree, Repo, Repos};
 
 use super::attachments::{mentioned, read, store};
-use crate::commands::project::{DaemonNode, ProjectArgument, around, find, short};
+use super::limit;
+use crate::commands::project::{DaemonNode, ProjectArgument, ProjectError, around, find, short};
 use crate::output::{Output, aside, plain};
 
 /// Create a session and start its agent
@@ -62,7 +63,10 @@ pub(super) async fn run(client: &Client, args: &NewArgs, output: &Output) -> any
         files: mentioned(client, &project.id.to_string(), text.as_deref()).await?,
         worktree: args.worktree.clone().map(|branch| NewWorktree { branch }),
     };
-    let created = client.create_session(&new).await?;
+    let created = match client.create_session(&new).await {
+        Ok(created) => created,
+        Err(error) => return Err(limit::explain(client, error, 1).await),
+    };
     output.show(&created, |CreatedSession { session, .. }, _| {
         let place = match &session.worktree {
             Some(own) => format!("{}, branch {}", plain(&own.path), plain(&own.branch)),
@@ -99,13 +103,25 @@ pub(crate) async fn project(client: &Client, wanted: Option<&str>) -> anyhow::Re
                 (Ok(repo), _) => return Ok(repo),
                 (Err(_), Some(folder)) => folder.display().to_string(),
                 // Not any folder: it might be the user's home.
-                (Err(error), None) => return Err(error.into()),
+                (Err(error), None) => return Err(nowhere(client, here, error).await.into()),
             }
         }
     };
     let repo = client.add_repo(&NewRepo { path, name: None }).await?;
     aside(&format!("{} is now the project {}", plain(&repo.path), plain(&repo.name)));
     Ok(repo)
+}
+
+/// Why a folder is in no project: one that contains Convoke's home, or lies in it, cannot be added.
+async fn nowhere(client: &Client, folder: PathBuf, error: ProjectError) -> ProjectError {
+    // Without the status, the hint suggests to add the folder, which the daemon refuses with the reason.
+    let Ok(status) = client.status().await else { return error };
+    let home = PathBuf::from(status.home);
+    let home = home.canonicalize().unwrap_or(home);
+    if home.starts_with(&folder) || folder.starts_with(&home) {
+        return ProjectError::AroundHome { folder };
+    }
+    error
 }
 
 /// The top of the git repository that a folder is in.

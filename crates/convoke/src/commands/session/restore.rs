@@ -3,8 +3,8 @@
 use clap::builder::NonEmptyStringValueParser;
 use convoke_api::Client;
 use convoke_api::bodies::{Fork, NewWorktree, Restore, RestoreScope, Restored, Undo};
-use convoke_core::message::Seq;
 
+use super::turns;
 use crate::args::number;
 use crate::colour::Colour;
 use crate::commands::project::short;
@@ -22,7 +22,7 @@ pub(super) struct RestoreArgs {
     /// Session
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
-    /// The turn: the number of its prompt among the messages
+    /// The turn, by its number in `convoke session show`
     #[arg(long, value_name = "N", value_parser = number(1_u64..))]
     turn: u64,
     /// Only the files
@@ -61,8 +61,8 @@ pub(super) struct ForkArgs {
     /// Session
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
-    /// The last turn of the new session: the number of its prompt among the messages [default: the
-    /// last one]
+    /// The last turn of the new session, by its number in `convoke session show` [default: the last
+    /// one]
     #[arg(long, value_name = "N", value_parser = number(1_u64..))]
     turn: Option<u64>,
     /// Give the new session a git work tree of its own with the files as they were after that turn,
@@ -81,8 +81,12 @@ pub(super) async fn restore(
         (false, true) => RestoreScope::Conversation,
         (false, false) => RestoreScope::Both,
     };
-    let restore = Restore { turn: Seq::new(args.turn), what: Some(what), force: args.force };
-    let restored = client.restore(&args.id, &restore).await?;
+    let turn = turns::prompt(client, &args.id, args.turn).await?;
+    let restore = Restore { turn, what: Some(what), force: args.force };
+    let restored = match client.restore(&args.id, &restore).await {
+        Ok(restored) => restored,
+        Err(error) => return Err(turns::explain(client, &args.id, args.turn, error).await),
+    };
     output.show(&restored, for_people)
 }
 
@@ -93,7 +97,11 @@ pub(super) async fn undo(client: &Client, args: &UndoArgs, output: &Output) -> a
 
 pub(super) async fn fork(client: &Client, args: &ForkArgs, output: &Output) -> anyhow::Result<()> {
     let worktree = args.worktree.clone().map(|branch| NewWorktree { branch });
-    let fork = Fork { turn: args.turn.map(Seq::new), worktree };
+    let turn = match args.turn {
+        Some(number) => Some(turns::prompt(client, &args.id, number).await?),
+        None => None,
+    };
+    let fork = Fork { turn, worktree };
     let session = client.fork(&args.id, &fork).await?;
     output.show(&session, |session, _| {
         format!("{} created: {}\n", short(session.id), plain(&session.title))

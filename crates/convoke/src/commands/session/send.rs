@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Read};
 use std::path::PathBuf;
 
 use anyhow::Context;
-use convoke_api::bodies::{Prompt, Prompted, code};
+use convoke_api::bodies::{Inbox, InboxKind, Prompt, Prompted, code};
 use convoke_api::entry::Entry;
 use convoke_api::{Client, Error, EventsSince, SessionEvent};
 use convoke_core::content::Content;
@@ -17,11 +17,12 @@ use serde::Serialize;
 
 use super::attachments;
 use super::follow::Following;
+use super::lines::one_line;
 use super::list::state;
 use super::print::Printer;
 use crate::commands::project::short;
 use crate::home::Home;
-use crate::output::{Format, Output, plain};
+use crate::output::{Format, Output, aside, plain};
 use crate::signals;
 
 /// Send a prompt to the agent of a session
@@ -114,7 +115,12 @@ pub(super) async fn run(
     let attachments = attachments::store(client, read).await?;
     let new = Prompt { text, attachments, files, review, message_id: None };
     let prompted = prompt(client, &args.id, &new).await?;
+    let is_queued = prompted.seq.is_none() && prompted.waits_for.is_none();
     if args.wait {
+        if is_queued {
+            aside("queued behind the running turn");
+            tell_open(client, &args.id).await?;
+        }
         return wait(client, home, &args.id, prompted, output).await;
     }
     output.show(&prompted, |prompted, _| match (prompted.seq, &prompted.waits_for) {
@@ -126,7 +132,25 @@ pub(super) async fn run(
         (None, None) => {
             format!("queued as {} behind the running turn\n", short(prompted.message_id))
         }
-    })
+    })?;
+    if is_queued { tell_open(client, &args.id).await } else { Ok(()) }
+}
+
+/// Prints the open requests of a session, for which its running turn waits.
+async fn tell_open(client: &Client, id: &str) -> anyhow::Result<()> {
+    let session = client.transcript(id).await?.detail.session.id;
+    let Inbox { items } = client.inbox().await?;
+    for item in items.iter().filter(|item| item.uid == Some(session)) {
+        let (id, title) = (short(item.id), one_line(&item.title));
+        let way = match item.kind {
+            InboxKind::Permission => {
+                format!("convoke inbox allow {id}, or convoke inbox deny {id}")
+            }
+            InboxKind::Questions => format!("convoke inbox show {id}"),
+        };
+        aside(&format!("the running turn waits for you: {title}\n  answer with: {way}"));
+    }
+    Ok(())
 }
 
 fn read_input() -> anyhow::Result<String> {

@@ -7,6 +7,7 @@ use convoke_api::{Client, Messages, Transcript};
 use convoke_core::prompt::Attachment;
 use convoke_core::state::SessionState;
 use convoke_core::time::relative;
+use convoke_core::turn::TurnNumbers;
 
 use super::lines;
 use super::list::state;
@@ -16,6 +17,8 @@ use crate::output::{Format, Output, Reader, plain};
 use crate::written::attached;
 
 /// Show a session and its messages
+///
+/// Its turns are numbered as on the page; `diff`, `restore` and `fork` take these numbers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session show 3fa8
@@ -62,8 +65,15 @@ async fn for_people(
 ) -> anyhow::Result<()> {
     let mut stream = output.stream()?;
     stream.write(&heading(detail))?;
+    let mut turns = TurnNumbers::default();
     while let Some(message) = messages.next().await? {
         let shown = shown(&Entry::from(&message), output.colour).unwrap_or_default();
+        let shown = match turns.count(&message) {
+            Some(number) => {
+                format!("\n{}{shown}", output.colour.faint(format!("Turn {number}")))
+            }
+            None => shown,
+        };
         if stream.write(&shown)? == Reader::Gone {
             return stream.finish();
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::future::pending;
+use std::ops::RangeInclusive;
 use std::{io, thread};
 
 use clap::builder::NonEmptyStringValueParser;
@@ -24,7 +25,7 @@ use crate::signals;
 
 /// Follow a session: print each new message until Ctrl-C
 ///
-/// Reconnects when the daemon restarts. With --json each message is one line of JSON, printed again
+/// Reconnects when the daemon restarts. What was said before is printed as a conversation. With --json each message is one line of JSON, printed again
 /// whenever it changes; a message that is still being written has `partial`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -77,16 +78,23 @@ async fn follow(
     args: &WatchArgs,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let since = match args.after {
-        Some(rev) => EventsSince::Revision(Rev::new(rev)),
-        None => {
+    // The printed text of messages that may change again.
+    let mut printed: BTreeMap<MessageId, String> = BTreeMap::new();
+    let since = match (args.after, output.format) {
+        // Programs get each change in the order in which it was made.
+        (Some(rev), Format::Json) => EventsSince::Revision(Rev::new(rev)),
+        (after, _) => {
             let StateOfSession { generation, rev, .. } = client.session_state(&args.id).await?;
+            if let Some(after) = after
+                && backlog(client, args, Rev::new(after)..=rev, &mut printed, output).await?
+                    == Reader::Gone
+            {
+                return Ok(());
+            }
             EventsSince::Cursor(Cursor { generation, rev })
         }
     };
     let mut following = Following::endless(client.clone(), home, &args.id, since);
-    // The printed text of messages that may change again.
-    let mut printed: BTreeMap<MessageId, String> = BTreeMap::new();
     loop {
         let SessionEvent::Message(message) = following.next().await? else { continue };
         let line = match output.format {
@@ -110,6 +118,31 @@ async fn follow(
             return Ok(());
         }
     }
+}
+
+/// Prints what changed between two revisions as a conversation, from top to bottom.
+async fn backlog(
+    client: &Client,
+    args: &WatchArgs,
+    range: RangeInclusive<Rev>,
+    printed: &mut BTreeMap<MessageId, String>,
+    output: &Output,
+) -> anyhow::Result<Reader> {
+    let mut messages = client.transcript(&args.id).await?.messages;
+    while let Some(message) = messages.next().await? {
+        // Later changes follow, as they do for messages that are still being written.
+        if message.rev <= *range.start() || message.rev > *range.end() || is_partial(&message) {
+            continue;
+        }
+        let line = lines::message(&message);
+        if output.piece(&format!("{line}\n"))? == Reader::Gone {
+            return Ok(Reader::Gone);
+        }
+        if message.is_open() {
+            printed.insert(message.id, line);
+        }
+    }
+    Ok(Reader::There)
 }
 
 const fn is_partial(message: &Message) -> bool {

@@ -5,9 +5,10 @@ use convoke_api::bodies::{Problem, code};
 use convoke_core::rule::InvalidRule;
 
 use super::Code;
+use crate::commands::compare::NotComparable;
 use crate::commands::inbox::InboxError;
 use crate::commands::project::ProjectError;
-use crate::commands::session::{QueueError, SendError};
+use crate::commands::session::{QueueError, SendError, SessionLimit};
 use crate::commands::stop::NotStopped;
 use crate::daemon::DaemonError;
 
@@ -18,6 +19,16 @@ pub(super) fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<(Code,
     }
     if let Some(error) = cause.downcast_ref::<Error>() {
         return Some(api_advice(error));
+    }
+    if let Some(limit) = cause.downcast_ref::<SessionLimit>() {
+        return Some((Code::CouldNot, Some(limit.hint())));
+    }
+    match cause.downcast_ref::<NotComparable>() {
+        Some(NotComparable::Alone) => return Some((Code::AskedWrongly, None)),
+        Some(NotComparable::Unknown { .. }) => {
+            return Some((Code::AskedWrongly, Some("see `convoke agent list`".to_owned())));
+        }
+        None => {}
     }
     if let Some(error) = cause.downcast_ref::<ProjectError>() {
         return Some(project_advice(error));
@@ -97,12 +108,19 @@ fn problem_hint(problem: &Problem) -> Option<String> {
         }
         code::REPO_NOT_FOUND | code::REPO_EXISTS => "see `convoke project list`",
         code::REQUEST_NOT_FOUND | code::ALREADY_SETTLED => "see `convoke inbox list`",
+        code::USER_EXISTS => {
+            "see `convoke user list`; `convoke user link NAME` prints another link for a user"
+        }
         code::RULE_NOT_FOUND => "see `convoke rule list`",
         code::INVALID_RULE => "see the examples of `convoke rule add --help`",
         code::UNKNOWN_AGENT => "see `convoke agent list`",
         code::UNKNOWN_TEAM => "see `convoke team list`",
         code::TEAM_SESSION_NOT_FOUND => "see `convoke team sessions`",
-        code::AGENT_FAILED => "find the cause with `convoke agent check NAME`",
+        // The daemon knows how to install the agent, or to log in.
+        code::AGENT_FAILED if problem.hint.is_some() => return problem.hint.clone(),
+        code::AGENT_FAILED => {
+            "find the cause with `convoke agent check`; `convoke agent list` lists the agents"
+        }
         code::SESSION_ENDED => "resume it first: convoke session resume ID",
         code::SESSION_CANCELLED => "create a new one: convoke session new",
         code::SESSION_ACTIVE => "send it a prompt: convoke session send ID TEXT",
@@ -133,6 +151,10 @@ fn project_advice(error: &ProjectError) -> (Code, Option<String>) {
         ProjectError::Nowhere { .. } => (
             Code::AskedWrongly,
             "name the project with --project, or add this folder: convoke project add .",
+        ),
+        ProjectError::AroundHome { .. } => (
+            Code::AskedWrongly,
+            "name a project with --project, or change to a folder of one; see `convoke project list`",
         ),
     };
     (code, Some(hint.to_owned()))

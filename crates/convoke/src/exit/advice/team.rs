@@ -46,6 +46,6 @@ pub(super) fn serve_hint(error: &Error) -> Option<String> {
         return Some("fix it in teams.json; nothing was started".to_owned());
     }
     let Error::TeamProcess { source, .. } = error else { return None };
-    let alone = "try its agent alone with `convoke agent check NAME`";
+    let alone = "find the cause with `convoke agent check`, which checks all agents";
     super::agent_hint(source).or_else(|| Some(alone.to_owned()))
 }
