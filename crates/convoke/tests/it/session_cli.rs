@@ -41,8 +41,8 @@ fn s8_a_session_begins_in_a_folder_that_becomes_a_project() {
     insta::assert_snapshot!(scene.run("session new"), @"
     exit 2
     --- stderr
-    error: [tmp] is not in a project
-    hint: name the project with --project, or add this folder: convoke project add .
+    error: [tmp] is not in a project, and contains Convoke's home
+    hint: name a project with --project, or change to a folder of one; see `convoke project list`
     ");
     // A git repository becomes a project, from any folder inside of it.
     let nested = scene.machine.path().join("repository/src");
