@@ -56,14 +56,12 @@ pub(super) fn chat(prompt: &str) -> String {
         .iter()
         .map(|(name, description)| format!("- `/{name}`: {description}\n"))
         .collect();
-    // Emphasis ends with its paragraph, so several lines are a quotation.
-    let said = match prompt.trim() {
-        long if long.contains('\n') => {
-            let lines = long.lines().map(|line| format!("\n> {line}"));
-            format!("\n{}", lines.collect::<String>())
-        }
+    // Emphasis ends with its paragraph, so every line has its own.
+    let lines = prompt.trim().lines().map(|line| match line.trim() {
+        "" => String::new(),
         line => format!("**{line}**"),
-    };
+    });
+    let said = lines.collect::<Vec<_>>().join("\n");
     format!(
         "You said: {said}\n\nI am the demo agent. No model is behind me, but everything around me is real: \
          this session is stored, can be stopped, resumed and watched from everywhere.\n\nTry one of these:\n\n{commands}\n\

@@ -199,27 +199,30 @@ impl Changes {
 
 /// The files before the last restore that was not undone.
 ///
-/// An undo is a restore as well. It is told by the files after it, which are those before what it undid.
+/// An undo is a restore as well. It is told by the files around it, which are those around what it undid, exchanged;
+/// one that replaced other files can be undone.
 fn before_last(
     checkpoints: &Checkpoints,
     names: &[Name],
     limits: &Limits,
 ) -> convoke_git::Result<Option<Checkpoint>> {
-    let mut open: Vec<Checkpoint> = Vec::new();
+    let mut open: Vec<(Checkpoint, Option<Checkpoint>)> = Vec::new();
     for restore in numbers::since_turn(names) {
         let Some(before) = range::side(checkpoints, names, restore.before, limits)? else {
             continue;
         };
         let after = range::side(checkpoints, names, restore.after, limits)?;
-        let is_undo =
-            after.is_some_and(|after| open.last().is_some_and(|it| it.tree == after.tree));
+        let is_undo = open.last().is_some_and(|(first, last)| {
+            after.as_ref().is_some_and(|after| after.tree == first.tree)
+                && last.as_ref().is_some_and(|last| last.tree == before.tree)
+        });
         if is_undo {
             open.pop();
         } else {
-            open.push(before);
+            open.push((before, after));
         }
     }
-    Ok(open.pop())
+    Ok(open.pop().map(|(before, _)| before))
 }
 
 /// Restores files to a checkpoint, between two checkpoints that make it undoable and show what follows.

@@ -473,7 +473,7 @@ fn s6_what_is_to_be_hidden_cannot_lie_in_what_is_to_be_written() {
     let said = String::from_utf8(output.stderr).unwrap();
     insta::assert_snapshot!(said.replace(around, "[tmp]"), @r#"
     error: [tmp]/.convoke is to be hidden, and lies in [tmp], which is to be written
-    hint: set sandbox = "off" for the agent, if it may write everywhere you can
+    hint: work in a folder that does not contain Convoke's home
     "#);
     assert_eq!(output.status.code(), Some(1));
 }

@@ -124,6 +124,8 @@ fn l2_patterns_mean_what_they_mean_to_the_crate_ignore() {
     );
     let line =
         line.prop_map(|(before, parts, after)| format!("{before}{}{after}", parts.join("/")));
+    // Three asterisks match what one matches, but for the crate.
+    let line = line.prop_filter("asterisks in a row", |line| !line.contains("***"));
     let path = prop::collection::vec("[ab][ab.]{0,3}", 1..5).prop_map(|names| names.join("/"));
     let lines = prop::collection::vec(line, 1..5);
     proptest!(ProptestConfig::with_cases(2000), |(lines in lines, path in path)| {
