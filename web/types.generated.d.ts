@@ -812,6 +812,8 @@ declare namespace Api {
       written: number;
       /** How many files were removed. */
       removed: number;
+      /** The number of that turn among all turns of the session, from 1. */
+      number?: number;
       /** The place of the turn's prompt; absent when a restore was undone. */
       turn?: number;
     }
@@ -2152,6 +2154,8 @@ declare namespace Api {
   type SessionChanges = {
     /** The turns that have checkpoints, by the seqs of their prompts. */
     turns: number[];
+    /** The number of each of these turns among all turns of the session, from 1, for people. */
+    numbers: number[];
     /** The files, in order of their paths. */
     files: ChangedFile[];
     /** All of them together. */

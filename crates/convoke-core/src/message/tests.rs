@@ -84,7 +84,7 @@ fn notices_keep_their_shape() {
     {"event":"turn_limit","max":67108864,"text":"The turn was stopped: the agent sent more than 67108864 bytes. Its further output in this turn is dropped. Raise limits.turn_bytes in config.toml if it should be allowed to send more.","type":"notice"}
     {"event":"prompt_refused","prompt":"go on","text":"A prompt that waited for this machine was refused when it was back: the session is completed. It was: go on","type":"notice","why":"the session is completed"}
     {"error":"git is not installed","event":"checkpoint_failed","text":"No checkpoint of the project could be made, so these changes cannot be shown or undone: git is not installed","type":"notice"}
-    {"event":"files_restored","removed":1,"text":"The files were restored to what they were before turn 3: 2 written, 1 removed. Run `convoke session undo` to take it back.","turn":3,"type":"notice","written":2}
+    {"event":"files_restored","number":2,"removed":1,"text":"The files were restored to what they were before turn 2: 2 written, 1 removed. Run `convoke session undo` to take it back.","turn":3,"type":"notice","written":2}
     {"event":"files_restored","removed":0,"text":"The restore was undone: 1 file written, 0 removed.","type":"notice","written":1}
     {"event":"restore_completed","files":3,"left":1,"text":"A restore was interrupted, and is complete now: 3 files restored. Changed since then, and left alone: 1 file.","type":"notice"}
     {"branch":"convoke/fix","copied":2,"event":"worktree_made","leftOut":["big.bin"],"path":"/data/app/fix","text":"This session has a work tree of its own: /data/app/fix, branch convoke/fix. 2 files were copied to it, 1 were not.","type":"notice"}

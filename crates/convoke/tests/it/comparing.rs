@@ -52,8 +52,10 @@ fn a_comparison_without_agents_is_refused_and_an_empty_list_tells_how_to_start_o
 #[test]
 fn c8_agents_are_checked_before_any_of_them_begins() {
     let daemon = daemon();
+    let project = daemon.project();
+    let project = project.as_str().unwrap();
     let compare = |agents: &str| {
-        daemon.machine.run_args(&["compare", "fix it", "--agents", agents, "--project", "app"])
+        daemon.machine.run_args(&["compare", "fix it", "--agents", agents, "--project", project])
     };
     insta::assert_snapshot!(compare("shell"), @"
     exit 2

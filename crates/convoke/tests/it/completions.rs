@@ -58,7 +58,7 @@ fn a_shell_completes_the_sessions_and_projects_of_the_daemon() {
         let words: Vec<&str> = ["--home", &home].iter().chain(words).copied().collect();
         offered(Convoke::new(), &words)
     };
-    machine.run("rule add deny command git push --everywhere");
+    machine.run_args(&["rule", "add", "deny", "command", "git push", "--everywhere"]);
     let rule = machine.json("rule list --json")["rules"][0]["id"].as_str().unwrap()[..8].to_owned();
     let rules = offers(&["rule", "remove", &rule[..4]]);
     let own = offers(&["worktree", "restore", &id[..4]]);
