@@ -21,6 +21,7 @@ pub mod nodes;
 mod pairs;
 mod postgres;
 mod projects;
+mod prompts;
 mod reading;
 mod refilling;
 mod requests;

@@ -213,18 +213,6 @@ impl Store {
         .await
     }
 
-    /// The seqs of all prompts of a session, in order.
-    pub async fn prompt_seqs(&self, session: SessionId) -> Result<Vec<Seq>> {
-        self.read_session(session, move |db, n| {
-            let sql = "SELECT seq FROM messages WHERE session = ?1 AND role = 'user' ORDER BY seq";
-            let mut statement = db.prepare_cached(sql)?;
-            let seqs = statement.query_map([n], |row| row.get(0))?;
-            let seqs = seqs.collect::<SqlResult<Vec<u64>>>()?;
-            Ok(seqs.into_iter().map(Seq::new).collect())
-        })
-        .await
-    }
-
     /// All state of a session, by revision.
     pub async fn session_state(&self, session: SessionId) -> Result<Vec<(Rev, SessionState)>> {
         self.read_session(session, move |db, n| states(db, session, n, Rev::START)).await
@@ -260,7 +248,7 @@ impl Store {
         .await
     }
 
-    async fn read_session<T: Send + 'static>(
+    pub(crate) async fn read_session<T: Send + 'static>(
         &self,
         session: SessionId,
         read: impl FnOnce(Db<'_>, i64) -> Result<T, Fault> + Send + 'static,

@@ -124,7 +124,7 @@ fn is_private(shared: &Sessions, folder: &Path) -> bool {
 /// Whose home a resolved folder is or contains.
 fn contained_home(shared: &Sessions, folder: &Path) -> Option<&'static str> {
     let own = shared.host.environment.get(OsStr::new("HOME")).map(Path::new);
-    let homes = [(own, "your"), (Some(&*shared.host.home), CONVOKE)];
+    let homes = [(Some(&*shared.host.home), CONVOKE), (own, "your")];
     homes.into_iter().find_map(|(home, whose)| {
         let home = home?;
         let resolved = home.canonicalize().unwrap_or_else(|_| home.to_owned());

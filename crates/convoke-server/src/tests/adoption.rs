@@ -68,23 +68,33 @@ async fn n7_only_an_owner_makes_the_folder_of_an_imported_session_a_project() {
 
 #[tokio::test]
 async fn n7_a_folder_that_contains_a_home_is_not_adopted() {
-    let scene = Scene::with(&Script::new(), |_| ()).await;
-    let folder = scene.path("base/app").canonicalize().unwrap();
-    let session = scene.imported(folder.clone()).await;
-    // It is moved there after the import.
-    std::fs::rename(scene.path("home"), folder.join("home")).unwrap();
-    std::os::unix::fs::symlink(folder.join("home"), scene.path("home")).unwrap();
-    let path = format!("/api/sessions/{session}/prompt");
-    let refused = scene.post(&path, json!({"text": "go on"})).await;
-    let detail = format!(
-        "the session's folder {} contains Convoke's home, and is no project",
-        folder.display()
-    );
-    assert_eq!(refused.problem(), format!("403 forbidden: {detail}"));
-    let refused = scene.post("/api/repos", json!({"path": folder})).await;
-    let reason = "403 forbidden: choose a folder that does not contain Convoke's home";
-    assert!(refused.problem().starts_with(reason), "{}", refused.body);
-    assert_eq!(scene.projects().await, 0);
+    for folder in ["", "home"] {
+        let root = |settings: &mut convoke_engine::Settings| {
+            settings.workspace_root = settings.workspace_root.parent().unwrap().to_owned();
+        };
+        let scene = Scene::with(&Script::new(), root).await;
+        let folder = scene.path(folder);
+        let folder = folder.canonicalize().unwrap();
+        // No such folder can be added, so it takes the place of one that was.
+        let outer = scene.path("").canonicalize().unwrap().join("outer");
+        std::fs::create_dir(&outer).unwrap();
+        let session = scene.imported(outer.clone()).await;
+        std::fs::remove_dir(&outer).unwrap();
+        std::os::unix::fs::symlink(&folder, &outer).unwrap();
+        let path = format!("/api/sessions/{session}/prompt");
+        let refused = scene.post(&path, json!({"text": "go on"})).await;
+        let detail = format!(
+            "the session's folder {} contains Convoke's home, and is no project",
+            folder.display()
+        );
+        assert_eq!(refused.problem(), format!("403 forbidden: {detail}"));
+        assert_eq!(scene.projects().await, 0);
+        // It cannot be added either, and stays readable.
+        let added = scene.post("/api/repos", json!({"path": folder})).await;
+        let home = "choose a folder that does not contain Convoke's home (";
+        assert!(added.status == 403 && added.body.contains(home), "{}", added.body);
+        assert_eq!(scene.get(&format!("/api/sessions/{session}")).await.status, 200);
+    }
 }
 
 #[tokio::test]

@@ -147,6 +147,8 @@ mod serve;
 #[cfg(test)]
 mod serve_scene;
 #[cfg(test)]
+mod session_backlog;
+#[cfg(test)]
 mod session_cli;
 #[cfg(test)]
 mod settings;
