@@ -113,7 +113,7 @@ export const makePanel = component("convoke-changes", (element, options) => {
 		if (!found) return;
 		const { totals, complete, leftOut } = found;
 		const isEmpty = found.files.length === 0;
-		showScope(found.turns);
+		showScope(found.turns, found.numbers);
 		fill(sums, ...(complete && !isEmpty ? counts(totals.added, totals.removed) : []));
 		sums.title = totalsText(totals);
 		element.classList.toggle("is-none", isEmpty);
@@ -142,12 +142,12 @@ export const makePanel = component("convoke-changes", (element, options) => {
 		return files.length > 0 && h("details.left-out", h("summary", icon("info"), `${plural(files.length, "file")} not watched`, icon("chevron")), h("p.muted", "Changes to these files are neither shown nor restored."), h("ul.paths", ...files.slice(0, 100).map((file) => h("li", h("code", file.path), h("span.muted", ` ${leftOutWhy(file)}`))), files.length > 100 && h("li.muted", `and ${plural(files.length - 100, "other")}`)));
 	}
 
-	/** @param {number[]} turns */
-	function showScope(turns) {
+	/** @param {number[]} turns @param {number[]} numbers */
+	function showScope(turns, numbers) {
 		const prompts = new Map(options.prompts().map(({ seq, text }) => [seq, text.replace(/\s+/g, " ").trim()]));
 		const nameOf = (seq = 0, at = 0) => {
 			const text = prompts.get(seq) ?? "";
-			return `Turn ${at + 1}${text && ` · ${text.length > NAME_MAX ? `${text.slice(0, NAME_MAX)}…` : text}`}`;
+			return `Turn ${numbers[at] ?? at + 1}${text && ` · ${text.length > NAME_MAX ? `${text.slice(0, NAME_MAX)}…` : text}`}`;
 		};
 		// The newest first, which is needed most.
 		const choices = turns.map((seq, at) => h("option", { value: String(seq) }, nameOf(seq, at))).reverse();

@@ -112,6 +112,14 @@ impl Changes {
         self.listed.here().map(|listed| listed.files.as_slice()).unwrap_or_default()
     }
 
+    /// The number of a turn for people; its prompt's seq until the changes are listed.
+    pub(crate) fn number_of(&self, turn: Seq) -> u64 {
+        let listed = self.listed.here();
+        let numbered = listed.into_iter().flat_map(|it| it.turns.iter().zip(&it.numbers));
+        let mut found = numbered.filter(|(listed, _)| **listed == turn);
+        found.next().map_or(turn.get(), |(_, number)| *number)
+    }
+
     /// The turns that have checkpoints.
     pub(crate) fn turns(&self) -> &[Seq] {
         self.listed.here().map(|listed| listed.turns.as_slice()).unwrap_or_default()

@@ -95,8 +95,8 @@ impl Call {
         self
     }
 
-    /// The call as a question for confirmation.
-    pub(crate) fn question(&self) -> String {
+    /// The call as a question for confirmation, with the numbers of turns for people.
+    pub(crate) fn question(&self, number_of: impl Fn(Seq) -> u64) -> String {
         match self {
             Self::Revert { revert: Revert { path, hunk: Some(_), .. }, .. } => {
                 format!("Revert this hunk of {path}?")
@@ -105,10 +105,10 @@ impl Call {
                 format!("Revert {path} to what it was before the session?")
             }
             Self::Revert { revert: Revert { path, turn: Some(turn), .. }, .. } => {
-                format!("Revert {path} to what it was before turn {turn}?")
+                format!("Revert {path} to what it was before turn {}?", number_of(*turn))
             }
             Self::Restore { restore, .. } => {
-                let turn = restore.turn;
+                let turn = number_of(restore.turn);
                 match restore.what.unwrap_or(RestoreScope::Both) {
                     RestoreScope::Files => format!("Restore the files to before turn {turn}?"),
                     RestoreScope::Conversation => {
@@ -126,6 +126,7 @@ impl Call {
                 "Fork the session: a new one with the whole conversation?".to_owned()
             }
             Self::Fork { fork: Fork { turn: Some(turn), .. }, .. } => {
+                let turn = number_of(*turn);
                 format!("Fork the session: a new one with the conversation up to turn {turn}?")
             }
             Self::List { .. } | Self::Open { .. } => String::new(),

@@ -41,7 +41,7 @@ fn heading(model: &Model, changes: &Changes, picture: &mut Picture, area: Rect) 
     let palette = model.palette;
     let title = model.list.session(changes.id).map(|session| clean::line(&session.title));
     let scope = match changes.turn {
-        Some(turn) => format!("turn {turn}"),
+        Some(turn) => format!("turn {}", changes.number_of(turn)),
         None => "whole session".to_owned(),
     };
     let title = Title {

@@ -34,9 +34,14 @@ pub(super) fn page(
         Dialog::Comment { text, .. } => field(&mut strip, model, text, width),
         Dialog::Turns { cursor } => turns(model, changes, *cursor, &mut strip, width),
         Dialog::Comments { cursor } => comments(model, changes, *cursor, &mut strip, width),
-        Dialog::Restore { turn } => restore(model, *turn, &mut strip, width),
+        Dialog::Restore { turn } => restore(model, changes, *turn, &mut strip, width),
         Dialog::Confirm(call) => {
-            text(&mut strip, &call.question(), width, palette.strong());
+            text(
+                &mut strip,
+                &call.question(|turn| changes.number_of(turn)),
+                width,
+                palette.strong(),
+            );
             strip.gap();
             key(model, &mut strip, "y", "yes; what is overwritten can be brought back with u");
         }
@@ -67,7 +72,9 @@ fn title(changes: &Changes, dialog: &Dialog) -> String {
             format!("Comment on {}", clean::line(&place.unwrap_or_default()))
         }
         Dialog::Comments { .. } => "Comments that are not sent".to_owned(),
-        Dialog::Restore { turn } => format!("Restore to before turn {turn}"),
+        Dialog::Restore { turn } => {
+            format!("Restore to before turn {}", changes.number_of(*turn))
+        }
         Dialog::Confirm(_) => "Is this meant?".to_owned(),
         Dialog::Refused { .. } => "Not done: someone else changed these files".to_owned(),
         Dialog::Blocked { .. } => "These files were left alone".to_owned(),
@@ -77,28 +84,28 @@ fn title(changes: &Changes, dialog: &Dialog) -> String {
 fn turns(model: &Model, changes: &Changes, cursor: usize, strip: &mut Strip, width: usize) {
     row(strip, model, At::from(cursor == 0), vec![Span::raw("The whole session")]);
     for (index, turn) in changes.turns().iter().enumerate() {
-        let spans = turn_words(model, *turn, width);
+        let spans = turn_words(model, changes, *turn, width);
         row(strip, model, At::from(cursor == index + 1), spans);
     }
 }
 
 /// A turn, with the beginning of its prompt where that is known.
-fn turn_words(model: &Model, turn: Seq, width: usize) -> Vec<Span<'static>> {
+fn turn_words(model: &Model, changes: &Changes, turn: Seq, width: usize) -> Vec<Span<'static>> {
     let conversation = model.chat.as_ref().map(|chat| chat.entries().conversation());
     let prompt = conversation.into_iter().flatten().find(|entry| entry.seq == turn);
     let prompt = prompt.and_then(|entry| {
         let EntryBody::User(prompted) = &entry.body else { return None };
         Some(clean::line(&prompted.content))
     });
-    let number = format!("Turn {turn}");
+    let number = format!("Turn {}", changes.number_of(turn));
     let room = width.saturating_sub(wrap::width(&number) + 5);
     let prompt = wrap::shorten(&prompt.unwrap_or_default(), room);
     vec![Span::raw(number), Span::styled(format!("  {prompt}"), model.palette.faint())]
 }
 
-fn restore(model: &Model, turn: Seq, strip: &mut Strip, width: usize) {
+fn restore(model: &Model, changes: &Changes, turn: Seq, strip: &mut Strip, width: usize) {
     let mut words = vec![Span::styled("  ↑↓  ", model.palette.here())];
-    words.extend(turn_words(model, turn, width.saturating_sub(6)));
+    words.extend(turn_words(model, changes, turn, width.saturating_sub(6)));
     strip.push(Line::from(words));
     key(model, strip, "f", "the files");
     key(model, strip, "c", "the conversation: a new session continues from there");
