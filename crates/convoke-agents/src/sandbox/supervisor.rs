@@ -203,10 +203,11 @@ async fn attend(
     watch: &mut Watch,
 ) -> io::Result<Ended> {
     let mut orders = control.map(listen).transpose()?;
-    let mut stage = BufReader::new(listen(&stage)?);
+    // Each wait of `select!` may be dropped with half a line read, which `lines` keeps.
+    let mut stage = BufReader::new(listen(&stage)?).lines();
+    let mut is_open = plan.ending == Ending::WithControl;
     let mut samples = interval(SAMPLE);
     samples.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut line = String::new();
     let mut byte = [0];
     // The exit of the program, while processes that it left may still run.
     let mut ended = None;
@@ -217,14 +218,15 @@ async fn attend(
                 let (code, signal) = (status.code(), status.signal());
                 return Ok(ended.unwrap_or(Ended { code, signal }.seen_through(plan.view())));
             }
-            read = stage.read_line(&mut line), if plan.ending == Ending::WithControl && ended.is_none() => {
-                if let (Ok(1..), Ok(SupervisorMessage::Exited { code, signal })) = (&read, serde_json::from_str(&line)) {
-                    ended = Some(Ended { code, signal });
-                    report(control, &line);
-                } else if !matches!(read, Ok(1..)) {
-                    ended = None;
+            read = stage.next_line(), if is_open && ended.is_none() => match read {
+                Ok(Some(line)) => {
+                    if let Ok(SupervisorMessage::Exited { code, signal }) = serde_json::from_str(&line) {
+                        ended = Some(Ended { code, signal });
+                        report(control, &line);
+                    }
                 }
-            }
+                Ok(None) | Err(_) => is_open = false,
+            },
             read = next(&mut orders, &mut byte) => match read {
                 Ok(1..) if byte == [TERMINATE] => tree::terminate(getpid()),
                 Ok(1..) => {}
@@ -246,7 +248,7 @@ async fn attend(
 fn report(control: Option<&UnixStream>, line: &str) {
     if let Some(mut control) = control {
         // If the daemon has exited, the end of the socket shows it.
-        control.write_all(line.as_bytes()).ok();
+        control.write_all(format!("{line}\n").as_bytes()).ok();
     }
 }
 
