@@ -130,7 +130,8 @@ test("n8 a session with a work tree is moved with its branch and its changes", a
   await conversation.locator(".chat-head .node", { hasText: "workstation" }).waitFor();
   await conversation.getByText("Moved from laptop to workstation.").first().waitFor();
   const [{ worktree }] = (await workstation.api("GET", "/sessions?limit=10")).sessions;
-  assert.equal(git(worktree.path, "branch", "--show-current"), "fix");
+  assert.match(worktree.branch, /^convoke\/[0-9a-f]{8}\/fix$/);
+  assert.equal(git(worktree.path, "branch", "--show-current"), worktree.branch);
   assert.equal(readFileSync(join(worktree.path, "notes.txt"), "utf8"), "first\nsecond\n");
   assert.deepEqual(page.problems, []);
 });

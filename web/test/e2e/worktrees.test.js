@@ -247,7 +247,7 @@ test("c7 a folder that was deleted by hand is restored where it is missed", asyn
 });
 
 test("c7 a pull request is opened with gh after a remote is there, and the work tree stays for what reviewers say", async () => {
-  const { page, folder, tree } = await session([write({ "notes.txt": "theirs\n" })], { branch: "pull-me" });
+  const { page, folder, tree } = await session([write({ "notes.txt": "theirs\n" })], { branch: "pull/me" });
   await choose(page, "Pull request");
   await dialog(page).getByRole("textbox", { name: "Title and description" }).fill("Better notes\n\nThey were old.");
   const open = dialog(page).getByRole("button", { name: "Open a pull request" });
@@ -263,8 +263,8 @@ test("c7 a pull request is opened with gh after a remote is there, and the work 
   await link.waitFor();
   assert.equal(await link.getAttribute("href"), "https://github.com/ann/app/pull/7");
   assert.deepEqual(await findingsInBoth(page, "pull request"), []);
-  assert.equal(readFileSync(join(daemon.folder, "gh-said"), "utf8"), "pr\ncreate\n--head\npull-me\n--base\nmain\n--title\nBetter notes\n--body\nThey were old.\n");
-  assert.equal(git(origin, "show", "pull-me:notes.txt"), "theirs");
+  assert.equal(readFileSync(join(daemon.folder, "gh-said"), "utf8"), "pr\ncreate\n--head\npull/me\n--base\nmain\n--title\nBetter notes\n--body\nThey were old.\n");
+  assert.equal(git(origin, "show", "pull/me:notes.txt"), "theirs");
   await made.getByRole("button", { name: "Close" }).last().click();
   await page.getByRole("button", { name: "Finish…" }).waitFor();
   assert.equal(existsSync(tree), true);
@@ -275,12 +275,12 @@ test("c7 a pull request is opened with gh after a remote is there, and the work 
 });
 
 test("c7 work trees are listed with their state, removed and restored, and found by the palette", async () => {
-  const { page, id, folder, tree } = await session([write({ "notes.txt": "theirs\n" })], { branch: "listed-here" });
+  const { page, id, folder, tree } = await session([write({ "notes.txt": "theirs\n" })], { branch: "listed/here" });
   await page.goto(daemon.origin);
   await search(page, "work trees");
   await page.getByRole("option", { name: "Work trees" }).click();
   const place = page.locator("convoke-worktrees");
-  const row = place.getByRole("listitem").filter({ hasText: "listed-here" });
+  const row = place.getByRole("listitem").filter({ hasText: "listed/here" });
   await row.getByText("In use").waitFor();
   assert.deepEqual(await findingsInBoth(page, "work trees"), []);
   await row.getByRole("button", { name: /^Remove/ }).click();
@@ -289,12 +289,12 @@ test("c7 work trees are listed with their state, removed and restored, and found
   await dialog(page, "Remove the folder?").getByRole("button", { name: "Remove", exact: true }).click();
   await row.getByText("Folder removed").waitFor();
   assert.equal(existsSync(tree), false);
-  assert.match(git(folder, "branch"), /listed-here/);
+  assert.match(git(folder, "branch"), /listed\/here/);
   await row.getByRole("button", { name: /^Restore/ }).click();
   await row.getByText("In use").waitFor();
   await place.getByRole("searchbox").fill("no such branch");
   await place.getByText("No work tree matches.").waitFor();
-  await place.getByRole("searchbox").fill("listed-here");
+  await place.getByRole("searchbox").fill("listed/here");
   await row.getByRole("button", { name: /^Finish/ }).click();
   await dialog(page).getByRole("radio", { name: /^Keep the branch/ }).check();
   await dialog(page).getByRole("button", { name: "Keep the branch", exact: true }).click();
