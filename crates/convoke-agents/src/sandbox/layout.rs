@@ -143,7 +143,7 @@ fn repositories(
     let mut found = repositories::search(&folders, depth);
     // Also one that the program makes itself.
     found.folders.extend(folders.first().map(|workspace| workspace.join(".git")));
-    for path in found.folders.iter().flat_map(|folder| planted::redirections(folder)) {
+    for path in planted::redirections(&found.folders) {
         let repaired = planted::repair(&path);
         repaired.map_err(|source| Error::Redirected { path: path.clone(), source })?;
         shortfalls.push(Shortfall::Repaired { path });

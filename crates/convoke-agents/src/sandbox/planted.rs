@@ -5,6 +5,7 @@
 //! this way, nor can Landlock revoke the rights on the folder around it; the security page
 //! documents this.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -70,9 +71,10 @@ const COMMON_DIR: &str = "commondir";
 const TO_REPOSITORY: &[u8] = b"../..";
 /// Longer files lead elsewhere.
 const COMMON_DIR_BYTES_MAX: u64 = 64;
-/// Reads of an empty file. It is empty while git makes a work tree, which git refuses then, and
-/// whenever a program that writes it again and again has truncated it.
-const READS_MAX: u32 = 1000;
+/// Further reads of empty files, some milliseconds. They are empty while git makes a work tree,
+/// which git refuses then, and whenever a program that writes one again and again has truncated it.
+/// All files share the bound, so that many empty ones do not keep the supervisor from its work.
+const REREADS_MAX: u32 = 1000;
 
 /// The existing paths of a workspace and of the repositories in writable folders that are to be
 /// mounted read-only.
@@ -130,14 +132,22 @@ pub(crate) fn is_in_repository(workspace: &Path, inside: &Path) -> bool {
 
 /// The files that redirect git to another configuration: any in a main repository, and those of
 /// its linked work trees that do not name it. git makes none of them, nor links in their places.
-pub(super) fn redirections(repository: &Path) -> Vec<PathBuf> {
+pub(super) fn redirections<'r>(
+    repositories: impl IntoIterator<Item = &'r PathBuf>,
+) -> BTreeSet<PathBuf> {
+    let mut rereads = REREADS_MAX;
+    repositories.into_iter().flat_map(|folder| redirections_in(folder, &mut rereads)).collect()
+}
+
+fn redirections_in(repository: &Path, rereads: &mut u32) -> Vec<PathBuf> {
     if !is_folder(repository) {
         return Vec::new();
     }
     let is_link = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
     let own = repository.join(COMMON_DIR);
     let mut found = Vec::new();
-    let redirects = if is_linked(repository) { leads_away(&own) } else { is_no_folder(&own) };
+    let redirects =
+        if is_linked(repository) { leads_away(&own, rereads) } else { is_no_folder(&own) };
     found.extend(redirects.then_some(own));
     let worktrees = repository.join("worktrees");
     if is_link(&worktrees) {
@@ -149,7 +159,7 @@ pub(super) fn redirections(repository: &Path) -> Vec<PathBuf> {
         let file = folder.join(COMMON_DIR);
         if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
             found.push(folder);
-        } else if leads_away(&file) {
+        } else if leads_away(&file, rereads) {
             found.push(file);
         }
     }
@@ -157,16 +167,18 @@ pub(super) fn redirections(repository: &Path) -> Vec<PathBuf> {
 }
 
 /// Whether a linked work tree has its configuration elsewhere than in its repository.
-fn leads_away(file: &Path) -> bool {
-    for _ in 0..READS_MAX {
+fn leads_away(file: &Path, rereads: &mut u32) -> bool {
+    loop {
         match read_without_links(file, COMMON_DIR_BYTES_MAX) {
-            Ok(Some(text)) if text.is_empty() => {}
+            Ok(Some(text)) if text.is_empty() => {
+                let Some(left) = rereads.checked_sub(1) else { return false };
+                *rereads = left;
+            }
             Ok(Some(text)) => return text.trim_ascii_end() != TO_REPOSITORY,
             Ok(None) => return is_no_folder(file),
             Err(error) => return error.kind() != io::ErrorKind::NotFound && is_no_folder(file),
         }
     }
-    false
 }
 
 /// Whether there is something else than a folder, with which git refuses the repository.

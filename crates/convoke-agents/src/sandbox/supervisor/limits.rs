@@ -1,6 +1,5 @@
 //! Samples the resource use of a program and its descendants, since a cgroup may not be available.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -48,9 +47,7 @@ impl Watch {
     }
 
     fn redirections(&self) -> impl Iterator<Item = PathBuf> {
-        let found: BTreeSet<PathBuf> =
-            self.repositories.iter().flat_map(|folder| planted::redirections(folder)).collect();
-        found.into_iter()
+        planted::redirections(&self.repositories).into_iter()
     }
 
     /// The exceeded limit, in a sentence for people.
