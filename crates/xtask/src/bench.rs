@@ -22,6 +22,26 @@ pub struct Options {
     filter: Option<String>,
     size: Size,
     format: Format,
+    profile: Profile,
+}
+
+/// How what is measured is compiled.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Profile {
+    /// As packages are.
+    #[default]
+    Dist,
+    /// As `cargo build --release` does by default.
+    Release,
+}
+
+impl Profile {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Dist => "dist",
+            Self::Release => "release",
+        }
+    }
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -46,6 +66,7 @@ impl Options {
             match *word {
                 "--quick" => options.size = Size::Quick,
                 "--json" => options.format = Format::Json,
+                "--release" => options.profile = Profile::Release,
                 word if !word.starts_with('-') && options.filter.is_none() => {
                     options.filter = Some(word.to_owned());
                 }
@@ -57,7 +78,7 @@ impl Options {
 
     /// Whether nothing is left out, so that the result is worth keeping.
     fn is_whole(&self) -> bool {
-        self.filter.is_none() && self.size == Size::Full
+        self.filter.is_none() && self.size == Size::Full && self.profile == Profile::Dist
     }
 
     /// The same options, as arguments of a benchmark.
@@ -82,7 +103,7 @@ struct Findings {
 pub fn run(root: &Path, options: &Options) -> Result<()> {
     let mut findings = Findings::default();
     let mut failures = Vec::new();
-    for program in programs(root)? {
+    for program in programs(root, options.profile)? {
         if let Err(error) = measure(&program, options, &mut findings) {
             failures.push(format!("the benchmark {} failed: {error:#}", program.name));
         }
@@ -106,11 +127,11 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn programs(root: &Path) -> Result<Vec<Program>> {
+fn programs(root: &Path, profile: Profile) -> Result<Vec<Program>> {
     let manifest = root.join("Cargo.toml");
     let manifest = manifest.to_str().context("the path of the workspace is not text")?;
-    let mut words = vec!["bench", "--profile", "dist", "--no-run", "--workspace", "--bench", "*"];
-    words.extend(["--manifest-path", manifest]);
+    let mut words = vec!["bench", "--profile", profile.name(), "--no-run", "--workspace"];
+    words.extend(["--bench", "*", "--manifest-path", manifest]);
     if !io::stderr().is_terminal() {
         words.push("--quiet");
     }
@@ -158,7 +179,18 @@ mod tests {
         assert_eq!(words(&[]).as_deref(), Some("--json"));
         assert_eq!(words(&["--quick", "append"]).as_deref(), Some("--json --quick append"));
         assert_eq!(words(&["append", "--json"]).as_deref(), Some("--json append"));
+        assert_eq!(words(&["--release", "append"]).as_deref(), Some("--json append"));
         assert_eq!(words(&["append", "list"]), None);
         assert_eq!(words(&["--fast"]), None);
+    }
+
+    #[test]
+    fn only_a_run_of_everything_as_packages_are_built_is_published() {
+        let is_whole = |words: &[&str]| Options::read(words).map(|it| it.is_whole());
+        assert_eq!(is_whole(&[]), Some(true));
+        assert_eq!(is_whole(&["--json"]), Some(true));
+        for part in ["append", "--quick", "--release"] {
+            assert_eq!(is_whole(&[part]), Some(false), "{part}");
+        }
     }
 }

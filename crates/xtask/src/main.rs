@@ -11,7 +11,7 @@ use xtask::{bench, busy, dist, tidy, torture};
 /// Printed for `--help`, and after a question that was put wrongly.
 const USAGE: &str = "\
 Usage: cargo xtask tidy [--bless]
-       cargo xtask bench [FILTER] [--quick] [--json]
+       cargo xtask bench [FILTER] [--quick] [--json] [--release]
        cargo xtask dist [--program FILE] [--out FOLDER]
        cargo xtask torture [--seconds N] [--seed S] [--release]
                            [--nodes N [--calm]]
@@ -21,11 +21,12 @@ Usage: cargo xtask tidy [--bless]
   tidy --bless   first refresh what is generated from the tree:
                  the test column of docs/conformance.md and the
                  checksums of migrations that are not released yet
-  bench          build as for a release, measure, print a table, and
+  bench          build as packages are built, measure, print a table, and
                  write docs/BENCHMARKS.md; a missed goal is no failure
   bench FILTER   only rows with this in their names
   bench --quick  small sizes: does every benchmark work?
   bench --json   one JSON object a row
+  bench --release   build as `cargo build --release` does instead
   dist           build a static program, and make a Debian package, a
                  tarball and their checksums in target/dist
   dist --program FILE   pack this program instead of building one

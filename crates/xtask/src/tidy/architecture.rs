@@ -19,7 +19,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
                 PAGE,
                 1,
                 what,
-                "say there what it does and which foreign language it speaks",
+                "say there what it does and which protocol, format or program it wraps",
             )
         })
         .collect()

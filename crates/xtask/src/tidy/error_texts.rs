@@ -1,5 +1,6 @@
 //! The texts of errors read as one set: they begin in lower case, since another text may come before them, and end without a
 //! full stop, since a cause may follow.
+//! Names stand bare, and commands in backticks, also in the hints of the command line.
 
 use crate::finding::Finding;
 use crate::rust::{Kind, Token, lex};
@@ -21,9 +22,23 @@ const CONTRACTS: [&str; 10] = [
 /// Beginnings that are names.
 const NAMES: [&str; 1] = ["Convoke "];
 
+/// The hints of the command line.
+const HINTS: &str = "crates/convoke/src/exit/";
+/// What is wrong with a command in plain text, and the fix.
+const BARE_COMMAND: (&str, &str) = ("a command without backticks", "put it into backticks");
+/// The start of a command in a text.
+const COMMAND: &str = "convoke ";
+
 /// Finds error texts of another form.
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
+    for file in tree.rust_files().filter(|file| file.path.starts_with(HINTS)) {
+        let strings = lex(&file.text).filter(|token| token.text.starts_with('"'));
+        for text in strings.filter(|text| names_bare_command(text.text)) {
+            let (what, way_out) = BARE_COMMAND;
+            findings.push(Finding::new(&file.path, text.line, what, way_out));
+        }
+    }
     let has_errors = |file: &&SourceFile| file.is_rust() && file.text.contains("#[error(");
     for file in tree.files().iter().filter(has_errors) {
         let tokens: Vec<Token<'_>> =
@@ -44,12 +59,32 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// Whether a command of Convoke stands outside of backticks.
+fn names_bare_command(text: &str) -> bool {
+    let mut parts = text.split('`').step_by(2);
+    parts.any(|part| part.match_indices(COMMAND).any(|(at, _)| begins_word(part, at)))
+}
+
+/// Whether a word that begins at this place is no part of a longer one.
+fn begins_word(text: &str, at: usize) -> bool {
+    text.get(..at).is_some_and(|before| before.ends_with([' ', '(', '"', ':']))
+}
+
 fn judge(token: &Token<'_>) -> Option<(&'static str, &'static str)> {
     let text = token.text.trim_matches('"');
     if CONTRACTS.iter().chain(&NAMES).any(|known| text.starts_with(known)) {
         return None;
     }
     let first = text.chars().next()?;
+    if text.contains("'{") {
+        return Some((
+            "a value in quotes",
+            "leave names bare, and put verbatim text into backticks",
+        ));
+    }
+    if names_bare_command(token.text) {
+        return Some(BARE_COMMAND);
+    }
     if first.is_ascii_uppercase() {
         return Some(("an error text that begins in upper case", "begin it in lower case"));
     }

@@ -35,19 +35,19 @@ pub(super) struct Answer {
     pub(super) body: Value,
 }
 
-/// Whether the caller waits for the answer.
+/// Whether the caller waits for the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Manners {
-    /// It does.
-    Patient,
+pub(super) enum Wait {
+    /// Until it has arrived.
+    ForResponse,
     /// It cuts the connection once the request is sent.
-    Cut,
+    No,
 }
 
 impl Endpoint {
     /// Sends a request, and waits for the response.
     pub(super) fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Outcome {
-        self.call_with(method, path, body, Manners::Patient)
+        self.call_with(method, path, body, Wait::ForResponse)
     }
 
     /// Sends a request with these options.
@@ -56,7 +56,7 @@ impl Endpoint {
         method: &str,
         path: &str,
         body: Option<&Value>,
-        manners: Manners,
+        wait: Wait,
     ) -> Outcome {
         let Ok(mut stream) = self.connect() else { return Outcome::NotSent };
         let mut request = self.head(method, path) + "connection: close\r\n";
@@ -69,7 +69,7 @@ impl Endpoint {
         } else {
             request += "\r\n";
         }
-        if stream.write_all(request.as_bytes()).is_err() || manners == Manners::Cut {
+        if stream.write_all(request.as_bytes()).is_err() || wait == Wait::No {
             return Outcome::Unknown;
         }
         let mut bytes = Vec::new();

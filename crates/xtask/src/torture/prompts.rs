@@ -7,7 +7,7 @@ use convoke_testkit::bench::random::Random;
 use serde_json::{Value, json};
 
 use super::clients::{PAUSE, World, text_of};
-use super::http::{Answer, Endpoint, Manners, Outcome};
+use super::http::{Answer, Endpoint, Outcome, Wait};
 use super::ledger::{Ack, Prompt, PromptPosition, QueueChange};
 use super::script::TRICKS;
 
@@ -27,13 +27,13 @@ impl World<'_> {
         let trick = if random.below(3) == 0 { TRICKS.get(random.below(7) as usize) } else { None };
         let text = self.text(trick.copied().unwrap_or("hello"));
         let made = (random.below(4) > 0).then(|| self.message_id(&text));
-        let manners = if random.below(10) == 0 { Manners::Cut } else { Manners::Patient };
+        let wait = if random.below(10) == 0 { Wait::No } else { Wait::ForResponse };
         let path = format!("/api/sessions/{session}/prompt");
         let mut body = json!({"text": text});
         if let (Some(id), Some(fields)) = (&made, body.as_object_mut()) {
             fields.insert("messageId".to_owned(), json!(id));
         }
-        let mut outcome = endpoint.call_with("POST", &path, Some(&body), manners);
+        let mut outcome = endpoint.call_with("POST", &path, Some(&body), wait);
         let mut sent = Sent::Once;
         if matches!(outcome, Outcome::NotSent) {
             // The daemon is away.

@@ -19,6 +19,6 @@ fn a_crate_must_be_named_as_a_crate() {
     assert_eq!(
         said(check, &files),
         ["docs/ARCHITECTURE.md:1: the crate `convoke` is not named \
-          — say there what it does and which foreign language it speaks"]
+          — say there what it does and which protocol, format or program it wraps"]
     );
 }

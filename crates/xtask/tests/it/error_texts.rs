@@ -24,3 +24,30 @@ fn an_error_begins_in_lower_case_and_ends_without_a_full_stop() {
     ];
     assert_eq!(said(check, &[("a.rs", source)]), expected);
 }
+
+#[test]
+fn an_error_names_things_bare_and_commands_in_backticks() {
+    let source = r#"
+#[error("there is no agent {name}")]
+#[error("there is no agent '{name}'")]
+#[error("run convoke stop first")]
+#[error("run `convoke stop` first, or see `convoke status`")]
+"#;
+    let expected = [
+        "a.rs:3: a value in quotes — leave names bare, and put verbatim text into backticks",
+        "a.rs:4: a command without backticks — put it into backticks",
+    ];
+    assert_eq!(said(check, &[("a.rs", source)]), expected);
+}
+
+#[test]
+fn a_hint_of_the_command_line_has_its_commands_in_backticks() {
+    let path = "crates/convoke/src/exit/advice.rs";
+    let source = r#"
+fn hints() -> [&str; 3] {
+    ["start it: convoke serve", "start it with `convoke serve`", "a newer Convoke wrote it"]
+}
+"#;
+    let expected = [format!("{path}:3: a command without backticks — put it into backticks")];
+    assert_eq!(said(check, &[(path, source)]), expected);
+}

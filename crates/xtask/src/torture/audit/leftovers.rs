@@ -52,11 +52,14 @@ pub(in super::super) fn leftovers(
     for (pid, line) in machine.processes() {
         findings.push(format!("left running: process {pid}, {line}"));
     }
-    for folder in ["run/agents", "run/tmp"] {
-        let entries = fs::read_dir(machine.home().join(folder)).into_iter().flatten().flatten();
-        for entry in entries {
-            findings.push(format!("left behind: {}", entry.path().display()));
-        }
+    let agents = fs::read_dir(machine.home().join("run/agents")).into_iter().flatten().flatten();
+    for entry in agents {
+        findings.push(format!("left behind: {}", entry.path().display()));
+    }
+    // The folder of the agents' temporary files, as the last daemon recorded it.
+    let temporary = fs::read_to_string(machine.home().join("run/temp")).unwrap_or_default();
+    if Path::new(temporary.trim()).is_dir() {
+        findings.push(format!("left behind: {}", temporary.trim()));
     }
     if machine.home().join("run/daemon.json").exists() {
         findings.push("left behind: run/daemon.json".to_owned());

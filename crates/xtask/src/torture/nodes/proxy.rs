@@ -1,9 +1,10 @@
 //! A proxy to PostgreSQL that can be cut.
 
+use std::collections::HashMap;
 use std::io;
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use anyhow::{Context as _, Result};
@@ -20,8 +21,9 @@ pub(super) struct Proxy {
 struct Passage {
     server: String,
     is_cut: AtomicBool,
-    /// Both ends of every connection, to be cut.
-    open: Mutex<Vec<TcpStream>>,
+    admitted: AtomicU64,
+    /// Both ends of every connection, by its number, until it is closed.
+    open: Mutex<HashMap<u64, [TcpStream; 2]>>,
 }
 
 impl Proxy {
@@ -32,8 +34,12 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let url = format!("{before}@{}/{after}", listener.local_addr()?);
         let server = server.to_owned();
-        let passage = Passage { server, is_cut: AtomicBool::new(false), open: Mutex::default() };
-        let passage = Arc::new(passage);
+        let passage = Arc::new(Passage {
+            server,
+            is_cut: AtomicBool::new(false),
+            admitted: AtomicU64::new(0),
+            open: Mutex::default(),
+        });
         let shared = Arc::clone(&passage);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
@@ -47,9 +53,11 @@ impl Proxy {
     /// Closes all connections, and every new one.
     pub(super) fn cut(&self) {
         self.passage.is_cut.store(true, Ordering::SeqCst);
-        for stream in self.passage.open().drain(..) {
-            // One that has ended needs no cut.
-            stream.shutdown(Shutdown::Both).ok();
+        for (_, ends) in self.passage.open().drain() {
+            for end in ends {
+                // One that has ended needs no cut.
+                end.shutdown(Shutdown::Both).ok();
+            }
         }
     }
 
@@ -60,38 +68,43 @@ impl Proxy {
 }
 
 impl Passage {
-    fn admit(&self, client: TcpStream) -> io::Result<()> {
+    fn admit(self: &Arc<Self>, client: TcpStream) -> io::Result<()> {
         let server = TcpStream::connect(&self.server)?;
         for stream in [&client, &server] {
             stream.set_nodelay(true)?;
         }
+        let number = self.admitted.fetch_add(1, Ordering::Relaxed);
+        let there = (client.try_clone()?, server.try_clone()?);
+        let back = (server.try_clone()?, client.try_clone()?);
         {
             let mut open = self.open();
             // Under the lock, so that a cut misses none.
             if self.is_cut.load(Ordering::SeqCst) {
                 return Ok(());
             }
-            open.retain(|stream| stream.take_error().is_ok_and(|error| error.is_none()));
-            open.extend([client.try_clone()?, server.try_clone()?]);
+            open.insert(number, [client, server]);
         }
-        pass(client.try_clone()?, server.try_clone()?);
-        pass(server, client);
+        for (from, to) in [there, back] {
+            self.pass(number, from, to);
+        }
         Ok(())
     }
 
-    fn open(&self) -> std::sync::MutexGuard<'_, Vec<TcpStream>> {
+    /// Copies in one direction until either end is closed, then closes both.
+    fn pass(self: &Arc<Self>, number: u64, mut from: TcpStream, mut to: TcpStream) {
+        let passage = Arc::clone(self);
+        thread::spawn(move || {
+            // The result does not matter.
+            io::copy(&mut from, &mut to).ok();
+            from.shutdown(Shutdown::Both).ok();
+            to.shutdown(Shutdown::Both).ok();
+            passage.open().remove(&number);
+        });
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<u64, [TcpStream; 2]>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Copies in one direction until either end is closed, then closes both.
-fn pass(mut from: TcpStream, mut to: TcpStream) {
-    thread::spawn(move || {
-        // The result does not matter.
-        io::copy(&mut from, &mut to).ok();
-        from.shutdown(Shutdown::Both).ok();
-        to.shutdown(Shutdown::Both).ok();
-    });
 }
 
 #[cfg(test)]
@@ -99,6 +112,21 @@ mod tests {
     use std::io::{Read as _, Write as _};
 
     use super::*;
+
+    #[test]
+    fn connections_that_have_ended_are_forgotten() {
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("postgres://me@{}/x", server.local_addr().unwrap());
+        let proxy = Proxy::start(&url).unwrap();
+        let address = proxy.url["postgres://me@".len()..].trim_end_matches("/x").to_owned();
+        let client = TcpStream::connect(&address).unwrap();
+        let (mut there, _) = server.accept().unwrap();
+        drop(client);
+        assert_eq!(there.read(&mut [0]).unwrap_or(0), 0, "the server sees the end");
+        convoke_testkit::wait::until("the connection is forgotten", || {
+            proxy.passage.open().is_empty()
+        });
+    }
 
     #[test]
     fn n9_a_proxy_passes_on_until_it_is_cut() {
