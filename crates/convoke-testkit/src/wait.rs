@@ -22,17 +22,17 @@ pub fn until(what: &str, is_so: impl FnMut() -> bool) {
 /// Waits until something is so, which must be soon.
 #[track_caller]
 pub fn within(limit: Duration, what: &str, mut is_so: impl FnMut() -> bool) {
-    look(limit, what, || is_so().then_some(()));
+    poll(limit, what, || is_so().then_some(()));
 }
 
 /// Waits until there is something, and returns it.
 #[track_caller]
 pub fn until_some<T>(what: &str, find: impl FnMut() -> Option<T>) -> T {
-    look(LIMIT, what, find)
+    poll(LIMIT, what, find)
 }
 
 #[track_caller]
-fn look<T>(limit: Duration, what: &str, mut find: impl FnMut() -> Option<T>) -> T {
+fn poll<T>(limit: Duration, what: &str, mut find: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(found) = find() {

@@ -34,7 +34,7 @@ fn main() -> Result<ExitCode> {
     .concat();
     if bench.wants(&rows) {
         bench.progress("building convoke")?;
-        let program = build::release("convoke")?;
+        let program = build::product("convoke")?;
         start::measure(&mut bench, &program)?;
         listing::measure(&mut bench, &program)?;
         repl::measure(&mut bench, &program)?;

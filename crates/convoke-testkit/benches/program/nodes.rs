@@ -113,6 +113,8 @@ impl Node {
         fs::set_permissions(&state, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
         let mut command = Command::new(program);
         command.args(["serve", "--home"]).arg(&state).current_dir(home.path());
+        // Projects are below it.
+        command.env("HOME", home.path());
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         let mut node = Self { child, home, address: String::new(), token: String::new() };
         let deadline = Instant::now() + TIMEOUT;

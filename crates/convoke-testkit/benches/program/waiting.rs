@@ -1,6 +1,7 @@
 //! What many programs that wait for an answer cost: nothing, if all is well.
 
 use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -48,10 +49,10 @@ fn measure_some(
     bench.progress(cpu)?;
     let home = crate::new_home()?;
     fs::write(home.path().join("config.toml"), "[questions]\nmax_sessions = 1000\n")?;
-    // The folder is then known for a home.
-    fs::create_dir(home.path().join("questions"))?;
-    fs::write(home.path().join("ask.json"), serde_json::to_vec(&questions::questions())?)?;
-    let askers = Askers::start(program, home.path(), bench.size(askers.0, askers.1))?;
+    let mut asked = tempfile::NamedTempFile::new()?;
+    asked.write_all(&serde_json::to_vec(&questions::questions())?)?;
+    let count = bench.size(askers.0, askers.1);
+    let askers = Askers::start(program, home.path(), asked.path(), count)?;
     let watched = Duration::from_secs(bench.size(watched.0, watched.1) as u64);
     let (cpu_before, written_before) = askers.spent()?;
     thread::sleep(watched);
@@ -72,13 +73,13 @@ struct Askers {
 }
 
 impl Askers {
-    fn start(program: &Path, home: &Path, count: usize) -> Result<Self> {
+    fn start(program: &Path, home: &Path, asked: &Path, count: usize) -> Result<Self> {
         let mut askers = Self { children: Vec::new() };
         for _ in 0..count {
             let child = Command::new(program)
                 .args(["ask", "--home"])
                 .arg(home)
-                .stdin(File::open(home.join("ask.json"))?)
+                .stdin(File::open(asked)?)
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 .spawn()?;

@@ -56,7 +56,7 @@ pub async fn serve(
     let lines = BufReader::new(input).lines();
     let mut player = Player { script, dialect, lines, output: Box::pin(output), asked: 0 };
     loop {
-        if let Err(ending) = player.attend().await {
+        if let Err(ending) = player.handle_message().await {
             return ending;
         }
     }
@@ -92,7 +92,7 @@ type Played<T = ()> = Result<T, Ending>;
 
 impl Player {
     /// Handles the next message of the client.
-    async fn attend(&mut self) -> Played {
+    async fn handle_message(&mut self) -> Played {
         match self.next_message().await? {
             ClientMessage::Request(request) => self.play(request).await,
             // It was too late to stop anything.

@@ -1,6 +1,6 @@
 //! Builds programs to be measured, as they are released.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde::Deserialize;
@@ -52,12 +52,19 @@ pub fn programs(words: &[&str]) -> Result<Vec<Program>> {
     Ok(String::from_utf8(output.stdout)?.lines().filter_map(program).collect())
 }
 
-/// The program with this name, built from the package of the same name.
-pub fn release(name: &str) -> Result<PathBuf> {
+/// The program with this name, built from the package of the same name with the profile of the calling benchmark.
+pub fn product(name: &str) -> Result<PathBuf> {
+    let benchmark = std::env::current_exe()?;
+    let profile = profile_of(&benchmark).ok_or("a benchmark is started by `cargo xtask bench`")?;
     let built =
-        programs(&["build", "--profile", "dist", "--quiet", "--package", name, "--bin", name])?;
+        programs(&["build", "--profile", profile, "--quiet", "--package", name, "--bin", name])?;
     let program = built.into_iter().find(|program| program.name == name);
     Ok(program.ok_or_else(|| format!("cargo did not build {name}"))?.path)
+}
+
+/// The profile of a benchmark: cargo stores it at `target/PROFILE/deps/NAME`.
+fn profile_of(benchmark: &Path) -> Option<&str> {
+    benchmark.parent()?.parent()?.file_name()?.to_str()
 }
 
 /// The program of one of cargo's messages, which are about many other things too.
@@ -88,6 +95,12 @@ fn program(line: &str) -> Option<Program> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_profile_of_a_benchmark_is_the_name_of_its_folder() {
+        assert_eq!(profile_of(Path::new("/t/dist/deps/store-1f2e")), Some("dist"));
+        assert_eq!(profile_of(Path::new("store")), None);
+    }
 
     #[test]
     fn only_messages_about_programs_name_one() {

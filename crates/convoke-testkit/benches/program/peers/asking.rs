@@ -20,8 +20,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The times from the answer to the result of the tool, here and there.
 pub(super) fn measure(rounds: usize, convoke: &Path, other: &Path) -> Result<(Samples, Samples)> {
-    let home = crate::new_home()?;
-    in_turn(rounds, || answer_ours(convoke, home.path()), || answer_theirs(other, home.path()))
+    let (ours, theirs) = (crate::new_home()?, crate::new_home()?);
+    in_turn(rounds, || answer_ours(convoke, ours.path()), || answer_theirs(other, theirs.path()))
 }
 
 /// The answer comes from the command line, whose start is part of the time.
