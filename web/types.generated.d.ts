@@ -122,6 +122,14 @@ declare namespace Api {
     user?: string;
   };
 
+  /** Files that were changed while no turn ran. */
+  type BetweenTurns = {
+    /** How many there are. */
+    files: number;
+    /** The paths of the first 100. */
+    paths: string[];
+  };
+
   /** A file that a restore left alone. */
   type BlockedFile = {
     /** Its path in the project. */
@@ -130,7 +138,7 @@ declare namespace Api {
     why: string;
   };
 
-  /** How much a session has changed, from its first checkpoint to its last. */
+  /** How much the turns of a session have changed. */
   type ChangeTotals = {
     /** How many files. */
     files: number;
@@ -166,12 +174,6 @@ declare namespace Api {
     from: number;
     /** What is appended in their place. */
     html: string;
-  };
-
-  /** What else is known of a session. */
-  type Circumstances = {
-    /** Why it ended: `user`, `idle_timeout`, `made_room`, … */
-    reason?: string;
   };
 
   /** A frame from a client, tagged by `type`. A session is named by its canonical id or its own. */
@@ -1069,7 +1071,7 @@ declare namespace Api {
     status: RequestStatus;
     /** The agent that asks. */
     agent?: string;
-    /** The program that asks, where no session of ours does. */
+    /** The program that asks, if it is not the agent of a session. */
     askedBy?: string;
     /** The permission, if it is one. */
     permission?: Permission;
@@ -1424,7 +1426,7 @@ declare namespace Api {
     /** A new process resumed the conversation. */
     | {
       event: "resumed";
-      /** With how much of it in mind. */
+      /** What the process knows of it. */
       how: Resumed;
     }
     /** The agent's process ended by itself. */
@@ -1592,7 +1594,7 @@ declare namespace Api {
     session?: Session;
   };
 
-  /** With how much of the conversation in mind a process resumed it. */
+  /** What a process that resumed a conversation knows of it. */
   type Resumed = "native" | "replay" | "summary" | "afresh" | "forked" | "forked_replay";
 
   /** A comment on lines of a changed file. */
@@ -2112,7 +2114,7 @@ declare namespace Api {
     title: string;
     /** Where it is in its life. */
     status: SessionStatus;
-    /** Whether a prompt is accepted: by an active session, and by one that was completed because it was idle, which the prompt resumes. Another session must be resumed first. */
+    /** Whether a prompt is accepted: by an active session, and by one that was imported or that Convoke completed because it was idle, which the prompt resumes. Another session must be resumed first. */
     acceptsPrompts: boolean;
     /** Whether lists hide it. */
     archived: boolean;
@@ -2125,14 +2127,14 @@ declare namespace Api {
     /** How many messages it has; also the seq of the newest. */
     messageCount: number;
     /** What else is known of it. */
-    metadata: Circumstances;
+    metadata: SessionMetadata;
     /** What it does now. */
     activity: Activity;
     /** What it wants of its human. */
     attention: Attention;
     /** Whether a turn ended that no human has looked at. */
     unseen: boolean;
-    /** What it changed in its project, from its first checkpoint to its last. */
+    /** What its turns changed in its project. */
     changes?: ChangeTotals;
     /** Money spent on it. */
     cost?: Cost;
@@ -2164,6 +2166,8 @@ declare namespace Api {
     complete: boolean;
     /** Files that the checkpoints do not hold: too large, or not readable. */
     leftOut: LeftOutFile[];
+    /** Files that were changed between the turns, by others or by a command that a turn left running: the diff does not have these changes. Absent if there are none. */
+    between?: BetweenTurns;
     /** The turn that the files are of; absent for the whole session. */
     turn?: number;
   };
@@ -2198,7 +2202,7 @@ declare namespace Api {
     attention: Attention;
     /** Whether a turn ended that no human has looked at. */
     unseen: boolean;
-    /** What it changed in its project, from its first checkpoint to its last. */
+    /** What its turns changed in its project. */
     changes?: ChangeTotals;
     /** Money spent on it. */
     cost?: Cost;
@@ -2216,6 +2220,12 @@ declare namespace Api {
     step?: string;
     /** The work tree that it has for itself. */
     worktree?: OwnWorktree;
+  };
+
+  /** Further facts about a session. */
+  type SessionMetadata = {
+    /** Why it ended: `user`, `idle_timeout`, `made_room`, … */
+    reason?: string;
   };
 
   /** From which machine to which a session moved, and what went along. */

@@ -65,7 +65,7 @@ pub(crate) async fn start(
     let pid = child.pid();
     let close = Close { abilities: started.abilities, session: started.agent_session.clone() };
     let task = tokio::spawn(async move {
-        let exit = attend(child, event_loop, requests, close).await;
+        let exit = serve_agent(child, event_loop, requests, close).await;
         // The agent may read the file again as long as it runs.
         drop(settings);
         exit
@@ -127,7 +127,7 @@ struct Close {
 }
 
 /// Serves an agent until its process has ended, and returns its exit status.
-async fn attend(
+async fn serve_agent(
     mut child: Child,
     mut event_loop: EventLoop,
     mut requests: mpsc::Receiver<DriverRequest>,

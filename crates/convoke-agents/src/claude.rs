@@ -65,7 +65,7 @@ pub(crate) async fn start(
     let offers = event_loop.offers();
     let (pid, (orders, requests)) = (child.pid(), mpsc::channel(ORDERS_MAX));
     let task = tokio::spawn(async move {
-        let exit = attend(child, event_loop, requests).await;
+        let exit = serve_agent(child, event_loop, requests).await;
         // The agent may read the file again as long as it runs.
         drop(servers);
         exit
@@ -92,7 +92,7 @@ async fn initialize(
 }
 
 /// Serves an agent until its process has ended, and returns its exit status.
-async fn attend(
+async fn serve_agent(
     mut child: Child,
     mut event_loop: EventLoop,
     mut requests: mpsc::Receiver<DriverRequest>,

@@ -48,10 +48,10 @@ struct PendingConnection {
 
 impl Gate {
     /// Serves one more supervisor; returns its end of the socket. Ends when the socket is closed.
-    pub(crate) fn attend(&self) -> io::Result<OwnedFd> {
+    pub(crate) fn serve(&self) -> io::Result<OwnedFd> {
         let (ours, theirs) = net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        tokio::spawn(attend(UnixStream::from_std(ours)?, self.clone()));
+        tokio::spawn(forward(UnixStream::from_std(ours)?, self.clone()));
         Ok(theirs.into())
     }
 
@@ -65,7 +65,7 @@ impl Gate {
 }
 
 /// Forwards the requests of one supervisor, and returns the answers in the order of the decisions.
-async fn attend(socket: UnixStream, gate: Gate) {
+async fn forward(socket: UnixStream, gate: Gate) {
     let (reading, writing) = socket.into_split();
     let (answers, answered) = mpsc::channel(REQUESTS_MAX);
     tokio::select! {

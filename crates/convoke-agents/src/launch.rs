@@ -45,7 +45,7 @@ const CACHES: [(&str, &str); 16] = [
 
 /// The environment in which Convoke starts agents.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
+pub struct LaunchEnvironment {
     /// The variables that Convoke itself was started with.
     pub environment: BTreeMap<OsString, OsString>,
     /// Convoke itself, which confines agents.
@@ -93,7 +93,11 @@ pub struct WorktreeOf {
 
 impl Launch {
     /// Builds the launch of an agent.
-    pub fn of(agent: &Agent, around: &Surroundings, parameters: LaunchParameters) -> Result<Self> {
+    pub fn of(
+        agent: &Agent,
+        around: &LaunchEnvironment,
+        parameters: LaunchParameters,
+    ) -> Result<Self> {
         let path = around.environment.get(OsStr::new("PATH"));
         let program = find(&agent.command, path.map(OsString::as_os_str)).ok_or_else(|| {
             let (agent, install) = (agent.clone(), agent.install.clone());
@@ -128,7 +132,7 @@ impl Launch {
 /// variables.
 fn environment(
     agent: &Agent,
-    around: &Surroundings,
+    around: &LaunchEnvironment,
     own_sandbox: OwnSandbox,
     workspace: &Path,
 ) -> BTreeMap<OsString, OsString> {
@@ -172,7 +176,10 @@ impl OwnSandbox {
 ///
 /// A confined agent cannot write the user's own caches: the user's builds would execute what it put
 /// there.
-fn caches(around: &Surroundings, workspace: &Path) -> Option<(PathBuf, Vec<(String, PathBuf)>)> {
+fn caches(
+    around: &LaunchEnvironment,
+    workspace: &Path,
+) -> Option<(PathBuf, Vec<(String, PathBuf)>)> {
     if around.sandbox.caches == Caches::Off {
         return None;
     }
@@ -232,7 +239,7 @@ fn open_cargo_cache(cache: &Path, project: &str) -> std::io::Result<OwnedFd> {
 /// The confinement of an agent, and the layers that it lacks.
 fn confinement(
     agent: &Agent,
-    around: &Surroundings,
+    around: &LaunchEnvironment,
     parameters: &LaunchParameters,
 ) -> Result<(Confinement, Vec<Missing>)> {
     if !cfg!(target_os = "linux") {
@@ -293,7 +300,7 @@ fn confinement(
 }
 
 /// Refuses to start an agent whose network policy cannot be enforced.
-fn check_network(agent: &Agent, around: &Surroundings, missing: &[Missing]) -> Result<()> {
+fn check_network(agent: &Agent, around: &LaunchEnvironment, missing: &[Missing]) -> Result<()> {
     let network = around.sandbox.network;
     let lacking = missing.iter().find(|it| it.layer == Layer::Bubblewrap);
     let why = match (network, lacking) {
@@ -314,13 +321,13 @@ fn tools(servers: &[McpServer]) -> Option<SocketAddr> {
 
 /// The program of an agent, if it is installed. It is protected even in a folder that the agent may write, because it
 /// also runs without a sandbox: when the user starts it, and when Convoke asks for its version.
-fn program(agent: &Agent, around: &Surroundings) -> Vec<PathBuf> {
+fn program(agent: &Agent, around: &LaunchEnvironment) -> Vec<PathBuf> {
     let path = around.environment.get(OsStr::new("PATH"));
     find(&agent.command, path.map(OsString::as_os_str)).into_iter().collect()
 }
 
 /// The files in the user's command line of an agent.
-fn shown(agent: &Agent, around: &Surroundings) -> Vec<PathBuf> {
+fn shown(agent: &Agent, around: &LaunchEnvironment) -> Vec<PathBuf> {
     let args = agent.args.iter().map(PathBuf::from).filter(|path| path.is_absolute());
     program(agent, around).into_iter().chain(args).collect()
 }

@@ -259,11 +259,11 @@ fn pipes() -> io::Result<(OurEnds, [OwnedFd; 3])> {
 async fn check(launch: &Launch) -> Result<OwnedFd> {
     let (program, workspace) = (launch.program.clone(), launch.workspace.clone());
     // A folder on a network drive may respond slowly.
-    let looking = tokio::task::spawn_blocking(move || look(program, &workspace));
+    let looking = tokio::task::spawn_blocking(move || check_paths(program, &workspace));
     looking.await.unwrap_or_else(|panic| Err(Error::Io(io::Error::other(panic))))
 }
 
-fn look(program: PathBuf, workspace: &Path) -> Result<OwnedFd> {
+fn check_paths(program: PathBuf, workspace: &Path) -> Result<OwnedFd> {
     let opened = open_workspace(workspace)?;
     if program.exists() { Ok(opened) } else { Err(Error::NotFound { program }) }
 }

@@ -29,8 +29,9 @@ impl File {
             return Ok(None);
         }
         let folder = launch.environment.get(OsStr::new("TMPDIR"));
-        let folder = folder.map_or_else(std::env::temp_dir, PathBuf::from);
-        let path = folder.join(format!("mcp-{}.json", RequestId::from_random(random())));
+        let missing = || io::Error::new(io::ErrorKind::NotFound, "the agent has no TMPDIR");
+        let path = Path::new(folder.ok_or_else(missing)?)
+            .join(format!("mcp-{}.json", RequestId::from_random(random())));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         // From here on it is removed in any case.
         let written = Self(path);

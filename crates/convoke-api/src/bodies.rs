@@ -35,9 +35,9 @@ pub use browsers::{
     BrowserLink, BrowserSession, BrowserSessions, LinkForm, NewBrowserLink, SignIn, SignedIn,
 };
 pub use changes::{
-    BlockedFile, ChangedFile, DiffHunk, DiffLine, DiffLineKind, FileDiff, FileMode, FileStatus,
-    Fork, LeftOutFile, LeftOutReason, Restore, RestoreScope, Restored, Revert, SessionChanges,
-    Undo,
+    BetweenTurns, BlockedFile, ChangedFile, DiffHunk, DiffLine, DiffLineKind, FileDiff, FileMode,
+    FileStatus, Fork, LeftOutFile, LeftOutReason, Restore, RestoreScope, Restored, Revert,
+    SessionChanges, Undo,
 };
 pub use comparisons::{
     Comparison, ComparisonEntry, ComparisonState, Comparisons, KeepEntry, KeptEntry, NewComparison,
@@ -60,8 +60,8 @@ pub use review::GivenComment;
 pub use rules::{NewRule, Rule, Rules};
 pub use search::{Fragment, Hit, HitSession, Hits};
 pub use sessions::{
-    Activity, CancelTurn, ChosenMode, ChosenSetting, Circumstances, CreatedSession, NewSession,
-    Prompt, Prompted, QueuePatch, Session, SessionDetail, SessionPatch, Sessions, StateOfSession,
+    Activity, CancelTurn, ChosenMode, ChosenSetting, CreatedSession, NewSession, Prompt, Prompted,
+    QueuePatch, Session, SessionDetail, SessionMetadata, SessionPatch, Sessions, StateOfSession,
 };
 pub use team_analytics::{TeamActivity, TeamAnalytics, TeamCost, TeamUsage};
 pub use teams::{

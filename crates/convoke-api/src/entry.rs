@@ -4,6 +4,7 @@
 
 mod list;
 mod shown;
+mod verdict;
 
 use convoke_core::content::{Diff, PlanStep, ToolStatus, Usage};
 use convoke_core::evidence::Evidence;
@@ -26,6 +27,7 @@ use serde_json::Value;
 
 pub use list::{Entries, Older};
 pub use shown::entry_id;
+pub use verdict::Verdict;
 
 /// One thing that people see of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

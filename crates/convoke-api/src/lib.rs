@@ -12,7 +12,6 @@ mod error;
 pub mod frames;
 pub mod highlight;
 pub mod mcp;
-
 pub mod schema;
 
 pub use client::{

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-/// How much a session has changed, from its first checkpoint to its last.
+/// How much the turns of a session have changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangeTotals {

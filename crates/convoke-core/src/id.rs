@@ -11,6 +11,14 @@ use uuid::Uuid;
 
 use crate::Invalid;
 
+/// Characters of an id where people read it; any unambiguous prefix of an id is accepted.
+const SHORT_CHARS: usize = 8;
+
+/// The start of an id, enough for people.
+pub fn short(id: impl fmt::Display) -> String {
+    id.to_string().chars().take(SHORT_CHARS).collect()
+}
+
 /// Defines one UUID newtype, so that ids of different things cannot be mixed up. `$accepts` says which UUIDs are such ids,
 /// and `$invalid` is the error for others.
 macro_rules! uuid_id {

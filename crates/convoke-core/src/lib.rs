@@ -4,8 +4,10 @@
 //! engine, the REPL) bring those, carry out the effects and store the messages.
 
 pub mod bounds;
+pub mod call;
 pub mod compaction;
 pub mod content;
+pub mod count;
 pub mod evidence;
 mod explain;
 pub mod files;

@@ -124,7 +124,7 @@ pub enum TurnEvent {
 pub enum ProcessEvent {
     /// A new process resumed the conversation.
     Resumed {
-        /// With how much of it in mind.
+        /// What the process knows of it.
         how: Resumed,
     },
     /// The agent's process ended by itself.
@@ -352,7 +352,7 @@ pub enum AgentEvent {
     },
 }
 
-/// With how much of the conversation in mind a process resumed it.
+/// What a process that resumed a conversation knows of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Resumed {

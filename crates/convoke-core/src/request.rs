@@ -285,7 +285,7 @@ pub enum Refusal {
     #[error(transparent)]
     Answers(#[from] AnswerFault),
     /// The permission has no such option; the request stays open.
-    #[error("the permission has no option '{option_id}'")]
+    #[error("the permission has no option `{option_id}`")]
     UnknownOption {
         /// What was chosen.
         option_id: String,

@@ -119,8 +119,8 @@ impl Summary {
         }
     }
 
-    /// Whether a prompt is accepted: by an active session, and by one that Convoke completed because it was idle, which the
-    /// prompt resumes.
+    /// Whether a prompt is accepted: by an active session, and by a completed one that the prompt resumes
+    /// (`EndReason::is_resumed_by_prompt`).
     pub const fn accepts_prompts(&self) -> bool {
         match (self.status, &self.reason) {
             (Status::Active, _) => true,

@@ -15,7 +15,7 @@ pub enum Turn {
     Running,
     /// The agent was asked to stop and has not yet confirmed it.
     Cancelling,
-    /// Over.
+    /// It has ended.
     Ended(Stop),
 }
 

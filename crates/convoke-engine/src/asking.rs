@@ -245,7 +245,7 @@ impl Inbox {
         let (folder, text) = (self.questions.clone(), text.to_owned());
         let look = move || {
             let id = folder.find(&text)?;
-            let (request, outcome) = folder.look(id)?;
+            let (request, outcome) = folder.status(id)?;
             Ok::<_, convoke_files::Error>((id, request.questions, outcome))
         };
         let (id, questions, outcome) = blocking(look).await??;

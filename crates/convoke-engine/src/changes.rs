@@ -3,6 +3,7 @@
 //! `session/capture.rs` makes the checkpoints before and after turns. This module writes to a
 //! conversation only through the session's task.
 
+mod base;
 mod error;
 pub(crate) mod numbers;
 mod range;
@@ -23,6 +24,7 @@ use crate::session;
 use crate::sessions::Sessions;
 use crate::settings::Checkpointing;
 
+pub(crate) use base::{Base, Folder, base};
 pub use error::ChangesError;
 pub use range::DiffRange;
 use range::Range;
@@ -53,6 +55,8 @@ pub struct SessionChanges {
     pub is_complete: bool,
     /// Files that the checkpoints do not hold.
     pub left_out: Vec<LeftOut>,
+    /// Files that were changed between the turns: `files` does not have these changes.
+    pub between: Vec<PathBuf>,
 }
 
 /// One changed file with its diff.
@@ -70,6 +74,8 @@ struct SessionFiles {
     id: SessionId,
     project: ProjectId,
     work_tree: PathBuf,
+    /// The kind of folder in which its turns worked.
+    folder: Folder,
     /// The turn that is running.
     running: Option<Seq>,
     /// Whether it had a work tree of its own, which was removed; `work_tree` is the project's folder then.
@@ -83,8 +89,8 @@ impl Changes {
 
     /// Lists what a session changed, or one of its turns.
     ///
-    /// A session's changes are those from its first checkpoint to its last; while a turn runs, to the files as they are
-    /// now.
+    /// A session's changes are those that were made during its turns and by its restores; while a turn runs, to the
+    /// files as they are now.
     pub async fn list(&self, id: SessionId, range: DiffRange) -> Result<SessionChanges> {
         let place = self.place(id).await?;
         let (project, work_tree) = (place.project, place.work_tree.clone());
@@ -103,6 +109,7 @@ impl Changes {
                     files: list.changes,
                     is_complete: list.is_complete,
                     left_out: found.left_out,
+                    between: found.between,
                 }))
             });
         Ok(listed.await??)
@@ -139,8 +146,9 @@ impl Changes {
             // What the last turn changed is not captured yet when its end is reported.
             session::captured(&self.sessions, id).await?;
         }
+        let folder = Folder::of(&stored);
         let is_removed = stored.worktree.is_some_and(|own| own.removed.is_some());
-        Ok(SessionFiles { id, project: stored.project_id, work_tree, running, is_removed })
+        Ok(SessionFiles { id, project: stored.project_id, work_tree, folder, running, is_removed })
     }
 
     async fn stored(&self, id: SessionId) -> Result<StoredSession> {

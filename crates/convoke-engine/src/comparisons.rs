@@ -85,7 +85,7 @@ pub struct ComparisonEntry {
     /// Why there is no session, or no prompt in it.
     pub error: Option<String>,
     /// The state of its work.
-    pub standing: EntryStanding,
+    pub status: EntryStatus,
     /// How long its first turn took.
     pub took: Option<Duration>,
     /// The result of the test.
@@ -94,7 +94,7 @@ pub struct ComparisonEntry {
 
 /// The state of an entry's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryStanding {
+pub enum EntryStatus {
     /// Its agent works.
     Working,
     /// Its agent waits for the human.
@@ -105,6 +105,15 @@ pub enum EntryStanding {
     Ended,
     /// It was not begun, or its turn failed.
     Failed,
+}
+
+/// Why an entry was not begun, with the way out: it is read later, in a table.
+fn not_begun(error: &Error) -> String {
+    let said = crate::session::start::explain(error);
+    if matches!(error, Error::SessionLimit { .. }) {
+        return format!("{said}; complete one, or raise sessions.max_active");
+    }
+    said
 }
 
 impl Comparisons {
@@ -142,7 +151,7 @@ impl Comparisons {
                     entry.error = created.prompted.err().map(|error| error.to_string());
                 }
                 Err(error) => {
-                    entry.error = Some(crate::session::start::explain(&error));
+                    entry.error = Some(not_begun(&error));
                     first_error.get_or_insert(error);
                 }
             }
@@ -254,25 +263,25 @@ impl Comparisons {
             },
             None => None,
         };
-        let (standing, took) = match &found {
-            None => (EntryStanding::Failed, None),
+        let (status, took) = match &found {
+            None => (EntryStatus::Failed, None),
             Some(view) => {
                 let id = view.stored.id;
                 let took = self.took(id).await?;
-                let standing = match (view.activity, took) {
-                    (Activity::Waiting, _) => EntryStanding::Waiting,
-                    (Activity::Running, _) => EntryStanding::Working,
-                    (Activity::Idle, _) if self.testing().contains(&id) => EntryStanding::Testing,
-                    (Activity::Idle, None) => EntryStanding::Failed,
+                let status = match (view.activity, took) {
+                    (Activity::Waiting, _) => EntryStatus::Waiting,
+                    (Activity::Running, _) => EntryStatus::Working,
+                    (Activity::Idle, _) if self.testing().contains(&id) => EntryStatus::Testing,
+                    (Activity::Idle, None) => EntryStatus::Failed,
                     (Activity::Idle, Some(_)) if view.stored.summary.work.failure.is_some() => {
-                        EntryStanding::Failed
+                        EntryStatus::Failed
                     }
-                    (Activity::Idle, Some(_)) => EntryStanding::Ended,
+                    (Activity::Idle, Some(_)) => EntryStatus::Ended,
                 };
-                (standing, took)
+                (status, took)
             }
         };
-        Ok(ComparisonEntry { agent, model, session: found, error, standing, took, test })
+        Ok(ComparisonEntry { agent, model, session: found, error, status, took, test })
     }
 
     /// How long the first turn of a session took; `None` while it runs.

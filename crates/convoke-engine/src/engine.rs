@@ -264,8 +264,8 @@ impl Engine {
     }
 
     /// Why the store accepts no writes, if so.
-    pub fn trouble(&self) -> Option<convoke_store::Trouble> {
-        self.sessions.store.trouble()
+    pub fn failure(&self) -> Option<convoke_store::DatabaseFailure> {
+        self.sessions.store.failure()
     }
 
     /// The current time of the injected clock.

@@ -5,6 +5,7 @@ mod kind;
 
 use std::path::PathBuf;
 
+use convoke_core::count::counted;
 use convoke_core::id::{AgentName, RequestId, SessionId};
 use convoke_core::question::AnswerFault;
 use convoke_core::rule::InvalidRule;
@@ -173,7 +174,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The limit of active sessions is reached.
-    #[error("{max} sessions are active, which is the limit")]
+    #[error("the limit of {} is reached", counted(max, "active session"))]
     SessionLimit {
         /// The limit.
         max: usize,
@@ -227,7 +228,8 @@ pub enum Error {
     Answers(AnswerFault),
     /// The request does not offer this rule.
     #[error(
-        "the request offers {offered} rules, and none with the number {number} (counted from 0)"
+        "the request offers {}, and none with the number {number} (counted from 0)",
+        counted(offered, "rule")
     )]
     NothingToRemember {
         /// The number of the rule, from 0.
@@ -367,7 +369,10 @@ pub enum Error {
     #[error(transparent)]
     Shared(std::sync::Arc<Self>),
     /// An import skips turns of the transcript.
-    #[error("the session has {known} turns of this transcript, so turn {after} cannot be followed")]
+    #[error(
+        "the session has {} of this transcript, so turn {after} cannot be followed",
+        counted(known, "turn")
+    )]
     ImportGap {
         /// Turns imported so far.
         known: u64,

@@ -21,7 +21,7 @@ use convoke_core::message::Draft;
 use convoke_core::time::Timestamp;
 use convoke_files::watch::Watches;
 use convoke_histories::Environment;
-use convoke_store::{Consent, FoundProject, HistoryKey, HistoryMark, Project};
+use convoke_store::{Archived, Consent, FoundProject, HistoryKey, HistoryMark, Project};
 use tokio::sync::{Notify, Semaphore};
 
 use crate::blocking::blocking;
@@ -286,11 +286,15 @@ impl Histories {
         Ok(begun)
     }
 
-    /// Folders with sessions that are no projects, as if they were: those of imported sessions, and
-    /// removed projects.
-    pub async fn projects(&self) -> Result<Vec<Project>> {
-        let removed = self.shared.sessions.store.removed_projects(PROJECTS_MAX).await?;
-        let found = self.shared.sessions.store.found_projects(PROJECTS_MAX).await?;
+    /// Folders with such sessions that are no projects, as if they were: those of imported
+    /// sessions, and removed projects.
+    pub async fn projects(&self, sessions: Archived) -> Result<Vec<Project>> {
+        let store = &self.shared.sessions.store;
+        let removed = store.removed_projects(sessions, PROJECTS_MAX).await?;
+        let mut found = store.found_projects(PROJECTS_MAX).await?;
+        if sessions == Archived::Hidden {
+            found.retain(|(_, listed)| *listed > 0);
+        }
         let project = |found: FoundProject| Project {
             id: found.id,
             name: found.name,

@@ -40,7 +40,7 @@ pub use changes::{
     ChangedFile, Changes, ChangesError, DiffRange, Restoration, RestoreGuard, SessionChanges,
 };
 pub use comparisons::{
-    Comparison, ComparisonEntry, Comparisons, EntryStanding, NewComparison, TestRun,
+    Comparison, ComparisonEntry, Comparisons, EntryStatus, NewComparison, TestRun,
 };
 pub use convoke_agents::Error as AgentError;
 pub use convoke_agents::catalogue::{Agent, LoginState, Resume};
@@ -53,10 +53,10 @@ pub use convoke_git::{
 pub use convoke_store::Error as StoreError;
 pub use convoke_store::nodes::{Beginning, Node};
 pub use convoke_store::{
-    Act, Archived, Asker as PairAsker, AuditEntry, AuditFilter, FoundProject, Fragment, Hit,
-    HitPage, HitPlace, HitSession, MessagePage, PairActivity, PairFilter, PairId, PairStats,
-    PairUsage, Project, SearchOrder, SearchQuery, SessionFilter, SessionHistory, SessionKind,
-    SessionOrder, Snapshot, StoredPair, StoredSession, Trouble, UpdatePage, User, UserToken, Whose,
+    Act, Archived, Asker as PairAsker, AuditEntry, AuditFilter, DatabaseFailure, FoundProject,
+    Fragment, Hit, HitPage, HitPlace, HitSession, MessagePage, NodeScope, PairActivity, PairFilter,
+    PairId, PairStats, PairUsage, Project, SearchOrder, SearchQuery, SessionFilter, SessionHistory,
+    SessionKind, SessionOrder, Snapshot, StoredPair, StoredSession, UpdatePage, User, UserToken,
     Window,
 };
 pub use engine::{Engine, Figures};
@@ -85,9 +85,9 @@ pub use settings::{
     SandboxSettings, Settings, Spare, WorktreeSettings,
 };
 pub use teams::{
-    Analytics, Caller, Compaction, Permissions, PlacedQuestion, QuestionPair, QuestionStanding,
-    ReportedQuestion, SessionFile, Stretch, Team, TeamAnswer, TeamAsk, TeamLimits, TeamProgress,
-    TeamQuestion, TeamReport, TeamSettings, TeamStatus, Teams, Wait, WhichQuestion,
+    ActivityInterval, Analytics, Caller, Compaction, Permissions, PlacedQuestion, QuestionPair,
+    QuestionStatus, ReportedQuestion, SessionFile, Team, TeamAnswer, TeamAsk, TeamLimits,
+    TeamProgress, TeamQuestion, TeamReport, TeamSettings, TeamStatus, Teams, Wait, WhichQuestion,
 };
 pub use users::{UserError, Users};
 pub use view::{
@@ -96,5 +96,5 @@ pub use view::{
 pub use watch::{Published, Watcher};
 pub use worktrees::{
     Conflict, FinishOrder, FinishOutcome, FinishWay, Finished, LeftWorktree, ListedWorktree,
-    LostFiles, OnConflict, WantedWorktree, WorktreeError, WorktreeStanding, Worktrees,
+    LostFiles, OnConflict, WantedWorktree, WorktreeError, WorktreeStatus, Worktrees,
 };

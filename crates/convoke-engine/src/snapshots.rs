@@ -3,25 +3,31 @@
 //! Every call of git is made on a blocking thread, with a time limit. What the checkpoints mean for sessions is decided
 //! elsewhere: `session/capture.rs` makes them, `changes.rs` compares and restores them.
 
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use convoke_core::files::ChangeTotals;
 use convoke_core::id::{ProjectId, SessionId};
-use convoke_git::{Cancel, Checkpoint, Checkpoints, Git, Limits, Moment, Name, Options};
-use tokio::sync::{OnceCell, Semaphore};
+use convoke_git::{Cancel, Checkpoint, CheckpointKind, Checkpoints, Git, Limits, Name, Options};
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore, oneshot};
 
-use crate::changes::ChangesError;
+use crate::changes::{self, ChangesError, Folder};
 use crate::settings::{Checkpointing, HostContext, Settings};
 
 /// How long one call may take, over all of its git processes.
 const TIME_MAX: Duration = Duration::from_secs(120);
 /// Calls that use git at the same time; further ones wait. More would only compete for the disk.
 const PARALLEL_MAX: usize = 4;
+/// Those of one project, which wait for each other alone.
+const PARALLEL_IN_PROJECT_MAX: usize = 2;
+/// A call that takes longer gives its place to a call for another project: an agent may have made its project one on
+/// which git is slow.
+const LONG: Duration = Duration::from_secs(10);
 /// Files that are counted for the totals of a session; a longer list is cut off.
 const COUNTED_MAX: usize = 10_000;
 /// How old what no checkpoint refers to must be before it is deleted.
@@ -40,6 +46,8 @@ pub(crate) struct Snapshots {
     /// Opened when it is first needed; tried again until it is found.
     git: OnceCell<Git>,
     turns: Arc<Semaphore>,
+    /// The same for each project that has calls.
+    projects: Mutex<HashMap<ProjectId, Weak<Semaphore>>>,
     /// Ends all calls when the engine stops.
     cancel: Cancel,
     /// Whether a missing git was logged.
@@ -53,6 +61,7 @@ impl Snapshots {
             host: Arc::clone(host),
             git: OnceCell::new(),
             turns: Arc::new(Semaphore::new(PARALLEL_MAX)),
+            projects: Mutex::default(),
             cancel: Cancel::default(),
             is_warned: AtomicBool::new(false),
         })
@@ -71,24 +80,23 @@ impl Snapshots {
         }
     }
 
-    /// Makes a checkpoint of a session, and counts what the session has changed so far.
+    /// Makes a checkpoint of a session, and counts after a turn what the session has changed so far.
     pub(crate) async fn checkpoint(
         self: &Arc<Self>,
         project: ProjectId,
         work_tree: PathBuf,
-        session: SessionId,
-        moment: Moment,
-    ) -> Outcome<ChangeTotals> {
+        (session, folder): (SessionId, Folder),
+        kind: CheckpointKind,
+    ) -> Outcome<Option<ChangeTotals>> {
         self.with(project, work_tree, move |checkpoints, limits| {
-            let session = session.to_string();
-            let name = Name::new(&session, moment)?;
+            let name = Name::new(&session.to_string(), kind)?;
             let made = checkpoints.checkpoint(&name, limits)?;
-            match moment {
-                Moment::After(_) => totals(checkpoints, &session, &made, limits),
-                Moment::Before(_) | Moment::Restore(_) | Moment::Removal(_) => {
-                    Ok(ChangeTotals::default())
-                }
-            }
+            let CheckpointKind::After(_) = kind else { return Ok(None) };
+            // The checkpoint is made, whatever has become of older ones.
+            let counted = totals(checkpoints, &made, folder, limits).inspect_err(|error| {
+                tracing::warn!(session.id = %session, "changes cannot be counted: {error}");
+            });
+            Ok(counted.ok())
         })
         .await
     }
@@ -165,27 +173,43 @@ impl Snapshots {
         run: impl FnOnce(&Checkpoints, &Limits) -> convoke_git::Result<T> + Send + 'static,
     ) -> Outcome<T> {
         let this = Arc::clone(self);
-        self.run(move |git, limits| {
+        self.run(project, move |git, limits| {
             let checkpoints = this.checkpoints(git, project, &work_tree, limits)?;
             Ok(run(&checkpoints, limits)?)
         })
         .await
     }
 
-    /// Runs a function with git, on a blocking thread.
+    /// Runs a function with git on the files or the repository of a project, on a blocking thread.
     pub(crate) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
+        project: ProjectId,
         run: impl FnOnce(&Git, &Limits) -> Outcome<T> + Send + 'static,
     ) -> Outcome<T> {
+        let own = self.turns_of(project).acquire_owned().await.map_err(|_| ChangesError::Gone)?;
         // Closed when the engine stops.
         let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| ChangesError::Gone)?;
         let git = self.git().await?;
         let limits = Limits::cancelled_by(TIME_MAX, self.cancel.clone());
+        let (running, ended) = oneshot::channel();
+        tokio::spawn(hold(turn, ended));
         let run = move || {
-            let _turn = turn;
+            let _running: (OwnedSemaphorePermit, oneshot::Sender<()>) = (own, running);
             run(&git, &limits)
         };
         tokio::task::spawn_blocking(run).await.map_err(|error| cut_off(&error))?
+    }
+
+    /// The places for calls that a project has.
+    fn turns_of(&self, project: ProjectId) -> Arc<Semaphore> {
+        let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(turns) = projects.get(&project).and_then(Weak::upgrade) {
+            return turns;
+        }
+        projects.retain(|_, turns| turns.strong_count() > 0);
+        let turns = Arc::new(Semaphore::new(PARALLEL_IN_PROJECT_MAX));
+        projects.insert(project, Arc::downgrade(&turns));
+        turns
     }
 
     /// Opens the checkpoints of a work tree.
@@ -262,23 +286,31 @@ impl Snapshots {
     }
 }
 
-/// What differs between the first checkpoint of a session and `last`.
+/// Keeps the place of a call until it has ended, or takes long.
+async fn hold(turn: OwnedSemaphorePermit, ended: oneshot::Receiver<()>) {
+    // The sender is dropped at the end of the call, also if that panics.
+    if tokio::time::timeout(LONG, ended).await.is_err() {
+        tracing::info!(
+            "a call of git takes long, and does not keep those of other projects waiting"
+        );
+    }
+    drop(turn);
+}
+
+/// What the turns of a session changed, up to the checkpoint `last`.
 pub(crate) fn totals(
     checkpoints: &Checkpoints,
-    session: &str,
     last: &Checkpoint,
+    folder: Folder,
     limits: &Limits,
 ) -> convoke_git::Result<ChangeTotals> {
-    let names = checkpoints.list(session)?;
-    let first = names.iter().filter(|name| matches!(name.moment(), Moment::Before(_))).min();
-    let Some(first) = first else { return Ok(ChangeTotals::default()) };
-    let Some(first) = checkpoints.find(first, limits)? else {
+    let Some(base) = changes::base(checkpoints, last.name.session(), folder, limits)? else {
         return Ok(ChangeTotals::default());
     };
-    if first.tree == last.tree {
+    if base.tree == last.tree {
         return Ok(ChangeTotals::default());
     }
-    let list = checkpoints.changes(&first.tree, &last.tree, COUNTED_MAX, limits)?;
+    let list = checkpoints.changes(&base.tree, &last.tree, COUNTED_MAX, limits)?;
     let lines = list.total();
     Ok(ChangeTotals {
         files: list.changes.len() as u64,

@@ -37,13 +37,13 @@ use askers::Askers;
 use cache::{PairCache, cache};
 use compaction::Attempts;
 
-pub use analytics::{Analytics, Stretch};
+pub use analytics::{ActivityInterval, Analytics};
 pub use ask::{Caller, TeamAnswer, TeamAsk, Wait};
 pub use compaction::Compaction;
 pub use elsewhere::{PlacedQuestion, QuestionPair, TeamQuestion};
 pub use pairs::SessionFile;
 pub use prepare::TeamProgress;
-pub use report::{QuestionStanding, ReportedQuestion, TeamReport, WhichQuestion};
+pub use report::{QuestionStatus, ReportedQuestion, TeamReport, WhichQuestion};
 pub use upkeep::TeamStatus;
 
 pub(crate) use chain::{Chains, Origin};

@@ -31,7 +31,7 @@ use crate::sessions::Sessions;
 pub use convoke_git::Conflict;
 pub use error::WorktreeError;
 pub use finish::{FinishOrder, FinishOutcome, FinishWay, Finished, LostFiles, OnConflict};
-pub use kept::{ListedWorktree, WorktreeStanding};
+pub use kept::{ListedWorktree, WorktreeStatus};
 pub use make::WantedWorktree;
 pub use moved::LeftWorktree;
 

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use convoke_core::Invalid;
+use convoke_core::count::counted;
 use convoke_core::id::RequestId;
 use convoke_core::question::{AnswerFault, QuestionFault};
 
@@ -96,7 +97,7 @@ pub enum Error {
         max: usize,
     },
     /// As many questions wait as are allowed.
-    #[error("{max} question sessions are already waiting for an answer")]
+    #[error("{} already waiting for an answer", counted(max, "question session"))]
     TooMany {
         /// How many may wait.
         max: usize,

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use convoke_git::{
-    Branch, Checkpoints, Discard, Filters, Finish, FinishRequest, Git, Guard, Launcher, Limits,
-    Moment, Name, NewWorktree, Options, Project, Scope,
+    Branch, CheckpointKind, Checkpoints, Discard, Filters, Finish, FinishRequest, Git, Guard,
+    Launcher, Limits, Name, NewWorktree, Options, Project, Scope,
 };
 
 const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -33,14 +33,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     match action.as_str() {
         "checkpoint" => {
             for turn in 0..u64::MAX {
-                checkpoints()?.checkpoint(&Name::new("loop", Moment::After(turn))?, &limits)?;
+                checkpoints()?
+                    .checkpoint(&Name::new("loop", CheckpointKind::After(turn))?, &limits)?;
             }
         }
         "restore" => {
-            let to = Name::new("s", Moment::Before(rest.parse()?))?;
+            let to = Name::new("s", CheckpointKind::Before(rest.parse()?))?;
             let checkpoints = checkpoints()?;
             let to = checkpoints.find(&to, &limits)?.ok_or("no such checkpoint")?;
-            let undo = Name::new("s", Moment::Restore(1))?;
+            let undo = Name::new("s", CheckpointKind::Restore(1))?;
             checkpoints.restore(&to, Scope::All, Guard::Force, &undo, &limits)?;
         }
         "worktree" => {
@@ -49,7 +50,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             open(project)?.add_worktree(&new, &limits)?;
         }
         "finish" => {
-            let (checkpoints, saved) = (checkpoints()?, Name::new("s", Moment::Removal(1))?);
+            let (checkpoints, saved) =
+                (checkpoints()?, Name::new("s", CheckpointKind::Removal(1))?);
             let request = FinishRequest {
                 how: Finish::Rebase,
                 branch: "side",
@@ -61,7 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             open(project)?.finish(&open(rest)?, request, &limits)?;
         }
         "remove" => {
-            let saved = Name::new("s", Moment::Removal(1))?;
+            let saved = Name::new("s", CheckpointKind::Removal(1))?;
             let discard = Discard::CapturedOnly;
             open(rest)?.remove_worktree(&checkpoints()?, &saved, discard, &limits)?;
         }

@@ -10,12 +10,14 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::git::{Command, Git};
+use crate::unreadable::Reads;
 use crate::{Error, Limits, ObjectId, Result};
 
 mod carry;
 mod excludes;
 mod index;
 mod keep;
+mod known;
 mod left_out;
 pub(crate) mod lock;
 mod loose;
@@ -26,14 +28,16 @@ mod scan;
 mod snapshot;
 mod state;
 mod tree;
+mod verify;
 
 pub use carry::Carried;
 pub(crate) use carry::write_pack;
 pub(crate) use excludes::{GitFolder, read as read_bounded};
+pub(crate) use known::KnownTrees;
 pub use left_out::{LeftOut, LeftOutReason};
 pub(crate) use left_out::{decode, encode};
 pub use lock::remove_stale_locks;
-pub use name::{Moment, Name};
+pub use name::{CheckpointKind, Name};
 pub(crate) use scan::{has_reserved_name, path_of as scan_path, paths_of};
 pub use snapshot::{Checkpoint, Snapshot};
 
@@ -142,11 +146,6 @@ impl Checkpoints {
         &self.work_tree
     }
 
-    /// The root of the repository around the work tree, or the work tree.
-    pub(crate) fn top(&self) -> &Path {
-        &self.top
-    }
-
     /// Uses the ignore rules of the repository around the work tree, unless they ignore the work tree itself.
     fn find_top(&mut self, limits: &Limits) -> Result<()> {
         let around = self.work_tree.ancestors().find(|folder| folder.join(".git").exists());
@@ -158,6 +157,7 @@ impl Checkpoints {
         // a pattern.
         let check = self.command("check-ignore").env("GIT_LITERAL_PATHSPECS", "0");
         let check = check.env("GIT_WORK_TREE", &top).folder(&top).args(["-q", "--no-index", "--"]);
+        let check = check.reading(Reads::files(&self.work_tree, &top));
         let ignored = check.arg(Path::new(".").join(inner)).run_any(limits)?;
         if ignored.code == Some(1) {
             self.top = top;
@@ -185,6 +185,7 @@ impl Checkpoints {
             .env("GIT_WORK_TREE", &self.top)
             .env("GIT_INDEX_FILE", self.file("index"))
             .folder(&self.work_tree)
+            .reading(Reads::files(&self.work_tree, &self.top))
     }
 
     /// A file in Convoke's repository that belongs to this work tree.

@@ -6,13 +6,12 @@ use std::path::PathBuf;
 
 use crate::ObjectId;
 
-mod base;
+mod carried;
 mod lines;
 mod list;
 mod parse;
 mod words;
 
-pub use base::Origin;
 pub(crate) use parse::file_mode;
 pub use words::{WordMarks, word_marks};
 
@@ -76,6 +75,18 @@ pub enum FileMode {
     Link,
     /// A repository of its own, of which the commit is known.
     Submodule,
+}
+
+impl FileMode {
+    /// How git writes it.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Regular => "100644",
+            Self::Executable => "100755",
+            Self::Link => "120000",
+            Self::Submodule => "160000",
+        }
+    }
 }
 
 /// How many lines a change added and removed.

@@ -112,6 +112,14 @@ pub enum Error {
         /// Where it leads.
         to: PathBuf,
     },
+    /// The repository of a linked work tree has it elsewhere.
+    #[error("{} was moved: its repository {} has it elsewhere", path.display(), repository.display())]
+    MovedByHand {
+        /// The work tree.
+        path: PathBuf,
+        /// Its repository.
+        repository: PathBuf,
+    },
     /// Files that a restore would overwrite were changed since the last checkpoint.
     #[error("changed since the last checkpoint by someone else: {}", listed(paths))]
     ChangedSince {
@@ -131,6 +139,20 @@ pub enum Error {
         path: PathBuf,
         /// What is in the way.
         why: &'static str,
+    },
+    /// Git would wait for a file, or read it without end.
+    #[error("git cannot read {}: {why}; delete it, or move it out of the folder", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        why: &'static str,
+    },
+    /// Git waited for a pipe, which nothing will ever be written to.
+    #[error("{command} waited for a named pipe that is gone by now; try again")]
+    PipeGone {
+        /// The command.
+        command: String,
     },
     /// The work tree has uncommitted changes.
     #[error("{} has uncommitted changes", path.display())]

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::checkpoint::KnownTrees;
 use crate::{Error, Limits, Result};
 
 mod command;
@@ -20,7 +21,8 @@ pub(crate) fn run_program(
     limits: &Limits,
     sink: &mut dyn FnMut(&[u8]) -> std::ops::ControlFlow<()>,
 ) -> Result<Ended> {
-    process::run(command, words, Input::Nothing, None, limits, sink)
+    let setup = process::Setup { words, input: Input::Nothing, lock: None, reads: None };
+    process::run(command, setup, limits, sink)
 }
 
 /// The oldest supported version of git.
@@ -32,6 +34,7 @@ pub struct Git {
     program: PathBuf,
     search_path: OsString,
     version: Version,
+    known_trees: KnownTrees,
 }
 
 impl Git {
@@ -40,8 +43,12 @@ impl Git {
     /// `search_path` is the `PATH` for git itself; the rest of the environment is not inherited.
     pub fn open(program: &Path, search_path: &OsStr, limits: &Limits) -> Result<Self> {
         let version = Version { major: 0, minor: 0 };
-        let git =
-            Self { program: program.to_owned(), search_path: search_path.to_owned(), version };
+        let git = Self {
+            program: program.to_owned(),
+            search_path: search_path.to_owned(),
+            version,
+            known_trees: KnownTrees::default(),
+        };
         let output = Command::new(&git, "version").run(limits)?;
         let found = Version::read(&output.stdout).ok_or_else(|| Error::Unexpected {
             command: "git version".to_owned(),
@@ -51,6 +58,11 @@ impl Git {
             return Err(Error::TooOld { found, needed: OLDEST });
         }
         Ok(Self { version: found, ..git })
+    }
+
+    /// Trees of checkpoints that were read before.
+    pub(crate) fn known_trees(&self) -> &KnownTrees {
+        &self.known_trees
     }
 
     /// Its version.

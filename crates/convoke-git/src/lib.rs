@@ -14,24 +14,27 @@ mod limits;
 mod project;
 mod restore;
 mod root;
+mod unreadable;
 mod worktree;
 
 pub use checkpoint::{
-    Carried, Checkpoint, Checkpoints, LeftOut, LeftOutReason, Moment, Name, Options, Snapshot,
-    remove_stale_locks,
+    Carried, Checkpoint, CheckpointKind, Checkpoints, LeftOut, LeftOutReason, Name, Options,
+    Snapshot, remove_stale_locks,
 };
 pub use diff::{
-    Change, ChangeList, FileDiff, FileMode, FileVersion, Hunk, Line, LineKind, Lines, Origin,
-    Status, WordMarks, word_marks,
+    Change, ChangeList, FileDiff, FileMode, FileVersion, Hunk, Line, LineKind, Lines, Status,
+    WordMarks, word_marks,
 };
 pub use error::{Error, Result};
 pub use git::{Git, Launcher, Version};
 pub use id::ObjectId;
 pub use limits::{Cancel, Limits};
-pub use project::{Base, Dirt, Facts, Filters, Head, Operation, Project, Upstream, remote_of};
+pub use project::{
+    Base, DirtyFiles, Facts, Filters, Head, Operation, Project, Upstream, remote_of,
+};
 pub use restore::{Blocked, Guard, Recovered, Restored, Scope};
 pub use worktree::{
     Access, Branch, BranchFolder, CarriedBranch, Conflict, Copied, Discard, Finish, FinishRequest,
-    Finished, NewPullRequest, NewWorktree, Outcome, Outgoing, Removed, Worktree, WorktreeState,
-    check_branch_folder, repository_of,
+    Finished, NewPullRequest, NewWorktree, Outcome, Outgoing, PushedBranch, Removed, Worktree,
+    WorktreeState, check_branch_folder, repository_of,
 };

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::checkpoint::GitFolder;
 use crate::git::{Command, Git, Launcher};
+use crate::unreadable::Reads;
 use crate::{Error, Limits, ObjectId, Result};
 
 mod drivers;
@@ -16,7 +17,7 @@ mod facts;
 mod operation;
 mod remote;
 
-pub use facts::{Base, Dirt, Facts, Head, Upstream};
+pub use facts::{Base, DirtyFiles, Facts, Head, Upstream};
 pub use operation::Operation;
 pub use remote::remote_of;
 
@@ -105,5 +106,6 @@ impl Project {
             .env("GIT_COMMON_DIR", &self.folder.common)
             .env("GIT_WORK_TREE", &self.work_tree)
             .folder(&self.work_tree)
+            .reading(Reads::project(&self.work_tree, &self.folder))
     }
 }

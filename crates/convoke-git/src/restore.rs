@@ -28,7 +28,7 @@ pub enum Scope<'a> {
 /// When a restore is refused.
 #[derive(Debug, Clone, Copy)]
 pub enum Guard<'a> {
-    /// If a file that it would write has changed since this tree or commit: another program may
+    /// If a file that it would write has changed since this tree: another program may
     /// have edited it.
     UnchangedSince(&'a ObjectId),
     /// Never; the undo checkpoint has the overwritten files.
@@ -161,6 +161,10 @@ impl Checkpoints {
         self.recover_locked(&lock, limits)?;
         let now = self.snapshot_locked(&lock, limits)?;
         let path = change.path.clone();
+        // Its diff has both contents, of which only one can be a file.
+        if change.status == Status::TypeChanged {
+            return Err(Error::StaleHunk { path });
+        }
         let old = self.versions(&HashSet::from([path.as_path()]), limits)?.remove(&path);
         let current = match &old {
             Some(version) if matches!(version.mode, FileMode::Link | FileMode::Submodule) => {

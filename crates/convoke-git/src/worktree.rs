@@ -18,7 +18,7 @@ mod remove;
 
 pub use access::{Access, BranchFolder, check_branch_folder, repository_of};
 pub use carry::CarriedBranch;
-pub use push::{NewPullRequest, Outgoing};
+pub use push::{NewPullRequest, Outgoing, PushedBranch};
 
 /// A new work tree.
 #[derive(Debug, Clone)]

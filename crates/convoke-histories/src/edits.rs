@@ -3,7 +3,6 @@
 
 pub(crate) mod patch;
 
-use convoke_core::bounds::beginning;
 use convoke_core::content::{Diff, PlanPriority, PlanStatus, PlanStep};
 use serde_json::Value;
 
@@ -30,8 +29,6 @@ const CHANGES: [(&str, &str); 5] = [
 ];
 /// Where tools have the whole text of a file.
 const CONTENTS: [&str; 5] = ["content", "contents", "file_text", "new_source", "text"];
-/// The length of a call's summary.
-const SUMMARY_CHARS_MAX: usize = 300;
 
 /// The kind of a tool, as in ACP.
 pub(crate) fn kind_of(tool: &str) -> &'static str {
@@ -65,40 +62,6 @@ pub(crate) fn kind_of(tool: &str) -> &'static str {
         "enterplanmode" | "exitplanmode" | "exitspecmode" => "switch_mode",
         _ => "other",
     }
-}
-
-/// The summary of a call in one line.
-pub(crate) fn summary(args: &Value) -> Option<String> {
-    const SUMMARY_FIELDS: [&str; 12] = [
-        "command",
-        "cmd",
-        "file_path",
-        "filePath",
-        "notebook_path",
-        "path",
-        "pattern",
-        "url",
-        "query",
-        "skill",
-        "description",
-        "prompt",
-    ];
-    let text = SUMMARY_FIELDS.iter().find_map(|field| command_text(args.get(field)?));
-    let text = text.or_else(|| list(args, "commands").iter().find_map(command_text))?;
-    let line = text.trim().lines().collect::<Vec<_>>().join(" ⏎ ");
-    Some(beginning(&line, SUMMARY_CHARS_MAX)).filter(|summary| !summary.is_empty())
-}
-
-/// A command as text; for a list of words, without those of the shell.
-fn command_text(value: &Value) -> Option<String> {
-    if let Some(words) = value.as_array() {
-        let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-        return match words.as_slice() {
-            [_, "-c" | "-lc", command] => Some((*command).to_owned()),
-            words => Some(words.join(" ")),
-        };
-    }
-    value.as_str().map(str::to_owned)
 }
 
 /// The files that a call changes, from its arguments.

@@ -86,7 +86,7 @@ impl Actor {
         tracing::warn!(target: "security", user = name, action = rule.action, "refused a user");
         let detail = format!("{name} is {} here, and this needs {}", a(role), a(needed));
         Err(Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail).hint(format!(
-            "the owner of the daemon can change that: convoke user role {name} {needed}"
+            "the owner of the daemon can change that: `convoke user role {name} {needed}`"
         )))
     }
 

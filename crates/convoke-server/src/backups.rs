@@ -182,7 +182,7 @@ async fn run_schedule(app: &Arc<App>, every: Duration) {
             continue;
         }
         let stored = app.engine.stored();
-        if app.engine.trouble().is_some() {
+        if app.engine.failure().is_some() {
             tracing::warn!("no backup is made of a database that is lost or damaged");
         } else if backed_up != Some(stored)
             && let Some(settings) = app.backups.settings.get()

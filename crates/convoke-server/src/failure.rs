@@ -315,7 +315,10 @@ const fn git_hint(error: &GitError) -> Option<&'static str> {
             Some("a work tree needs a project that is the root of a git repository: `git init`")
         }
         GitError::Misdirected { .. } => Some(
-            "an agent may have changed it: look at it with `ls -l`, and put the original back; a repository elsewhere needs `git config core.worktree FOLDER`",
+            "an agent may have changed it: look at it with `ls -l`, and put the original back; if you moved it, or its repository is elsewhere, run `git --work-tree=. config --worktree core.worktree \"$PWD\"` in it",
+        ),
+        GitError::MovedByHand { .. } => Some(
+            "run `git worktree repair` in it; if you did not move it, an agent may have changed its file `.git`: put the original back",
         ),
         GitError::SharedFolder { .. } => {
             Some("name a new branch, or one that is alone in its folder, such as `fix/login`")

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use convoke_api::bodies::HealthProblem;
-use convoke_engine::Trouble;
+use convoke_engine::DatabaseFailure;
 
 use crate::app::App;
 
 /// The hint for a lost database.
 const LOST: &str =
-    "restart the daemon (convoke stop, convoke serve): it puts the rescued data back in place";
+    "restart the daemon (`convoke stop`, `convoke serve`): it puts the rescued data back in place";
 /// The hint for a damaged database.
 const DAMAGED: &str =
     "stop the daemon with `convoke stop`, then restore a backup with `convoke restore`";
@@ -44,22 +44,22 @@ impl Problems {
 
 /// All current problems; empty if the daemon is healthy.
 pub(crate) fn problems(app: &App) -> Vec<HealthProblem> {
-    app.engine.trouble().iter().map(database).chain(app.problems.list()).collect()
+    app.engine.failure().iter().map(database).chain(app.problems.list()).collect()
 }
 
-fn database(trouble: &Trouble) -> HealthProblem {
-    let (code, text, hint) = match trouble {
-        Trouble::Lost { rescued: Some(_) } => (
+fn database(failure: &DatabaseFailure) -> HealthProblem {
+    let (code, text, hint) = match failure {
+        DatabaseFailure::Lost { rescued: Some(_) } => (
             "database_lost",
             "the database was deleted or replaced while the daemon was running; the stored data was rescued, and nothing more is stored",
             LOST,
         ),
-        Trouble::Lost { rescued: None } => (
+        DatabaseFailure::Lost { rescued: None } => (
             "database_lost",
             "the database was deleted or replaced while the daemon was running; nothing more is stored, and the stored data is not rescued yet",
             "keep the daemon running, and free space on the disk of its home: the rescue is retried every second",
         ),
-        Trouble::Damaged { .. } => (
+        DatabaseFailure::Damaged { .. } => (
             "database_damaged",
             "the database is damaged; what can be read is shown, and nothing more is stored",
             DAMAGED,

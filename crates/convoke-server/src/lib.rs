@@ -36,7 +36,6 @@ mod ws;
 pub use auth::{NotAPublicUrl, PublicUrl, Token};
 pub use backups::{BackupSettings, backup_body};
 pub use config::{ChangeConfig, ConfigAccess, ConfigError, OpenFile, OpenedFile, ReadConfig};
-pub use convoke_engine::ListSubscription;
 pub use health::Problems;
 pub use listen::{Listeners, serve};
 pub use notification::Notification;

@@ -328,11 +328,11 @@ fn forbidden(foreign: &OriginError, peer: IpAddr) -> Response {
     let detail = match foreign {
         OriginError::Host(host) => {
             tracing::warn!(target: "security", %peer, host, "refused a foreign Host");
-            format!("the Host '{host}' is not this daemon")
+            format!("the Host `{host}` is not this daemon")
         }
         OriginError::Origin(origin) => {
             tracing::warn!(target: "security", %peer, origin, "refused a foreign Origin");
-            format!("the Origin '{origin}' is not this daemon's page")
+            format!("the Origin `{origin}` is not this daemon's page")
         }
         OriginError::Site(site) => {
             tracing::warn!(target: "security", %peer, site, "refused a page of another origin");

@@ -221,7 +221,7 @@ async fn target(app: &Arc<App>, request: Request) -> Result<Target, Failure> {
         }
         (Some("sessions"), Some(id), Some("move")) => {
             // Its node hands it over; the command itself does not follow the session.
-            let (request, node) = moving::mover(app, request, id).await?;
+            let (request, node) = moving::executing_node(app, request, id).await?;
             let owner = node.map(Owner::node);
             return there(app, request, owner).await;
         }

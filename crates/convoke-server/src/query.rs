@@ -44,7 +44,7 @@ where
     match number {
         Some(number) => Ok(Some(number)),
         None => Err(de::Error::custom(format!(
-            "must be a whole number between {MIN} and {MAX}, and is '{text}'"
+            "must be a whole number between {MIN} and {MAX}, and is `{text}`"
         ))),
     }
 }

@@ -142,7 +142,7 @@ fn role_called(word: &str) -> Result<Role, Failure> {
         "user" => Ok(Role::User),
         "agent" => Ok(Role::Agent),
         "system" => Ok(Role::System),
-        other => Err(Failure::invalid(format!("role: '{other}' is not user, agent or system"))),
+        other => Err(Failure::invalid(format!("role: `{other}` is not user, agent or system"))),
     }
 }
 
@@ -150,7 +150,7 @@ fn order_called(word: &str) -> Result<SearchOrder, Failure> {
     match word {
         "newest" => Ok(SearchOrder::Newest),
         "best" => Ok(SearchOrder::Best),
-        other => Err(Failure::invalid(format!("order: '{other}' is not newest or best"))),
+        other => Err(Failure::invalid(format!("order: `{other}` is not newest or best"))),
     }
 }
 
@@ -167,7 +167,7 @@ pub(crate) fn time(name: &str, text: &str, day: Day) -> Result<Timestamp, Failur
         return Ok(time);
     }
     let midnight: Timestamp = format!("{text}T00:00:00Z").parse().map_err(|_| {
-        Failure::invalid(format!("{name}: '{text}' is neither a date nor a time"))
+        Failure::invalid(format!("{name}: `{text}` is neither a date nor a time"))
             .hint("write a date such as 2026-11-15, or a time such as 2026-11-15T10:45:00Z")
     })?;
     Ok(match day {
@@ -258,8 +258,8 @@ mod tests {
         2026-11-15T00:00:00.000Z
         2026-11-16T00:00:00.000Z
         2026-11-15T09:00:00.000Z
-        until: 'yesterday' is neither a date nor a time
-        until: '2026-13-01' is neither a date nor a time
+        until: `yesterday` is neither a date nor a time
+        until: `2026-13-01` is neither a date nor a time
         ");
     }
 }

@@ -7,8 +7,8 @@ pub(crate) mod teams;
 pub(crate) mod worktrees;
 
 use convoke_api::bodies::{
-    Activity, Agent, AgentLogin, AgentLoginState, Circumstances, InboxItem, InboxKind,
-    MissingLayer, Prompted, Repo, Rule, Session,
+    Activity, Agent, AgentLogin, AgentLoginState, InboxItem, InboxKind, MissingLayer, Prompted,
+    Repo, Rule, Session, SessionMetadata,
 };
 use convoke_api::entry::{AskedQuestion, Permission};
 use convoke_api::frames::SessionItem;
@@ -41,7 +41,7 @@ pub(crate) fn session(view: SessionView) -> Session {
         updated_at: summary.updated_at,
         last_active_at: summary.last_active_at,
         message_count: summary.last_seq.get(),
-        metadata: Circumstances { reason: summary.reason },
+        metadata: SessionMetadata { reason: summary.reason },
         activity: match activity {
             convoke_engine::Activity::Idle => Activity::Idle,
             convoke_engine::Activity::Running => Activity::Running,

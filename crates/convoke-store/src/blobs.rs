@@ -12,7 +12,7 @@ use crate::location::Server;
 use crate::nodes::f64_of;
 use crate::store::Store;
 use crate::write::Change as _;
-use crate::write::blobs::{BeginBlob, BlobStanding, FinishBlob, PutPiece, RemoveBlob, UseBlob};
+use crate::write::blobs::{BeginBlob, BlobStatus, FinishBlob, PutPiece, RemoveBlob, UseBlob};
 
 /// The size of a piece. One piece is in memory at a time, besides the file itself.
 pub(crate) const PIECE: usize = 256 << 10;
@@ -27,7 +27,7 @@ impl Store {
     pub async fn put_blob(&self, hash: &str, bytes: &[u8]) -> Result<()> {
         let (hash, size) = (hash.to_owned(), bytes.len() as u64);
         let begin = BeginBlob { hash: hash.clone(), bytes: size };
-        if self.make(begin).await? == BlobStanding::Whole {
+        if self.make(begin).await? == BlobStatus::Whole {
             return Ok(());
         }
         for (n, piece) in (0_u64..).zip(bytes.chunks(PIECE)) {
@@ -123,7 +123,7 @@ impl ServerBlobs {
         self.run(|db| {
             let (hash, size) = (hash.to_owned(), bytes.len() as u64);
             let begin = BeginBlob { hash: hash.clone(), bytes: size };
-            if begin.apply(db)? == BlobStanding::Whole {
+            if begin.apply(db)? == BlobStatus::Whole {
                 return Ok(());
             }
             for (n, piece) in (0_u64..).zip(bytes.chunks(PIECE)) {

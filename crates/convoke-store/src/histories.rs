@@ -38,7 +38,7 @@ pub struct HistoryKey {
 
 /// How Convoke treats a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HistoryStanding {
+pub enum HistoryStatus {
     /// Its session was made of it.
     Imported,
     /// Agents that Convoke started wrote it, and its session has their messages already.
@@ -49,7 +49,7 @@ pub enum HistoryStanding {
     Erased,
 }
 
-impl HistoryStanding {
+impl HistoryStatus {
     const ALL: [Self; 4] = [Self::Imported, Self::Own, Self::Replaced, Self::Erased];
 
     pub(crate) const fn as_str(self) -> &'static str {
@@ -68,7 +68,7 @@ pub struct KnownHistory {
     /// Where it is kept.
     pub key: HistoryKey,
     /// How Convoke treats it.
-    pub standing: HistoryStanding,
+    pub status: HistoryStatus,
     /// Its session, unless that was erased.
     pub session: Option<SessionId>,
     /// The agent's own id of it.
@@ -180,7 +180,7 @@ pub struct SessionHistory {
     /// The agent's own id of it.
     pub agent_session_id: String,
     /// How Convoke treats it.
-    pub standing: HistoryStanding,
+    pub status: HistoryStatus,
     /// The session whose subagent it is, if that was imported.
     pub parent: Option<SessionId>,
     /// The sessions of its subagents.
@@ -201,7 +201,7 @@ impl Store {
             let known = statement.query_map([agent.as_str()], |row| {
                 Ok(KnownHistory {
                     key: key(row, &agent, 0)?,
-                    standing: standing(row, 3)?,
+                    status: status(row, 3)?,
                     session: row::optional_text(row, 4)?,
                     agent_session_id: row.get(5)?,
                     current: row.get(6)?,
@@ -358,7 +358,7 @@ fn session_history(db: Db<'_>, id: SessionId) -> Result<Option<SessionHistory>, 
             let history = SessionHistory {
                 key: key(row, &agent, 0)?,
                 agent_session_id: row.get(5)?,
-                standing: standing(row, 3)?,
+                status: status(row, 3)?,
                 parent: None,
                 children: Vec::new(),
             };
@@ -398,6 +398,6 @@ fn key(row: &Row<'_>, agent: &AgentName, first: usize) -> SqlResult<HistoryKey> 
     })
 }
 
-fn standing(row: &Row<'_>, column: usize) -> SqlResult<HistoryStanding> {
-    row::word(row, column, &HistoryStanding::ALL, HistoryStanding::as_str)
+fn status(row: &Row<'_>, column: usize) -> SqlResult<HistoryStatus> {
+    row::word(row, column, &HistoryStatus::ALL, HistoryStatus::as_str)
 }

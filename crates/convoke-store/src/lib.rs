@@ -38,10 +38,9 @@ mod users;
 mod write;
 
 pub use analytics::{PairActivity, PairUsage};
-
 pub use error::{Cause, Error, Result};
 pub use histories::{
-    Consent, FoundProject, HistoryKey, HistoryMark, HistoryOutcome, HistoryRecord, HistoryStanding,
+    Consent, FoundProject, HistoryKey, HistoryMark, HistoryOutcome, HistoryRecord, HistoryStatus,
     Indexing, KnownHistory, NewHistorySession, SessionHistory,
 };
 pub use messages::{MessagePage, Snapshot, UpdatePage};
@@ -51,12 +50,12 @@ pub use projects::{NewProject, Project};
 pub use requests::StoredRequest;
 pub use search::{Fragment, Hit, HitPage, HitPlace, HitSession, SearchOrder, SearchQuery};
 pub use sessions::{
-    AgentSessionRecord, Archived, NewSession, SessionFilter, SessionKind, SessionOrder,
-    SessionPage, SessionPiece, StoredSession, Sync, Unseen, UnseenCount, Whose,
+    AgentSessionRecord, Archived, NewSession, NodeScope, SessionFilter, SessionKind, SessionOrder,
+    SessionPage, SessionPiece, StoredSession, Sync, Unseen, UnseenCount,
 };
 pub use sqlite::backup;
 pub use sqlite::copy::{Contents, Progress};
-pub use sqlite::guard::Trouble;
+pub use sqlite::guard::DatabaseFailure;
 pub use store::{Store, Window};
 pub use teams::{BegunWait, StoredTeam};
 pub use users::{Act, AuditEntry, AuditFilter, User, UserToken};

@@ -9,7 +9,7 @@ use convoke_core::time::Timestamp;
 use crate::db::{Db, Optional as _, Param, Row, SqlResult, params};
 use crate::error::Result;
 use crate::row;
-use crate::sessions::{NewSession, Whose};
+use crate::sessions::{NewSession, NodeScope};
 use crate::store::{Store, Window};
 use crate::write::pairs::{ChangePair, CreatePair, DeletePair};
 
@@ -109,7 +109,7 @@ pub struct PairFilter {
     /// Those used later than this.
     pub used_after: Option<Timestamp>,
     /// Those of all nodes, or of this one.
-    pub of: Whose,
+    pub of: NodeScope,
 }
 
 impl PairFilter {
@@ -121,14 +121,14 @@ impl PairFilter {
             status: None,
             created_after: None,
             used_after: None,
-            of: Whose::Anyone,
+            of: NodeScope::All,
         }
     }
 
     /// Every pair of this node.
     pub const fn own() -> Self {
         let mut own = Self::all();
-        own.of = Whose::Own;
+        own.of = NodeScope::Own;
         own
     }
 }
@@ -286,8 +286,8 @@ impl Given {
 
 fn list(db: Db<'_>, filter: &PairFilter, window: Window) -> SqlResult<Vec<StoredPair>> {
     let own = match filter.of {
-        Whose::Own => own(db),
-        Whose::Anyone => "",
+        NodeScope::Own => own(db),
+        NodeScope::All => "",
     };
     let mut sql = format!("{} WHERE true{own}", select(db));
     let mut values: Vec<Given> = Vec::new();

@@ -8,6 +8,7 @@ use convoke_core::time::Timestamp;
 use crate::db::{Db, Optional as _, Row, SqlResult};
 use crate::error::{Error, Result};
 use crate::row;
+use crate::sessions::Archived;
 use crate::store::{Store, Window};
 use crate::write::projects::{AddProject, RemoveProject};
 
@@ -103,13 +104,18 @@ impl Store {
         .await
     }
 
-    /// Lists the projects that were removed and whose sessions are listed, the last removed first.
-    pub async fn removed_projects(&self, limit: u32) -> Result<Vec<Project>> {
+    /// Lists the projects that were removed and have such sessions, the last removed first.
+    pub async fn removed_projects(&self, sessions: Archived, limit: u32) -> Result<Vec<Project>> {
+        let which = match sessions {
+            Archived::Hidden => "AND c.archived = 0 ",
+            Archived::Shown => "",
+            Archived::Only => "AND c.archived = 1 ",
+        };
         self.read(move |db| {
             let mut statement = db.prepare_cached(&format!(
                 "SELECT {} FROM projects WHERE removed_at IS NOT NULL AND found = 0
                  AND EXISTS (SELECT 1 FROM session_counts AS c
-                             WHERE c.project_id = projects.id AND c.archived = 0 AND c.count > 0)
+                             WHERE c.project_id = projects.id {which}AND c.count > 0)
                  ORDER BY removed_at DESC, rowid LIMIT ?1",
                 columns(db)
             ))?;

@@ -114,14 +114,14 @@ pub struct SessionFilter {
     /// Those of one kind.
     pub kind: Option<SessionKind>,
     /// Those of all nodes, or of this one.
-    pub of: Whose,
+    pub of: NodeScope,
 }
 
 /// Whether a list has the sessions of all nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose {
+pub enum NodeScope {
     /// All nodes.
-    Anyone,
+    All,
     /// This node only.
     Own,
 }
@@ -134,7 +134,7 @@ impl SessionFilter {
             statuses: Vec::new(),
             archived: Archived::Shown,
             kind: None,
-            of: Whose::Anyone,
+            of: NodeScope::All,
         }
     }
 }

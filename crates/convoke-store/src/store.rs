@@ -15,7 +15,7 @@ use crate::postgres::{Pool, Server, Writers};
 use crate::reading;
 use crate::refilling::Refilling;
 use crate::schema::{self, Checked};
-use crate::sqlite::guard::{Guard, Trouble};
+use crate::sqlite::guard::{DatabaseFailure, Guard};
 use crate::sqlite::open::{DatabasePaths, Found, beside, denied};
 use crate::sqlite::readers::Readers;
 use crate::sqlite::writer::{WAL_BYTES_MAX, Writer};
@@ -138,10 +138,10 @@ impl Store {
     }
 
     /// Why the store refuses writes, if it does. Checks the files first.
-    pub fn trouble(&self) -> Option<Trouble> {
+    pub fn failure(&self) -> Option<DatabaseFailure> {
         let Backend::Sqlite { guard, .. } = &self.backend else { return None };
-        let known = guard.trouble();
-        known.or_else(|| (!guard.is_in_place()).then_some(Trouble::Lost { rescued: None }))
+        let known = guard.failure();
+        known.or_else(|| (!guard.is_in_place()).then_some(DatabaseFailure::Lost { rescued: None }))
     }
 
     /// Increases with every commit of this store. A read that began at a value is current as long

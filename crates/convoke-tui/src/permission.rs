@@ -28,7 +28,7 @@ pub(crate) struct PermissionCard {
     pub(crate) cursor: usize,
     rules: Rules,
     pub(crate) stage: Stage,
-    /// Why the human declines.
+    /// Why the human denies it.
     pub(crate) note: Editor,
     /// The scroll offset of the evidence, in rows.
     scroll: usize,
@@ -139,7 +139,7 @@ fn answers(permission: &Permission) -> Vec<Choice> {
         }
     }
     answers.push(Choice {
-        name: "Decline with a note…".to_owned(),
+        name: "Deny with a note…".to_owned(),
         kind: PermissionKind::RejectOnce,
         answer: Answer::Note,
         is_wider: false,

@@ -28,7 +28,7 @@ use crate::Arrival;
 use crate::text::wrap;
 
 use input::EventSource;
-pub(crate) use input::{Input, Woken};
+pub(crate) use input::{Input, ScreenEvent};
 
 /// A terminal that shows our screen until this is dropped, or until something panics.
 pub(crate) struct Screen {
@@ -80,11 +80,11 @@ impl Screen {
     }
 
     /// Waits for an event of the terminal, a signal, the next minute, or a panic that has restored the terminal.
-    pub(crate) async fn next(&mut self) -> io::Result<Woken> {
+    pub(crate) async fn next(&mut self) -> io::Result<ScreenEvent> {
         tokio::select! {
             woken = self.source.next() => woken,
-            () = ended(self.end.as_ref()) => Ok(Woken::Leave),
-            () = self.state.panicked.notified() => Ok(Woken::Panicked),
+            () = ended(self.end.as_ref()) => Ok(ScreenEvent::Leave),
+            () = self.state.panicked.notified() => Ok(ScreenEvent::Panicked),
         }
     }
 

@@ -11,13 +11,6 @@ pub(crate) fn cost(cost: &Cost) -> String {
     format!("{:.2} {}", cost.amount, clean::line(&cost.currency))
 }
 
-/// A count with its noun.
-pub(crate) fn counted(count: impl std::fmt::Display, noun: &str) -> String {
-    let count = count.to_string();
-    let ending = if count == "1" { "" } else { "s" };
-    format!("{count} {noun}{ending}")
-}
-
 /// A span of time, from milliseconds.
 pub(crate) fn took(millis: u64) -> String {
     let seconds = millis / 1000;

@@ -153,7 +153,7 @@ impl World {
     ) -> anyhow::Result<Home> {
         let home = self.home(global)?;
         let (exposure, log_folder) = match access {
-            Access::Read => (home.look()?, None),
+            Access::Read => (home.inspect()?, None),
             Access::Write => (home.open()?, Some(&home)),
         };
         // A program that reads stderr gets one JSON object there, or nothing; flags enable more.
@@ -165,7 +165,7 @@ impl World {
         if let Exposure::Open { mode } = exposure {
             let path = home.path().display();
             tracing::warn!(
-                "other users can read the home {path} (mode {mode:o}); run: chmod 700 '{path}'"
+                "other users can read the home {path} (mode {mode:o}); run `chmod 700 '{path}'`"
             );
         }
         Ok(home)

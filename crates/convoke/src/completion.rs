@@ -15,6 +15,7 @@ use clap::{Arg, Command, CommandFactory as _};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::Shells;
 use convoke_api::{Client, SessionQuery};
+use convoke_core::id::short;
 
 use crate::args::Args;
 use crate::commands::World;
@@ -191,16 +192,15 @@ impl Offers {
 
 /// The values of a kind that the daemon knows, each with a description.
 async fn values(client: &Client, kind: Kind) -> convoke_api::Result<Vec<(String, String)>> {
-    let short = |id: String| id.get(..8).unwrap_or_default().to_owned();
     Ok(match kind {
         Kind::Agent | Kind::Transcript | Kind::History => Vec::new(),
         Kind::Request => {
             let items = client.inbox().await?.items.into_iter();
-            items.map(|item| (short(item.id.to_string()), item.title)).collect()
+            items.map(|item| (short(item.id), item.title)).collect()
         }
         Kind::Rule => {
             let rules = client.rules(None).await?.rules.into_iter();
-            rules.map(|rule| (short(rule.id.to_string()), rule.text)).collect()
+            rules.map(|rule| (short(rule.id), rule.text)).collect()
         }
         Kind::User => {
             let users = client.users().await?.users.into_iter();
@@ -210,7 +210,7 @@ async fn values(client: &Client, kind: Kind) -> convoke_api::Result<Vec<(String,
             let comparisons = client.comparisons().await?.comparisons.into_iter();
             let open = comparisons.filter(|comparison| comparison.kept.is_none());
             let sessions = open.flat_map(|it| it.entries).filter_map(|entry| entry.session);
-            sessions.map(|it| (short(it.id.to_string()), it.title)).collect()
+            sessions.map(|it| (short(it.id), it.title)).collect()
         }
         Kind::Project => {
             let repos = client.repos().await?.repos.into_iter();
@@ -219,7 +219,7 @@ async fn values(client: &Client, kind: Kind) -> convoke_api::Result<Vec<(String,
         Kind::Session => {
             let query = SessionQuery { limit: Some(SESSIONS), ..SessionQuery::default() };
             let sessions = client.sessions(&query).await?.sessions.into_iter();
-            sessions.map(|it| (short(it.id.to_string()), it.title)).collect()
+            sessions.map(|it| (short(it.id), it.title)).collect()
         }
         Kind::Team => {
             let teams = client.teams().await?.teams.into_iter();

@@ -3,16 +3,23 @@
 mod advice;
 mod words;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use clap::builder::StyledStr;
 use clap::error::ErrorKind;
+use convoke_core::count::counted;
 use serde::Serialize;
 
 use crate::colour::Colour;
 use crate::config::Mistakes;
+use crate::help;
 use crate::output::{Format, Output, plain};
 use advice::advice;
+
+/// Before the option of the help in a text of the parser.
+const TRY: &str = "For more information, try ";
 
 /// The exit code of a failure. A contract with scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,21 +60,21 @@ pub(crate) enum Ended {
         id: String,
     },
     /// Some of the work could not be done.
-    #[error("{count} question sessions could not be deleted")]
+    #[error("{} could not be deleted", counted(count, "question session"))]
     Incomplete {
         /// How much of it.
         count: usize,
     },
 }
 
-/// Prints the error on stderr, once, and returns the exit code.
-pub(crate) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
+/// Prints the error of the command line `words` on stderr, once, and returns the exit code.
+pub(crate) fn report(error: &anyhow::Error, words: &[OsString], output: &Output) -> ExitCode {
     if let Some(Ended::Rejected | Ended::TimedOut | Ended::Abandoned | Ended::Invalid) =
         error.downcast_ref()
     {
         return ExitCode::from(advice(error).0 as u8);
     }
-    let failure = Failure::of(error);
+    let failure = Failure::of(error, words);
     let text = match output.format {
         Format::Json => failure.json(),
         Format::Human => failure.human(output.error_colour),
@@ -88,8 +95,8 @@ struct Failure {
     causes: Vec<Cause>,
     hint: Option<String>,
     code: Code,
-    /// The help that replaces all of this on a terminal.
-    help: Option<clap::builder::StyledStr>,
+    /// The parser's text, which replaces all of this for people, and the command line of the help.
+    usage: Option<(StyledStr, String)>,
 }
 
 /// An error as programs read it. A contract with them.
@@ -108,9 +115,9 @@ struct Cause {
 }
 
 impl Failure {
-    fn of(error: &anyhow::Error) -> Self {
+    fn of(error: &anyhow::Error, words: &[OsString]) -> Self {
         if let Some(error) = error.downcast_ref::<clap::Error>() {
-            return Self::from_usage_error(error);
+            return Self::from_usage_error(error, words);
         }
         if let Some(mistakes) = error.downcast_ref::<Mistakes>() {
             return Self::misconfigured(mistakes);
@@ -123,12 +130,13 @@ impl Failure {
         let (code, hint) = advice(error);
         let hint = hint.map(|hint| words::for_command_line(&hint));
         let message = text(error);
-        Self { message, causes: causes.collect(), hint, code, help: None }
+        Self { message, causes: causes.collect(), hint, code, usage: None }
     }
 
-    fn from_usage_error(error: &clap::Error) -> Self {
-        let help = error.render();
-        let text = help.to_string();
+    fn from_usage_error(error: &clap::Error, words: &[OsString]) -> Self {
+        let rendered = error.render();
+        let help = help::line_of(words);
+        let text = rendered.to_string();
         let (message, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
         let message = if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             "a command is missing".to_owned()
@@ -142,9 +150,9 @@ impl Failure {
         Self {
             message,
             causes: Vec::new(),
-            hint: Some(tip.unwrap_or("see `convoke --help`").to_owned()),
+            hint: Some(tip.map_or_else(|| format!("see `{help}`"), str::to_owned)),
             code: Code::AskedWrongly,
-            help: Some(help),
+            usage: Some((rendered, help)),
         }
     }
 
@@ -158,7 +166,7 @@ impl Failure {
             causes: causes.collect(),
             hint: None,
             code: Code::AskedWrongly,
-            help: None,
+            usage: None,
         }
     }
 
@@ -177,10 +185,12 @@ impl Failure {
     }
 
     fn human(&self, colour: Colour) -> String {
-        match (&self.help, colour) {
-            (Some(help), Colour::On) => return help.ansi().to_string(),
-            (Some(help), Colour::Off) => return help.to_string(),
-            (None, _) => {}
+        if let Some((text, help)) = &self.usage {
+            let text = match colour {
+                Colour::On => text.ansi().to_string(),
+                Colour::Off => text.to_string(),
+            };
+            return naming(&text, help);
         }
         let hint = |hint: &Option<String>, indent: &str| match hint {
             Some(hint) => format!("{indent}{} {hint}\n", colour.good("hint:")),
@@ -191,5 +201,13 @@ impl Failure {
             text += &format!("  {}\n{}", cause.text, hint(&cause.hint, "    "));
         }
         text + &hint(&self.hint, "")
+    }
+}
+
+/// The parser's text with the help that it ends with named in full.
+fn naming(text: &str, help: &str) -> String {
+    match text.rsplit_once(TRY) {
+        Some((before, after)) => format!("{before}{TRY}{}", after.replacen("--help", help, 1)),
+        None => text.to_owned(),
     }
 }

@@ -65,6 +65,18 @@ pub(crate) fn as_option(words: &[OsString]) -> Cow<'_, [OsString]> {
     Cow::Owned(words)
 }
 
+/// The command line that prints the help of the command in `words`, such as `convoke session send --help`.
+pub(crate) fn line_of(words: &[OsString]) -> String {
+    let (mut command, mut line, mut at) = (Args::command(), "convoke".to_owned(), 1);
+    while let Some(next) = next_name(words, at) {
+        let name = words.get(next).map(OsString::as_os_str).unwrap_or_default();
+        let Some(found) = command.find_subcommand(name).cloned() else { break };
+        line = format!("{line} {}", found.get_name());
+        (command, at) = (found, next + 1);
+    }
+    line + " --help"
+}
+
 /// Where the names of commands end, and arguments begin, which may be those of another program.
 fn end_of_names(words: &[OsString], mut at: usize) -> usize {
     let mut command = Args::command();
@@ -197,6 +209,23 @@ mod tests {
         };
         for (line, expected) in lines {
             assert_eq!(*as_option(&words(line)), words(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_usage_error_leads_to_the_help_of_the_command_that_was_typed() {
+        let lines = [
+            ("", "convoke --help"),
+            ("docter", "convoke --help"),
+            ("backup --list --to x", "convoke backup --help"),
+            ("--home session session send ID", "convoke session send --help"),
+            ("session nope", "convoke session --help"),
+            ("ask -- session", "convoke ask --help"),
+        ];
+        for (line, expected) in lines {
+            let typed = line.split_whitespace().map(OsString::from);
+            let words: Vec<OsString> = std::iter::once("convoke".into()).chain(typed).collect();
+            assert_eq!(line_of(&words), expected, "{line}");
         }
     }
 

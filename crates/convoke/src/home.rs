@@ -8,27 +8,34 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use convoke_core::id::NodeId;
 use convoke_files::reserve::Reserve;
 
 use crate::environment::Environment;
 
 pub(crate) use modes::{Depth, Repair};
 
-/// Entries that only a home has.
+/// Files that only a home has: that of a database, and of a daemon. One on a server has `node` with its id.
 const MARKERS: [&str; 2] = ["convoke.db", "run/serve.lock"];
-/// Entries that a home may have without those: before its first use, or after commands that need no
-/// database.
-const PREPARED: [&str; 11] = [
+/// All other entries that Convoke makes in a home. None of the markers need to be beside them: before
+/// its first use, after commands that need no database, and after a database was deleted.
+const ENTRIES: [&str; 17] = [
     "agents",
     "backups",
-    "config.toml",
+    "blobs",
+    "comparisons",
     "logs",
-    "lost+found",
+    "node",
     "questions",
     "registry.json",
+    "restore.json",
+    "restore.partial",
     "run",
+    "set-aside",
+    "snapshots",
     "spawn",
     "teams.json",
+    "lost+found",
     ".DS_Store",
 ];
 /// The mode of a home: accessible to its owner only.
@@ -128,7 +135,7 @@ impl Home {
 
     /// Checks the home for a read-only command: nothing is created or written, and it need not
     /// exist.
-    pub(crate) fn look(&self) -> Result<Exposure, Error> {
+    pub(crate) fn inspect(&self) -> Result<Exposure, Error> {
         match fs::metadata(&self.path) {
             Ok(found) if !found.is_dir() => Err(Error::NotAFolder { path: self.path.clone() }),
             Ok(_) if self.is_foreign() => Err(self.foreign()),
@@ -167,15 +174,26 @@ impl Home {
     /// Whether a mistyped path leads to a folder of something else, whose permissions must not be
     /// changed. A folder that cannot be listed may be a home whose permissions were removed.
     fn is_foreign(&self) -> bool {
-        if self.origin == Origin::Default || MARKERS.iter().any(|it| self.path.join(it).exists()) {
+        if self.origin == Origin::Default || self.has_marker() {
             return false;
         }
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         entries.map(|entry| entry.file_name()).any(|name| {
-            // Editors leave copies beside the settings.
-            let is_copy = name.to_string_lossy().contains("config.toml");
-            !is_copy && !PREPARED.iter().any(|prepared| name == *prepared)
+            let name = name.to_string_lossy();
+            // Files beside the database, and copies of the settings that editors leave.
+            let is_beside = name.starts_with("convoke.db") || name.contains("config.toml");
+            !is_beside && !ENTRIES.contains(&&*name)
         })
+    }
+
+    /// Whether it has an entry that only a home has; other programs have files called `node`, too.
+    fn has_marker(&self) -> bool {
+        let is_file = |name: &str| self.path.join(name).is_file();
+        let node = self.path.join("node");
+        let is_small = fs::metadata(&node).is_ok_and(|it| it.is_file() && it.len() < 100);
+        MARKERS.into_iter().any(is_file)
+            || is_small
+                && fs::read_to_string(node).is_ok_and(|id| id.trim().parse::<NodeId>().is_ok())
     }
 
     fn foreign(&self) -> Error {
@@ -302,10 +320,14 @@ mod tests {
         let path = folder.path();
         let home = Home::locate(Some(path), &Environment::default()).unwrap();
         assert!(!home.is_foreign());
-        for prepared in ["config.toml", "config.toml~", ".config.toml.swp", "teams.json"] {
-            fs::write(path.join(prepared), "").unwrap();
+        for own in ["config.toml", "config.toml~", ".config.toml.swp", "teams.json"] {
+            fs::write(path.join(own), "").unwrap();
         }
         fs::create_dir(path.join("run")).unwrap();
+        fs::create_dir(path.join("snapshots")).unwrap();
+        assert!(!home.is_foreign());
+        // Its database was deleted, and the daemon has saved what was in it.
+        fs::write(path.join("convoke.db.rescued"), "").unwrap();
         assert!(!home.is_foreign());
         fs::write(path.join(".bashrc"), "").unwrap();
         assert!(home.is_foreign());

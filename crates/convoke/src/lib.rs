@@ -45,7 +45,7 @@ pub fn main() -> ExitCode {
     let mut output = Output::new(&environment, Format::asked_for(&words));
     match run(&words, environment, &mut output) {
         Ok(code) => code,
-        Err(error) => exit::report(&error, &output),
+        Err(error) => exit::report(&error, &words, &output),
     }
 }
 

@@ -82,7 +82,7 @@ pub(crate) fn start(verbosity: Verbosity, world: &World, output: &Output, home: 
             | Verbosity::Debug
             | Verbosity::Trace => filter(verbosity),
         });
-    let (file, trouble) = match file {
+    let (file, file_error) = match file {
         Ok(file) => (file, None),
         Err(error) => (None, Some(error)),
     };
@@ -97,7 +97,7 @@ pub(crate) fn start(verbosity: Verbosity, world: &World, output: &Output, home: 
     if started.is_err() {
         tracing::debug!("logging was started before");
     }
-    if let Some(error) = trouble {
+    if let Some(error) = file_error {
         tracing::warn!("cannot log to a file: {error:#}");
     }
     if let Err(error) = parsed {

@@ -239,7 +239,7 @@ async fn end(
     }
     agent.stop().await;
     marked?;
-    if let Some(error) = screen.trouble() {
+    if let Some(error) = screen.take_error() {
         return Err(error).context("cannot write to standard output");
     }
     let id = journal.writer.id().clone();
@@ -250,7 +250,7 @@ async fn end(
         }
         Ending::InOrder => {
             if input.is_keyboard() && screen.has_person() {
-                aside(&format!("Resume it with: convoke spawn --resume {id}"));
+                aside(&format!("Resume it with `convoke spawn --resume {id}`"));
             }
             Ok(())
         }

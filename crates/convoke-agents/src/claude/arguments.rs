@@ -57,7 +57,5 @@ fn checked(id: &str) -> Result<&str> {
     if id.len() == 36 && id.bytes().enumerate().all(fits) {
         return Ok(id);
     }
-    Err(Error::Refused {
-        detail: format!("a session of Claude's is named by a UUID, not by '{id}'"),
-    })
+    Err(Error::Refused { detail: format!("a session of Claude's is named by a UUID, not by {id}") })
 }

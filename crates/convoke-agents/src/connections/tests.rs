@@ -126,7 +126,7 @@ async fn k9_without_a_turn_or_an_answer_a_connection_is_denied() {
 async fn k9_a_supervisor_is_answered_over_its_socket() {
     let mut scene = Scene::new();
     scene.begin_turn();
-    let socket = net::UnixStream::from(scene.gate.attend().unwrap());
+    let socket = net::UnixStream::from(scene.gate.serve().unwrap());
     socket.set_nonblocking(true).unwrap();
     let (reading, mut writing) = UnixStream::from_std(socket).unwrap().into_split();
     let target = Target::read("a.test:22", None).unwrap();

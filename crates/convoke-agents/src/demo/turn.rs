@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
+use convoke_core::count::counted;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -130,7 +131,7 @@ impl Turn {
         )
         .await;
         match read {
-            Ok(text) => format!("`{path}` has {} lines.", text.lines().count()),
+            Ok(text) => format!("`{path}` has {}.", counted(text.lines().count(), "line")),
             Err(error) => format!("I could not read `{path}`: {error}"),
         }
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::catalogue::built_in;
 use crate::sandbox::{Available, Exceptions};
 
-fn surroundings() -> Surroundings {
+fn surroundings() -> LaunchEnvironment {
     let variables =
         [("PATH", "/bin"), ("HOME", "/home/me"), ("CONVOKE_TOKEN", "secret"), ("KEY", "k")];
     let folder = tempfile::tempdir().unwrap().keep();
@@ -12,7 +12,7 @@ fn surroundings() -> Surroundings {
     let mut available = Available::nothing("not here");
     available.bubblewrap = Ok(PathBuf::from("/usr/bin/bwrap"));
     available.seccomp = Ok(());
-    Surroundings {
+    LaunchEnvironment {
         environment: variables.map(|(name, value)| (name.into(), value.into())).into(),
         convoke: PathBuf::from("/usr/bin/convoke"),
         home: PathBuf::from("/home/me/.convoke"),
@@ -53,7 +53,7 @@ fn s6_an_agent_is_given_its_workspace_and_none_of_our_secrets() {
     assert_eq!(variables, ["HOME=/home/me", "KEY=own", "PATH=/bin", &temp]);
 }
 
-fn policy(agent: &Agent, around: &Surroundings) -> (Policy, Vec<Missing>) {
+fn policy(agent: &Agent, around: &LaunchEnvironment) -> (Policy, Vec<Missing>) {
     match confinement(agent, around, &parameters()).unwrap() {
         (Confinement::Supervised { policy, .. }, missing) => (*policy, missing),
         (Confinement::Off, _) => panic!("it is not supervised"),
@@ -95,7 +95,7 @@ fn k2_an_agent_with_its_own_sandbox_is_confined_by_bubblewrap() {
     let agent = Agent { nested_sandbox: NestedSandbox::Bubblewrap, ..shell() };
     let (with, _) = policy(&agent, &around);
     assert_eq!((with.layers.landlock, with.layers.seccomp), (Use::Off, Seccomp::Nested));
-    let variables = |around: &Surroundings| {
+    let variables = |around: &LaunchEnvironment| {
         let agent = Agent {
             unnested_env: BTreeMap::from([("MODE".to_owned(), "full".to_owned())]),
             ..agent.clone()

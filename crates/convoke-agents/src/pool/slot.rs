@@ -108,7 +108,7 @@ impl Slot {
         let grants = Grants::of(&launch);
         let (_wanted, unwanted) = oneshot::channel();
         let task =
-            tokio::spawn(attend(key.clone(), launch, random, unwanted, events)).abort_handle();
+            tokio::spawn(run_process(key.clone(), launch, random, unwanted, events)).abort_handle();
         let (state, health) = (State::Starting { _wanted }, Health::Lives);
         Self { key, state, pid: None, health, lease, temp, grants, task, stopped_for: Vec::new() }
     }
@@ -229,7 +229,7 @@ fn post(orders: &mpsc::Sender<Command>, command: Command) {
 }
 
 /// Runs one process from its start to its end.
-async fn attend(
+async fn run_process(
     key: String,
     launch: Launch,
     random: Random,

@@ -66,7 +66,7 @@ impl Begun {
                     workspace,
                     streams,
                     ending,
-                    connections: gate.map(Gate::attend).transpose()?,
+                    connections: gate.map(Gate::serve).transpose()?,
                 })?;
                 control.set_nonblocking(true)?;
                 (leader, StopMethod::Supervisor(control))

@@ -102,13 +102,13 @@ pub(super) fn enter() -> io::Result<ExitCode> {
             drop(control);
             Ok(failure(&entry.program, &command.exec()))
         }
-        Ending::WithControl => Ok(attend(command, &entry.program, control)),
+        Ending::WithControl => Ok(run_child(command, &entry.program, control)),
     }
 }
 
 /// Runs the program as a child, reports its exit status, and stays until the supervisor kills it:
 /// processes that the program left running stay descendants of this one.
-fn attend(mut command: Command, program: &std::path::Path, mut control: UnixStream) -> ExitCode {
+fn run_child(mut command: Command, program: &std::path::Path, mut control: UnixStream) -> ExitCode {
     let status = match command.status() {
         Ok(status) => status,
         Err(error) => return failure(program, &error),

@@ -83,7 +83,7 @@ async fn supervise(job: Job) -> crate::Result<ExitCode> {
     let mut watch = Watch::new(&plan, mem::take(&mut layout.repositories));
     // The program has the only copies now, so that its pipes close with it.
     drop((streams, layout));
-    let ended = attend(child, stage, control.as_ref(), &plan, &mut watch).await?;
+    let ended = wait_for_end(child, stage, control.as_ref(), &plan, &mut watch).await?;
     tree::kill_all(getpid());
     watch.remove_planted();
     if let Some(mut control) = control {
@@ -195,7 +195,7 @@ fn has_started(stage: &mut UnixStream) -> io::Result<bool> {
 }
 
 /// Waits for the end of the program, or of the control socket.
-async fn attend(
+async fn wait_for_end(
     mut child: Child,
     stage: UnixStream,
     control: Option<&UnixStream>,

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use convoke_agents::catalogue;
 use convoke_agents::driver::{Launch, McpServer, Start};
-use convoke_agents::launch::{LaunchParameters, Surroundings};
+use convoke_agents::launch::{LaunchEnvironment, LaunchParameters};
 use convoke_agents::sandbox::{Available, Layer, Settings};
 use convoke_agents::temp::TempFolder;
 use convoke_testkit::host::{example, installed};
@@ -145,7 +145,7 @@ impl Machine {
         for (word, layer) in Layer::WORDS {
             assert_eq!(available.lacks(layer), None, "{word}");
         }
-        let around = Surroundings {
+        let around = LaunchEnvironment {
             environment,
             convoke: example("agents_convoke"),
             home: self.home().join(".convoke"),

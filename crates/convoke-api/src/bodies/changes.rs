@@ -27,6 +27,20 @@ pub struct SessionChanges {
     pub complete: bool,
     /// Files that the checkpoints do not hold: too large, or not readable.
     pub left_out: Vec<LeftOutFile>,
+    /// Files that were changed between the turns, by others or by a command that a turn left
+    /// running: the diff does not have these changes. Absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between: Option<BetweenTurns>,
+}
+
+/// Files that were changed while no turn ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BetweenTurns {
+    /// How many there are.
+    pub files: u64,
+    /// The paths of the first 100.
+    pub paths: Vec<String>,
 }
 
 /// A file that changed.

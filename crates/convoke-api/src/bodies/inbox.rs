@@ -51,7 +51,7 @@ pub struct InboxItem {
     /// The questions, if they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub questions: Option<Vec<AskedQuestion>>,
-    /// The program that asks, where no session of ours does.
+    /// The program that asks, if it is not the agent of a session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_by: Option<String>,
     /// The folder in which that program works.

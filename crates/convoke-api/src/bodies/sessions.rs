@@ -29,8 +29,8 @@ pub struct Session {
     pub title: String,
     /// Where it is in its life.
     pub status: Status,
-    /// Whether a prompt is accepted: by an active session, and by one that was completed because it was idle, which the
-    /// prompt resumes. Another session must be resumed first.
+    /// Whether a prompt is accepted: by an active session, and by one that was imported or that Convoke completed because
+    /// it was idle, which the prompt resumes. Another session must be resumed first.
     pub accepts_prompts: bool,
     /// Whether lists hide it.
     pub archived: bool,
@@ -43,7 +43,7 @@ pub struct Session {
     /// How many messages it has; also the seq of the newest.
     pub message_count: u64,
     /// What else is known of it.
-    pub metadata: Circumstances,
+    pub metadata: SessionMetadata,
     /// What it does now.
     pub activity: Activity,
     /// What it wants of its human.
@@ -65,7 +65,7 @@ pub struct Session {
     /// Money spent on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// What it changed in its project, from its first checkpoint to its last.
+    /// What its turns changed in its project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<ChangeTotals>,
     /// The work tree that it has for itself.
@@ -84,10 +84,10 @@ impl Session {
     }
 }
 
-/// What else is known of a session.
+/// Further facts about a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Circumstances {
+pub struct SessionMetadata {
     /// Why it ended: `user`, `idle_timeout`, `made_room`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<EndReason>,

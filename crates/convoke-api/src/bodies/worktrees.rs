@@ -153,7 +153,7 @@ pub struct ListedWorktree {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorktreeState {
-    /// It is.
+    /// It is there.
     Ready,
     /// Someone deleted its folder.
     Missing,

@@ -23,7 +23,7 @@ pub struct Entries {
     first: Seq,
     /// Where the window ends; `None` when it ends where the conversation does.
     last: Option<Seq>,
-    /// The newest place that the reader has heard of, in the window or after it.
+    /// The newest seq that the reader knows, in the window or after it.
     newest: Seq,
 }
 
@@ -198,7 +198,7 @@ impl Entries {
         }
     }
 
-    /// `session:complete`, and whatever else tells of a revision and changes no entry.
+    /// Advances the cursor for `session:complete` and other frames with a revision that change no entry.
     pub fn reach(&mut self, rev: Rev) {
         if let Some(cursor) = &mut self.cursor {
             cursor.rev = cursor.rev.max(rev);

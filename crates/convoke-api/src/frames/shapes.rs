@@ -62,7 +62,7 @@ pub struct SessionItem {
     /// Money spent on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// What it changed in its project, from its first checkpoint to its last.
+    /// What its turns changed in its project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<ChangeTotals>,
     /// The work tree that it has for itself.

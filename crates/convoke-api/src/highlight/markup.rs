@@ -25,7 +25,7 @@ pub(super) fn paint(spans: &mut Spans<'_>, code: &str) {
     }
 }
 
-/// Paints a tag, and tells its name with the mark of its kind: `a`, or `/a`.
+/// Paints a tag; returns its name, with the slash of a closing one: `a`, or `/a`.
 fn paint_tag<'a>(spans: &mut Spans<'_>, cursor: &mut Cursor<'a>) -> &'a str {
     spans.write(Class::Tag, cursor.take_char());
     let name = cursor.take_while(|letter| letter == '/' || is_name(letter));

@@ -2,6 +2,7 @@
 //!
 //! Only an answer is returned as plain text. Everything else begins with a header that names the team and a status.
 
+use convoke_core::count::counted;
 use convoke_core::id::MessageId;
 use convoke_core::team::AnswerStatus;
 use serde::Deserialize;
@@ -197,7 +198,7 @@ pub fn team_tools() -> Vec<(Tool, ToolKind)> {
             tool(
                 TEAMS_SEND,
                 "Tell a team",
-                "Send another team's agent a message, and wait for its answer unless `wait` is false.",
+                "Send another team's agent a message, and wait for its answer unless waitForResponse is false.",
                 &sent,
                 &["toTeam", "message"],
             ),
@@ -351,17 +352,20 @@ pub fn statuses(statuses: &[TeamStatus]) -> String {
 fn status(status: &TeamStatus) -> String {
     let team = &status.team;
     let mut text = format!(
-        "{}: {} of {} conversations busy, {} questions waiting",
-        team.name, team.busy, team.sessions, team.queued
+        "{}: {} of {} busy, {} waiting",
+        team.name,
+        team.busy,
+        counted(team.sessions, "conversation"),
+        counted(team.queued, "question")
     );
     for now in &status.sessions {
         let from = now.session.from_team.as_ref().map_or("external", |from| from.as_str());
         let thread = now.session.thread.as_deref().map(|it| format!(" #{it}")).unwrap_or_default();
         text.push_str(&format!(
-            "\n- from {from}{thread}: {}, {}, {} messages",
+            "\n- from {from}{thread}: {}, {}, {}",
             now.session.status.as_str(),
             now.activity,
-            now.session.message_count
+            counted(now.session.message_count, "message")
         ));
     }
     text

@@ -1,16 +1,8 @@
 //! The texts that askers read. A contract with agents, pinned by tests.
 
-use convoke_core::id::RequestId;
+use convoke_core::id::{RequestId, short};
 use convoke_core::question::{AnswerFault, Question, format_answers};
 use convoke_core::request::{Answers, State};
-
-/// Characters of an id in headers.
-const SHORT: usize = 8;
-
-/// The start of an id, enough for people and for `get_answered_questions`.
-pub fn short(id: RequestId) -> String {
-    id.to_string().chars().take(SHORT).collect()
-}
 
 /// The current state of questions.
 pub fn outcome(

@@ -87,7 +87,7 @@ fn notices_keep_their_shape() {
     {"event":"files_restored","number":2,"removed":1,"text":"The files were restored to what they were before turn 2: 2 written, 1 removed. Run `convoke session undo` to take it back.","turn":3,"type":"notice","written":2}
     {"event":"files_restored","removed":0,"text":"The restore was undone: 1 file written, 0 removed.","type":"notice","written":1}
     {"event":"restore_completed","files":3,"left":1,"text":"A restore was interrupted, and is complete now: 3 files restored. Changed since then, and left alone: 1 file.","type":"notice"}
-    {"branch":"convoke/fix","copied":2,"event":"worktree_made","leftOut":["big.bin"],"path":"/data/app/fix","text":"This session has a work tree of its own: /data/app/fix, branch convoke/fix. 2 files were copied to it, 1 were not.","type":"notice"}
+    {"branch":"convoke/fix","copied":2,"event":"worktree_made","leftOut":["big.bin"],"path":"/data/app/fix","text":"This session has a work tree of its own: /data/app/fix, branch convoke/fix. Copied to it: 2 files; not copied: 1.","type":"notice"}
     {"code":0,"command":"npm ci","event":"worktree_set_up","output":"done\n","text":"The work tree was set up with `npm ci`.","type":"notice"}
     {"code":1,"command":"npm ci","event":"worktree_set_up","output":"done\n","text":"Setting up the work tree failed: `npm ci` ended with exit code 1.","type":"notice"}
     {"command":"npm ci","event":"worktree_set_up","output":"done\n","text":"Setting up the work tree failed: `npm ci` did not end by itself.","type":"notice"}

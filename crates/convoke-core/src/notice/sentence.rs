@@ -3,6 +3,7 @@
 use super::{
     AgentEvent, Event, FilesEvent, LifecycleEvent, ProcessEvent, Resumed, RuleEvent, TurnEvent,
 };
+use crate::count::counted;
 use crate::files::Removal;
 use crate::session::EndReason;
 
@@ -129,23 +130,25 @@ fn files(event: &FilesEvent) -> String {
             )
         }
         FilesEvent::FilesRestored { turn: None, written, removed, .. } => {
-            let written = counted(*written);
+            let written = counted(written, "file");
             format!("The restore was undone: {written} written, {removed} removed.")
         }
         FilesEvent::RestoreCompleted { files, left } => {
             let left = if *left == 0 {
                 String::new()
             } else {
-                format!(" Changed since then, and left alone: {}.", counted(*left))
+                format!(" Changed since then, and left alone: {}.", counted(left, "file"))
             };
-            let files = counted(*files);
+            let files = counted(files, "file");
             format!("A restore was interrupted, and is complete now: {files} restored.{left}")
         }
         FilesEvent::WorktreeMade { path, branch, copied, left_out } => {
             let copied = match (copied, left_out.len()) {
                 (0, 0) => String::new(),
-                (copied, 0) => format!(" {copied} files were copied to it."),
-                (copied, left) => format!(" {copied} files were copied to it, {left} were not."),
+                (copied, 0) => format!(" Copied to it: {}.", counted(copied, "file")),
+                (copied, left) => {
+                    format!(" Copied to it: {}; not copied: {left}.", counted(copied, "file"))
+                }
             };
             format!("This session has a work tree of its own: {path}, branch {branch}.{copied}")
         }
@@ -172,11 +175,6 @@ fn files(event: &FilesEvent) -> String {
         }
         FilesEvent::WorktreeRecovered { what } => what.clone(),
     }
-}
-
-/// A number of files.
-fn counted(files: u64) -> String {
-    if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
 }
 
 fn removed(how: Removal, branch: &str, base: Option<&str>) -> String {

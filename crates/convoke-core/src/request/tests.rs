@@ -110,7 +110,7 @@ fn q15_an_answer_that_does_not_fit_leaves_the_request_open() {
     Z: the request is already answered
     ");
     insta::assert_snapshot!(play(permission(), "perhaps A yes"), @r"
-    perhaps: the permission has no option 'perhaps'
+    perhaps: the permission has no option `perhaps`
     A: the request is for a permission
     yes: answered → Asker
     ");

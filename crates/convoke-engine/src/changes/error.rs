@@ -126,10 +126,13 @@ impl ChangesError {
                 | Git::OtherBranch { .. }
                 | Git::NotARepository { .. }
                 | Git::Misdirected { .. }
+                | Git::MovedByHand { .. }
+                | Git::Unreadable { .. }
                 | Git::Unwritable { .. } => Kind::Conflict,
                 Git::InvalidName { .. } => Kind::Invalid,
                 Git::NotFound { .. } => Kind::NotFound,
                 Git::Busy { .. }
+                | Git::PipeGone { .. }
                 | Git::DiskFull { .. }
                 | Git::Start { .. }
                 | Git::TooOld { .. } => Kind::Unavailable,

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use convoke_git::{Moment, Name};
+use convoke_git::{CheckpointKind, Name};
 
 /// Restores of one turn, times two; with more, the last ones are overwritten.
 const PER_TURN: u64 = 1_000;
@@ -15,17 +15,20 @@ const PER_TURN: u64 = 1_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Restore {
     /// The files before it.
-    pub(crate) before: Moment,
+    pub(crate) before: CheckpointKind,
     /// The files after it.
-    pub(crate) after: Moment,
+    pub(crate) after: CheckpointKind,
 }
 
 /// The numbers of the next restore.
 pub(crate) fn next(names: &[Name]) -> Restore {
     let turn = names.iter().filter_map(turn_of).max().unwrap_or_default();
-    let taken = names.iter().filter_map(|name| match name.moment() {
-        Moment::Restore(number) if number / PER_TURN == turn => Some(number % PER_TURN),
-        Moment::Restore(_) | Moment::Before(_) | Moment::After(_) | Moment::Removal(_) => None,
+    let taken = names.iter().filter_map(|name| match name.kind() {
+        CheckpointKind::Restore(number) if number / PER_TURN == turn => Some(number % PER_TURN),
+        CheckpointKind::Restore(_)
+        | CheckpointKind::Before(_)
+        | CheckpointKind::After(_)
+        | CheckpointKind::Removal(_) => None,
     });
     let free = taken.max().map_or(0, |taken| (taken / 2 + 1) * 2).min(PER_TURN - 2);
     restore(turn * PER_TURN + free)
@@ -36,9 +39,12 @@ pub(super) fn since_turn(names: &[Name]) -> Vec<Restore> {
     let turn = names.iter().filter_map(turn_of).max().unwrap_or_default();
     let numbers: BTreeSet<u64> = names
         .iter()
-        .filter_map(|name| match name.moment() {
-            Moment::Restore(number) if number / PER_TURN == turn => Some(number / 2 * 2),
-            Moment::Restore(_) | Moment::Before(_) | Moment::After(_) | Moment::Removal(_) => None,
+        .filter_map(|name| match name.kind() {
+            CheckpointKind::Restore(number) if number / PER_TURN == turn => Some(number / 2 * 2),
+            CheckpointKind::Restore(_)
+            | CheckpointKind::Before(_)
+            | CheckpointKind::After(_)
+            | CheckpointKind::Removal(_) => None,
         })
         .collect();
     numbers.into_iter().map(restore).collect()
@@ -46,10 +52,12 @@ pub(super) fn since_turn(names: &[Name]) -> Vec<Restore> {
 
 /// The newest checkpoint of the files as Convoke left them: after a turn, or after a restore.
 pub(super) fn newest(names: &[Name]) -> Option<&Name> {
-    let age = |name: &&Name| match name.moment() {
-        Moment::After(turn) => Some((turn, 0)),
-        Moment::Restore(number) if number % 2 == 1 => Some((number / PER_TURN, number % PER_TURN)),
-        Moment::Restore(_) | Moment::Before(_) | Moment::Removal(_) => None,
+    let age = |name: &&Name| match name.kind() {
+        CheckpointKind::After(turn) => Some((turn, 0)),
+        CheckpointKind::Restore(number) if number % 2 == 1 => {
+            Some((number / PER_TURN, number % PER_TURN))
+        }
+        CheckpointKind::Restore(_) | CheckpointKind::Before(_) | CheckpointKind::Removal(_) => None,
     };
     names.iter().filter(|name| age(name).is_some()).max_by_key(age)
 }
@@ -60,22 +68,60 @@ pub(super) fn newest_since(names: &[Name], turn: u64) -> Option<&Name> {
 }
 
 /// The checkpoint after the restore that this one was made before.
-pub(super) fn after(before: &Name) -> Option<Moment> {
-    match before.moment() {
-        Moment::Restore(number) => Some(Moment::Restore(number / 2 * 2 + 1)),
-        Moment::Before(_) | Moment::After(_) | Moment::Removal(_) => None,
+pub(super) fn after(before: &Name) -> Option<CheckpointKind> {
+    match before.kind() {
+        CheckpointKind::Restore(number) => Some(CheckpointKind::Restore(number / 2 * 2 + 1)),
+        CheckpointKind::Before(_) | CheckpointKind::After(_) | CheckpointKind::Removal(_) => None,
+    }
+}
+
+/// The checkpoint before the first turn, and all later times in which neither a turn nor a restore changed files: from
+/// the end of one to the beginning of the next.
+///
+/// A turn whose end was not captured lasts until the next one begins.
+pub(super) fn between(
+    names: &[Name],
+) -> (Option<CheckpointKind>, Vec<(CheckpointKind, CheckpointKind)>) {
+    let mut kinds: Vec<((u64, u64), CheckpointKind)> = names
+        .iter()
+        .filter_map(|name| match name.kind() {
+            CheckpointKind::Before(turn) => Some(((turn, 0), name.kind())),
+            CheckpointKind::After(turn) => Some(((turn, 1), name.kind())),
+            CheckpointKind::Restore(number) => {
+                Some(((number / PER_TURN, 2 + number % PER_TURN), name.kind()))
+            }
+            CheckpointKind::Removal(_) => None,
+        })
+        .collect();
+    kinds.sort_unstable();
+    let kinds: Vec<CheckpointKind> = kinds
+        .into_iter()
+        .map(|(_, kind)| kind)
+        .skip_while(|kind| !matches!(kind, CheckpointKind::Before(_)))
+        .collect();
+    let between = kinds.iter().zip(kinds.iter().skip(1));
+    let between = between.filter(|(end, begin)| !begins(**end) && begins(**begin));
+    (kinds.first().copied(), between.map(|(end, begin)| (*end, *begin)).collect())
+}
+
+/// Whether a turn or a restore begins at a kind.
+const fn begins(kind: CheckpointKind) -> bool {
+    match kind {
+        CheckpointKind::Before(_) => true,
+        CheckpointKind::Restore(number) => number.is_multiple_of(2),
+        CheckpointKind::After(_) | CheckpointKind::Removal(_) => false,
     }
 }
 
 fn restore(before: u64) -> Restore {
-    Restore { before: Moment::Restore(before), after: Moment::Restore(before + 1) }
+    Restore { before: CheckpointKind::Restore(before), after: CheckpointKind::Restore(before + 1) }
 }
 
 fn turn_of(name: &Name) -> Option<u64> {
-    match name.moment() {
-        Moment::Before(turn) | Moment::After(turn) => Some(turn),
-        Moment::Restore(number) => Some(number / PER_TURN),
-        Moment::Removal(_) => None,
+    match name.kind() {
+        CheckpointKind::Before(turn) | CheckpointKind::After(turn) => Some(turn),
+        CheckpointKind::Restore(number) => Some(number / PER_TURN),
+        CheckpointKind::Removal(_) => None,
     }
 }
 
@@ -83,26 +129,42 @@ fn turn_of(name: &Name) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn names(moments: &[Moment]) -> Vec<Name> {
-        moments.iter().map(|moment| Name::new("s", *moment).unwrap()).collect()
+    fn names(kinds: &[CheckpointKind]) -> Vec<Name> {
+        kinds.iter().map(|kind| Name::new("s", *kind).unwrap()).collect()
+    }
+
+    #[test]
+    fn c3_others_change_files_between_the_turns_and_restores_of_a_session() {
+        let (before, after, restore) =
+            (CheckpointKind::Before, CheckpointKind::After, CheckpointKind::Restore);
+        let of = |kinds: &[CheckpointKind]| between(&names(kinds));
+        assert_eq!(of(&[]), (None, vec![]));
+        assert_eq!(of(&[after(1)]), (None, vec![]), "the files before it are not known");
+        assert_eq!(of(&[before(1), after(1)]), (Some(before(1)), vec![]));
+        let kinds = [after(1), before(3), after(3), restore(3_000), restore(3_001), before(12)];
+        let found = vec![(after(3), restore(3_000)), (restore(3_001), before(12))];
+        assert_eq!(of(&kinds), (Some(before(3)), found));
+        // The end of turn 3 and the beginning of turn 7 were not captured.
+        let kinds = [before(3), before(5), after(5), after(7), before(9), after(9)];
+        assert_eq!(of(&kinds), (Some(before(3)), vec![(after(7), before(9))]));
     }
 
     #[test]
     fn c5_a_restore_is_newer_than_the_turn_before_it_and_older_than_the_next() {
-        let mut moments = vec![Moment::Before(3), Moment::After(3)];
-        assert_eq!(newest(&names(&moments)).unwrap().moment(), Moment::After(3));
-        let first = next(&names(&moments));
+        let mut kinds = vec![CheckpointKind::Before(3), CheckpointKind::After(3)];
+        assert_eq!(newest(&names(&kinds)).unwrap().kind(), CheckpointKind::After(3));
+        let first = next(&names(&kinds));
         assert_eq!(first, restore(3_000));
-        moments.extend([first.before, first.after]);
-        assert_eq!(newest(&names(&moments)).unwrap().moment(), Moment::Restore(3_001));
-        assert_eq!(since_turn(&names(&moments)), [first]);
-        assert_eq!(next(&names(&moments)), restore(3_002));
-        assert_eq!(newest_since(&names(&moments), 3), newest(&names(&moments)));
-        moments.push(Moment::Before(7));
-        assert_eq!(newest_since(&names(&moments), 7), None, "the turn was cut off");
-        moments.push(Moment::After(7));
-        assert_eq!(newest(&names(&moments)).unwrap().moment(), Moment::After(7));
-        assert_eq!(next(&names(&moments)), restore(7_000));
-        assert_eq!(since_turn(&names(&moments)), [], "undoing it would take back turn 7");
+        kinds.extend([first.before, first.after]);
+        assert_eq!(newest(&names(&kinds)).unwrap().kind(), CheckpointKind::Restore(3_001));
+        assert_eq!(since_turn(&names(&kinds)), [first]);
+        assert_eq!(next(&names(&kinds)), restore(3_002));
+        assert_eq!(newest_since(&names(&kinds), 3), newest(&names(&kinds)));
+        kinds.push(CheckpointKind::Before(7));
+        assert_eq!(newest_since(&names(&kinds), 7), None, "the turn was cut off");
+        kinds.push(CheckpointKind::After(7));
+        assert_eq!(newest(&names(&kinds)).unwrap().kind(), CheckpointKind::After(7));
+        assert_eq!(next(&names(&kinds)), restore(7_000));
+        assert_eq!(since_turn(&names(&kinds)), [], "undoing it would take back turn 7");
     }
 }

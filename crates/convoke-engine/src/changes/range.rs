@@ -1,16 +1,17 @@
 //! Finds the two sides of a diff: the checkpoints of a session or of one of its turns.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use convoke_core::message::Seq;
-use convoke_git::{Checkpoint, Checkpoints, LeftOut, Limits, Moment, Name, ObjectId};
+use convoke_git::{Checkpoint, CheckpointKind, Checkpoints, LeftOut, Limits, Name, ObjectId};
 
-use super::{ChangesError, SessionFiles, numbers};
+use super::{Base, ChangesError, SessionFiles, base, numbers};
 
 /// What a diff is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffRange {
-    /// Everything that the session changed.
+    /// Everything that the turns of the session changed.
     Session,
     /// One turn, by the place of its prompt.
     Turn(Seq),
@@ -24,6 +25,8 @@ pub(super) struct Range {
     /// The turns that have checkpoints.
     pub(super) turns: Vec<Seq>,
     pub(super) left_out: Vec<LeftOut>,
+    /// Files that were changed between the turns, and are on both sides as others left them.
+    pub(super) between: Vec<PathBuf>,
 }
 
 /// Finds both sides; a running turn ends with the files as they are now.
@@ -35,23 +38,25 @@ pub(super) fn find(
 ) -> convoke_git::Result<Result<Range, ChangesError>> {
     let names = checkpoints.list(&place.id.to_string())?;
     let turns = turns(&names);
-    let (from, to) = match range {
-        DiffRange::Session => match (turns.first(), turns.last()) {
-            (Some(first), Some(last)) => (*first, *last),
-            _ => return Ok(Err(ChangesError::NoCheckpoint)),
-        },
-        DiffRange::Turn(turn) => (turn, turn),
-    };
-    let Some(from) = side(checkpoints, &names, Moment::Before(from.get()), limits)? else {
-        return Ok(Err(match range {
-            DiffRange::Turn(turn) => ChangesError::UnknownTurn { turn, turns },
-            DiffRange::Session => ChangesError::NoCheckpoint,
-        }));
+    let (from, to, between) = match range {
+        DiffRange::Session => {
+            let base = base(checkpoints, &place.id.to_string(), place.folder, limits)?;
+            match (base, turns.last()) {
+                (Some(Base { tree, between }), Some(last)) => (tree, *last, between),
+                _ => return Ok(Err(ChangesError::NoCheckpoint)),
+            }
+        }
+        DiffRange::Turn(turn) => {
+            match side(checkpoints, &names, CheckpointKind::Before(turn.get()), limits)? {
+                Some(before) => (before.tree, turn, Vec::new()),
+                None => return Ok(Err(ChangesError::UnknownTurn { turn, turns })),
+            }
+        }
     };
     let end = match range {
         // A restore after the last turn is part of what the session did.
-        DiffRange::Session => numbers::newest_since(&names, to.get()).map(Name::moment),
-        DiffRange::Turn(turn) => Some(Moment::After(turn.get())),
+        DiffRange::Session => numbers::newest_since(&names, to.get()).map(Name::kind),
+        DiffRange::Turn(turn) => Some(CheckpointKind::After(turn.get())),
     };
     let after = match end {
         Some(end) if place.running != Some(to) => side(checkpoints, &names, end, limits)?,
@@ -59,7 +64,9 @@ pub(super) fn find(
     };
     let after = match (after, next_turn(&turns, range)) {
         // The daemon was killed before the end was captured: nothing later belongs to the turn.
-        (None, Some(next)) => side(checkpoints, &names, Moment::Before(next.get()), limits)?,
+        (None, Some(next)) => {
+            side(checkpoints, &names, CheckpointKind::Before(next.get()), limits)?
+        }
         (after, _) => after,
     };
     let (to, left_out) = match after {
@@ -70,7 +77,7 @@ pub(super) fn find(
             (now.tree, now.left_out)
         }
     };
-    Ok(Ok(Range { from: from.tree, to, turns, left_out }))
+    Ok(Ok(Range { from, to, turns, left_out, between }))
 }
 
 /// The turn after the one that a diff is of.
@@ -85,9 +92,11 @@ fn next_turn(turns: &[Seq], range: DiffRange) -> Option<Seq> {
 pub(super) fn turns(names: &[Name]) -> Vec<Seq> {
     let found: BTreeSet<u64> = names
         .iter()
-        .filter_map(|name| match name.moment() {
-            Moment::Before(turn) => Some(turn),
-            Moment::After(_) | Moment::Restore(_) | Moment::Removal(_) => None,
+        .filter_map(|name| match name.kind() {
+            CheckpointKind::Before(turn) => Some(turn),
+            CheckpointKind::After(_) | CheckpointKind::Restore(_) | CheckpointKind::Removal(_) => {
+                None
+            }
         })
         .collect();
     found.into_iter().map(Seq::new).collect()
@@ -97,10 +106,10 @@ pub(super) fn turns(names: &[Name]) -> Vec<Seq> {
 pub(super) fn side(
     checkpoints: &Checkpoints,
     names: &[Name],
-    moment: Moment,
+    kind: CheckpointKind,
     limits: &Limits,
 ) -> convoke_git::Result<Option<Checkpoint>> {
-    match names.iter().find(|name| name.moment() == moment) {
+    match names.iter().find(|name| name.kind() == kind) {
         Some(name) => checkpoints.find(name, limits),
         None => Ok(None),
     }

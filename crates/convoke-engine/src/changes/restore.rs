@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use convoke_core::files::ChangeTotals;
 use convoke_core::id::SessionId;
 use convoke_core::message::Seq;
 use convoke_core::notice::{FilesEvent, Notice};
 use convoke_core::session::{Command, Report};
 use convoke_core::turn::TurnNumbers;
 use convoke_git::{
-    Blocked, Checkpoint, Checkpoints, Guard, Limits, Moment, Name, Restored, Scope, Status,
+    Blocked, Checkpoint, CheckpointKind, Checkpoints, Guard, Limits, Name, Restored, Scope, Status,
 };
 
 use super::{
@@ -44,8 +43,8 @@ pub struct Restoration {
 /// The result of a call that may be refused.
 type Refusable<T> = convoke_git::Result<std::result::Result<T, ChangesError>>;
 
-/// What was restored, and what the session has changed altogether since.
-type Outcome = (Restored, ChangeTotals);
+/// What was restored, and the checkpoint after it.
+type Outcome = (Restored, Checkpoint);
 
 impl Changes {
     /// Restores all files to what they were before a turn.
@@ -57,7 +56,8 @@ impl Changes {
     ) -> Result<Restoration> {
         let place = self.idle_place(id).await?;
         let restored = self.run(place, move |checkpoints, names, limits| {
-            let Some(to) = range::side(checkpoints, names, Moment::Before(turn.get()), limits)?
+            let Some(to) =
+                range::side(checkpoints, names, CheckpointKind::Before(turn.get()), limits)?
             else {
                 let turns = range::turns(names);
                 return Ok(Err(ChangesError::UnknownTurn { turn, turns }));
@@ -107,10 +107,12 @@ impl Changes {
                     DiffRange::Session => range::turns(names).first().copied(),
                     DiffRange::Turn(turn) => Some(turn),
                 };
-                let moment = Moment::Before(first.map_or(0, Seq::get));
-                let Some(to) = range::side(checkpoints, names, moment, limits)? else {
+                let kind = CheckpointKind::Before(first.map_or(0, Seq::get));
+                let Some(before) = range::side(checkpoints, names, kind, limits)? else {
                     return Ok(Err(ChangesError::NoCheckpoint));
                 };
+                // What the diff shows as the old side, which has what others changed since.
+                let to = Checkpoint { tree: found.from, ..before };
                 let mut paths = vec![change.path];
                 if let Status::Renamed { from } = change.status {
                     paths.push(from);
@@ -125,7 +127,7 @@ impl Changes {
             let numbers = numbers::next(names);
             let before = named(&sides, numbers.before)?;
             let restored = checkpoints.revert_hunk(&change, one, &before, limits)?;
-            Ok(Ok((restored, end(checkpoints, &named(&sides, numbers.after)?, limits)?)))
+            Ok(Ok((restored, checkpoints.checkpoint(&named(&sides, numbers.after)?, limits)?)))
         });
         let restored = restored.await?;
         self.announce(id, None).await;
@@ -150,10 +152,15 @@ impl Changes {
         run: impl FnOnce(&Checkpoints, &[Name], &Limits) -> Refusable<Outcome> + Send + 'static,
     ) -> Result<Restoration> {
         let (id, project, work_tree) = (place.id, place.project, place.work_tree.clone());
+        let folder = place.folder;
         let _held = session::hold(&self.sessions, id, HeldProcess::Keep).await?;
         let done = self.sessions.snapshots.with(project, work_tree, move |checkpoints, limits| {
             let names = checkpoints.list(&place.id.to_string())?;
-            run(checkpoints, &names, limits)
+            let (restored, made) = match run(checkpoints, &names, limits)? {
+                Ok(done) => done,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            Ok(Ok((restored, snapshots::totals(checkpoints, &made, folder, limits)?)))
         });
         let (Restored { written, removed, blocked, .. }, totals) = done.await??;
         self.sessions.store.set_changes(id, totals).await?;
@@ -199,8 +206,8 @@ impl Changes {
 
 /// The files before the last restore that was not undone.
 ///
-/// An undo is a restore as well. It is told by the files around it, which are those around what it undid, exchanged;
-/// one that replaced other files can be undone.
+/// An undo is a restore as well. It is recognised by the trees before and after it, which are those of the restore that
+/// it undid, exchanged; one that replaced other files can be undone.
 fn before_last(
     checkpoints: &Checkpoints,
     names: &[Name],
@@ -247,19 +254,9 @@ pub(crate) fn to_checkpoint(
     let session = to.name.session();
     let before = Name::new(session, numbers.before)?;
     let restored = checkpoints.restore(to, scope, guard, &before, limits)?;
-    Ok(Ok((restored, end(checkpoints, &Name::new(session, numbers.after)?, limits)?)))
+    Ok(Ok((restored, checkpoints.checkpoint(&Name::new(session, numbers.after)?, limits)?)))
 }
 
-/// Makes the checkpoint after a restore, and counts what the session has changed.
-fn end(
-    checkpoints: &Checkpoints,
-    name: &Name,
-    limits: &Limits,
-) -> convoke_git::Result<ChangeTotals> {
-    let made = checkpoints.checkpoint(name, limits)?;
-    snapshots::totals(checkpoints, name.session(), &made, limits)
-}
-
-fn named(place: &SessionFiles, moment: Moment) -> convoke_git::Result<Name> {
-    Name::new(&place.id.to_string(), moment)
+fn named(place: &SessionFiles, kind: CheckpointKind) -> convoke_git::Result<Name> {
+    Name::new(&place.id.to_string(), kind)
 }

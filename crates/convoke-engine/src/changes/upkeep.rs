@@ -1,6 +1,6 @@
 //! Completes restores that a killed daemon left half done, and packs old checkpoints.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -11,7 +11,7 @@ use convoke_core::notice::{FilesEvent, Notice};
 use convoke_git::{Checkpoints, Limits, Name, Recovered};
 use convoke_store::{SessionFilter, SessionOrder, Window};
 
-use super::{Changes, numbers};
+use super::{Changes, Folder, numbers};
 use crate::error::Result;
 use crate::settings::Checkpointing;
 use crate::snapshots;
@@ -39,7 +39,8 @@ impl Changes {
             return Ok(completed);
         }
         for (project, work_trees) in self.interrupted().await? {
-            for work_tree in work_trees {
+            for (work_tree, folder) in work_trees {
+                let recover = move |it: &Checkpoints, limits: &Limits| recover(it, folder, limits);
                 let recovered = self.sessions.snapshots.with(project, work_tree.clone(), recover);
                 match recovered.await {
                     Ok(None) => {}
@@ -106,14 +107,14 @@ impl Changes {
     }
 
     /// The work trees of projects with a restore that was not completed.
-    async fn interrupted(&self) -> Result<Vec<(ProjectId, BTreeSet<PathBuf>)>> {
+    async fn interrupted(&self) -> Result<Vec<(ProjectId, BTreeMap<PathBuf, Folder>)>> {
         let mut found = Vec::new();
         for project in self.sessions.store.projects(Window::first(Window::LIMIT_MAX)).await? {
             let folder = self.sessions.snapshots.repository(project.id).join("convoke");
             if !has_journal(&folder) {
                 continue;
             }
-            let mut work_trees = BTreeSet::from([project.path]);
+            let mut work_trees = BTreeMap::from([(project.path, Folder::Project)]);
             let filter = SessionFilter { project: Some(project.id), ..SessionFilter::all() };
             let mut window = Window::first(PAGE);
             loop {
@@ -124,7 +125,7 @@ impl Changes {
                 }
                 let own = page.sessions.into_iter().filter_map(|session| session.worktree);
                 let own = own.filter(|own| own.removed.is_none());
-                work_trees.extend(own.map(|own| PathBuf::from(own.path)));
+                work_trees.extend(own.map(|own| (PathBuf::from(own.path), Folder::WorkTree)));
                 window.offset += PAGE;
             }
             found.push((project.id, work_trees));
@@ -136,6 +137,7 @@ impl Changes {
 /// Completes a restore, with the checkpoint after it; finds the session that asked for it, and counts what that changed.
 fn recover(
     checkpoints: &Checkpoints,
+    folder: Folder,
     limits: &Limits,
 ) -> convoke_git::Result<Option<(Recovered, Restorer)>> {
     let Some(recovered) = checkpoints.recover(limits)? else { return Ok(None) };
@@ -143,7 +145,7 @@ fn recover(
     let after = names.iter().rev().find_map(|name| Some((name.session(), numbers::after(name)?)));
     let Some((name, after)) = after else { return Ok(Some((recovered, None))) };
     let made = checkpoints.checkpoint(&Name::new(name, after)?, limits)?;
-    let totals = snapshots::totals(checkpoints, name, &made, limits)?;
+    let totals = snapshots::totals(checkpoints, &made, folder, limits)?;
     let session = name.parse().ok();
     Ok(Some((recovered, session.map(|session| (session, totals)))))
 }

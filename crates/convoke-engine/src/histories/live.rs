@@ -36,7 +36,7 @@ pub(crate) async fn is_open_elsewhere(
     let is_untouched = records.first().is_some_and(|record| record.why == IMPORTED);
     let (key, now) = (history.key, processes.host.now());
     let open_for = processes.settings.history.open_for;
-    let found = blocking(move || look(&key, &cursor, open_for, now)).await?;
+    let found = blocking(move || liveness_of(&key, &cursor, open_for, now)).await?;
     Ok(match found {
         // The last change may have been made by an agent that Convoke started.
         Some(Liveness::Recent) => is_untouched,
@@ -46,7 +46,12 @@ pub(crate) async fn is_open_elsewhere(
     })
 }
 
-fn look(key: &HistoryKey, cursor: &str, open_for: Duration, now: Timestamp) -> Option<Liveness> {
+fn liveness_of(
+    key: &HistoryKey,
+    cursor: &str,
+    open_for: Duration,
+    now: Timestamp,
+) -> Option<Liveness> {
     let agent = HistoryAgent::ALL.into_iter().find(|agent| name_of(*agent) == key.agent)?;
     let cursor: Cursor = serde_json::from_str(cursor).ok()?;
     let mut store = Store::open_at(agent, Path::new(&key.root)).ok()??;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use convoke_histories::{Environment, History, Store};
-use convoke_store::{HistoryKey, HistoryStanding, KnownHistory};
+use convoke_store::{HistoryKey, HistoryStatus, KnownHistory};
 
 use super::{FailedHistory, FoundAgent, HistoryAgent, name_of};
 use crate::session::start::explain;
@@ -89,7 +89,7 @@ pub(super) fn changed(
         let known = known.remove(&key);
         let is_same = known
             .as_ref()
-            .is_some_and(|known| known.stamp == stamp || known.standing == HistoryStanding::Erased);
+            .is_some_and(|known| known.stamp == stamp || known.status == HistoryStatus::Erased);
         let is_passed_over = passed_over.get(&key) == Some(&stamp);
         (!is_same && !is_passed_over).then_some(Changed { history, key, stamp, known })
     });

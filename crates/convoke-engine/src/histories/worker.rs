@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 
 use convoke_core::id::SessionId;
 use convoke_histories::{Cursor, Reader, Reading, Store};
-use convoke_store::{HistoryMark, HistoryOutcome, HistoryRecord, HistoryStanding, KnownHistory};
+use convoke_store::{HistoryMark, HistoryOutcome, HistoryRecord, HistoryStatus, KnownHistory};
 use tokio::runtime::Handle;
 
 use super::build::{self, Chunk, ImportContext};
@@ -60,11 +60,11 @@ impl Worker {
         while let Some((changed, cursor)) = self.job.next() {
             match self.read(&changed, cursor.as_ref()) {
                 Ok(()) => {}
-                Err(Trouble::Store(error)) => return Err(error),
-                Err(Trouble::Source(error)) if error.is_gone() => {
+                Err(ImportError::Store(error)) => return Err(error),
+                Err(ImportError::Source(error)) if error.is_gone() => {
                     self.job.count(|run| run.skipped += 1);
                 }
-                Err(Trouble::Source(error)) => {
+                Err(ImportError::Source(error)) => {
                     tracing::warn!(file = %changed.history.file().display(), "not imported: {error}");
                     self.job.count(|run| run.failed += 1);
                     let text = session::start::explain(&error);
@@ -141,22 +141,22 @@ impl Worker {
         let (sessions, now) = (Arc::clone(&self.job.shared.sessions), self.context.now);
         let go_on = |mark| {
             let recorded = sessions.store.continue_history(mark, before.clone(), now);
-            self.runtime.block_on(recorded).map_err(|error| Trouble::Store(error.into()))
+            self.runtime.block_on(recorded).map_err(|error| ImportError::Store(error.into()))
         };
-        match (before.standing, before.session) {
-            (HistoryStanding::Imported, Some(session)) => {
+        match (before.status, before.session) {
+            (HistoryStatus::Imported, Some(session)) => {
                 let Some(store) = self.stores.get_mut(&changed.history.root) else { return Ok(()) };
                 let reader = store.read_continuation(&changed.history)?;
                 go_on(mark_of(changed, &reader, false)?)?;
                 self.grow(changed, reader, session, 0)
             }
             // An agent of Convoke's wrote it, or a human erased it here.
-            (HistoryStanding::Own | HistoryStanding::Erased, _) => {
+            (HistoryStatus::Own | HistoryStatus::Erased, _) => {
                 while reader.next_batch()?.is_some() {}
                 self.job.count(|run| run.skipped += 1);
                 go_on(mark_of(changed, &reader, true)?)
             }
-            (HistoryStanding::Imported | HistoryStanding::Replaced, _) => {
+            (HistoryStatus::Imported | HistoryStatus::Replaced, _) => {
                 self.add(changed, reader, None)
             }
         }
@@ -192,7 +192,7 @@ impl Worker {
         if is_last {
             return Ok(());
         }
-        match self.flush().map_err(Trouble::Store)? {
+        match self.flush().map_err(ImportError::Store)? {
             Some(HistoryOutcome::Added(_)) => self.grow(changed, reader, id, 0),
             Some(HistoryOutcome::Own(_) | HistoryOutcome::Erased) => {
                 self.mark_whole(changed, reader)
@@ -234,7 +234,7 @@ impl Worker {
                 Err(Error::OtherNode { .. } | Error::UnknownSession { .. }) => {
                     return self.pass_over(changed, reader);
                 }
-                Err(error) => return Err(Trouble::Store(error)),
+                Err(error) => return Err(ImportError::Store(error)),
             }
             if is_last {
                 break;
@@ -265,7 +265,7 @@ impl Worker {
         }
         let store = &self.job.shared.sessions.store;
         let marked = self.runtime.block_on(store.mark_history(build::mark(changed, cursor)));
-        marked.map_err(|error| Trouble::Store(error.into()))
+        marked.map_err(|error| ImportError::Store(error.into()))
     }
 
     /// Records the lines that could not be read, once the conversation was read to its end, except
@@ -326,7 +326,7 @@ impl Worker {
 
 /// Whether the session was continued in Convoke as a fork, so that it no longer follows the file.
 fn is_apart(known: &KnownHistory) -> bool {
-    known.standing == HistoryStanding::Imported
+    known.status == HistoryStatus::Imported
         && known.current.as_ref().is_some_and(|id| *id != known.agent_session_id)
 }
 
@@ -341,17 +341,17 @@ fn mark_of(
 }
 
 /// The result of importing one conversation.
-type Read = std::result::Result<(), Trouble>;
+type Read = std::result::Result<(), ImportError>;
 
 /// Why a conversation was not imported.
-enum Trouble {
+enum ImportError {
     /// It cannot be read; the others may be.
     Source(convoke_histories::Error),
     /// Nothing can be stored.
     Store(Error),
 }
 
-impl From<convoke_histories::Error> for Trouble {
+impl From<convoke_histories::Error> for ImportError {
     fn from(error: convoke_histories::Error) -> Self {
         Self::Source(error)
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use convoke_core::files::OwnWorktree;
-use convoke_core::id::SessionId;
+use convoke_core::id::{ProjectId, SessionId};
 use convoke_git::{Carried, CarriedBranch, Checkpoints, Head, Limits, Name};
 use convoke_histories::{Agent, find_record};
 use convoke_store::{MovePart, StoredSession};
@@ -46,7 +46,7 @@ pub(crate) async fn pack(
 ) -> Result<Cargo> {
     let order = &outgoing.order;
     if let Some(own) = &session.worktree {
-        check_worktree(shared, own, order.files).await?;
+        check_worktree(shared, session.project_id, own, order.files).await?;
     }
     shared.store.begin_move(session.id, order.to).await?;
     let files = pack_files(shared, session, workspace, order.files).await?;
@@ -89,7 +89,7 @@ async fn pack_files(
         Err(error) => return Err(error.into()),
     };
     let bytes = upload(shared, session.id, MovePart::Checkpoint, file).await?;
-    let head = head_of(shared, workspace).await;
+    let head = head_of(shared, session.project_id, workspace).await;
     let words = carried.iter().map(Carried::to_word).collect::<convoke_git::Result<_>>();
     let (carried, newest) = (words.map_err(ChangesError::from)?, newest.to_word());
     let newest = newest.map_err(ChangesError::from)?;
@@ -119,7 +119,7 @@ fn pack_checkpoints(
         None => Name::new(session, numbers::next(&checkpoints.list(session)?).before)?,
     };
     let made = checkpoints.checkpoint(&name, limits)?;
-    let newest = Carried { moment: name.moment(), commit: made.commit };
+    let newest = Carried { kind: name.kind(), commit: made.commit };
     let left_out = made.left_out.iter().take(LEFT_OUT_MAX);
     let left_out = left_out.map(|it| it.path.to_string_lossy().into_owned()).collect();
     let carried = checkpoints.carried(session, limits)?;
@@ -138,7 +138,12 @@ fn pack_checkpoints(
 }
 
 /// Refuses a work tree that could not be created elsewhere as it is here.
-async fn check_worktree(shared: &Arc<Sessions>, own: &OwnWorktree, files: MoveFiles) -> Result<()> {
+async fn check_worktree(
+    shared: &Arc<Sessions>,
+    project: ProjectId,
+    own: &OwnWorktree,
+    files: MoveFiles,
+) -> Result<()> {
     match files {
         MoveFiles::Auto | MoveFiles::Restore => {}
         MoveFiles::Checkpoint | MoveFiles::Leave => return Err(MoveError::FilesStay.into()),
@@ -151,7 +156,7 @@ async fn check_worktree(shared: &Arc<Sessions>, own: &OwnWorktree, files: MoveFi
     if !path.exists() {
         return Err(WorktreeError::Missing { path }.into());
     }
-    let facts = facts_of(shared, &path).await?;
+    let facts = facts_of(shared, project, &path).await?;
     if let Some(operation) = facts.operation {
         return Err(MoveError::Operation { path, operation }.into());
     }
@@ -196,8 +201,12 @@ async fn pack_worktree(
 }
 
 /// The commit that is checked out in a folder; none if it is not the root of a repository.
-pub(super) async fn head_of(shared: &Arc<Sessions>, workspace: &Path) -> Option<String> {
-    facts_of(shared, workspace).await.ok().and_then(|facts| match facts.head {
+pub(super) async fn head_of(
+    shared: &Arc<Sessions>,
+    project: ProjectId,
+    workspace: &Path,
+) -> Option<String> {
+    facts_of(shared, project, workspace).await.ok().and_then(|facts| match facts.head {
         Head::Branch { commit, .. } | Head::Detached { commit } => Some(commit.to_string()),
         Head::Unborn { .. } => None,
     })
@@ -206,10 +215,11 @@ pub(super) async fn head_of(shared: &Arc<Sessions>, workspace: &Path) -> Option<
 /// What git says about a folder.
 pub(super) async fn facts_of(
     shared: &Arc<Sessions>,
+    project: ProjectId,
     workspace: &Path,
 ) -> std::result::Result<convoke_git::Facts, ChangesError> {
     let (sessions, folder) = (Arc::clone(shared), workspace.to_owned());
-    let facts = shared.snapshots.run(move |git, limits| {
+    let facts = shared.snapshots.run(project, move |git, limits| {
         let repository = Repository::of(&sessions, &folder, &folder)?;
         Ok(repository.open(git, &folder, limits)?.facts(limits)?)
     });

@@ -8,7 +8,7 @@ use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use convoke_core::id::SessionId;
+use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::notice::{MovedFiles, MovedMemory, SessionMove};
 use convoke_git::{Carried, Head, Name, Scope};
 use convoke_histories::place_record;
@@ -19,12 +19,13 @@ use super::pack::{facts_of, scratch};
 use super::worktree::{hand_back, take_back, unpack_worktree};
 use super::{MoveError, MoveFiles};
 use crate::blocking::blocking;
-use crate::changes::{ChangesError, RestoreGuard, to_checkpoint};
+use crate::changes::{ChangesError, Folder, RestoreGuard, to_checkpoint};
 use crate::error::{Error, Result};
 use crate::histories::environment_of;
 use crate::session::start::explain;
 use crate::sessions::Sessions;
 use crate::settings::Checkpointing;
+use crate::snapshots::totals;
 
 /// A session that has moved here, with its files in place.
 #[derive(Debug)]
@@ -180,13 +181,13 @@ async fn unpack_files(
         return Ok(MovedFiles::Left { why });
     }
     let Some(newest) = Carried::parse(newest) else { return Ok(MovedFiles::Same) };
-    let refusal = refusal(shared, workspace, *write, head.as_deref()).await;
-    let id = session.id.to_string();
+    let refusal = refusal(shared, session.project_id, workspace, *write, head.as_deref()).await;
+    let (id, folder) = (session.id.to_string(), Folder::of(session));
     let unpacked = shared.snapshots.with(
         session.project_id,
         workspace.to_owned(),
         move |checkpoints, limits| {
-            let name = Name::new(&id, newest.moment)?;
+            let name = Name::new(&id, newest.kind)?;
             let to = checkpoints.find(&name, limits)?.ok_or(convoke_git::Error::Unexpected {
                 command: "git index-pack".to_owned(),
                 what: "no checkpoint".to_owned(),
@@ -201,7 +202,8 @@ async fn unpack_files(
             let guard = RestoreGuard::Force;
             let restored = to_checkpoint(checkpoints, &names, &to, Scope::All, guard, limits)?;
             Ok(match restored {
-                Ok((restored, totals)) => {
+                Ok((restored, made)) => {
+                    let totals = totals(checkpoints, &made, folder, limits)?;
                     let written = restored.written.len() as u64;
                     let removed = restored.removed.len() as u64;
                     (MovedFiles::Written { written, removed }, Some(totals))
@@ -220,6 +222,7 @@ async fn unpack_files(
 /// Why the files are not written into a folder.
 async fn refusal(
     shared: &Arc<Sessions>,
+    project: ProjectId,
     workspace: &Path,
     write: MoveFiles,
     head: Option<&str>,
@@ -231,14 +234,14 @@ async fn refusal(
         }
         MoveFiles::Auto => {}
     }
-    let Ok(facts) = facts_of(shared, workspace).await else {
+    let Ok(facts) = facts_of(shared, project, workspace).await else {
         return Some("the folder is not a git repository".to_owned());
     };
     let here = match facts.head {
         Head::Branch { commit, .. } | Head::Detached { commit } => Some(commit.to_string()),
         Head::Unborn { .. } => None,
     };
-    if !facts.dirt.is_clean() || facts.operation.is_some() {
+    if !facts.dirty.is_clean() || facts.operation.is_some() {
         Some("the folder has uncommitted changes".to_owned())
     } else if here.as_deref() != head {
         Some("another commit is checked out here".to_owned())

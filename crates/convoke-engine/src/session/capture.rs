@@ -12,7 +12,7 @@ use convoke_core::files::ChangeTotals;
 use convoke_core::message::Seq;
 use convoke_core::notice::{FilesEvent, Notice};
 use convoke_core::session::Report;
-use convoke_git::Moment;
+use convoke_git::CheckpointKind;
 use convoke_store::SessionKind;
 use tokio::task::JoinHandle;
 
@@ -20,6 +20,7 @@ use super::Answer;
 use super::seating::Freshness;
 use super::start::{ProcessUpdate, Seating, explain};
 use super::task::{AbortOnDrop, Process, Task};
+use crate::changes::Folder;
 use crate::sessions::Sessions;
 use crate::settings::Checkpointing;
 use crate::view::{Change, SessionChange};
@@ -77,7 +78,7 @@ impl Task {
     /// Begins the checkpoint before a turn.
     pub(super) fn capture_before(&mut self, turn: Seq) -> Option<Captured> {
         self.capture.running = Some(turn);
-        self.begin_checkpoint(Moment::Before(turn.get()), turn)
+        self.begin_checkpoint(CheckpointKind::Before(turn.get()), turn)
     }
 
     /// Begins the checkpoint after the turn that has ended, if one has.
@@ -85,7 +86,7 @@ impl Task {
         let running = self.session.running();
         let ended = self.capture.running.take_if(|turn| running != Some(*turn));
         if let Some(turn) = ended {
-            self.begin_checkpoint(Moment::After(turn.get()), turn);
+            self.begin_checkpoint(CheckpointKind::After(turn.get()), turn);
         }
     }
 
@@ -97,7 +98,7 @@ impl Task {
         }
     }
 
-    fn begin_checkpoint(&mut self, moment: Moment, turn: Seq) -> Option<Captured> {
+    fn begin_checkpoint(&mut self, kind: CheckpointKind, turn: Seq) -> Option<Captured> {
         let is_on = self.shared.settings.checkpoints == Checkpointing::On
             && self.stored.kind == SessionKind::Session;
         let is_set_up = std::mem::take(&mut self.capture.is_set_up);
@@ -108,7 +109,7 @@ impl Task {
         let (made, captured) = tokio::sync::oneshot::channel();
         let (shared, before) = (Arc::clone(&self.shared), self.capture.last.take());
         let (id, project, workspace) = (self.id, self.stored.project_id, self.workspace.clone());
-        let updates = self.updates_to.clone();
+        let (session, updates) = ((id, Folder::of(&self.stored)), self.updates_to.clone());
         self.capture.last = Some(tokio::spawn(async move {
             if let Some(before) = before {
                 // A checkpoint that panicked does not fail the next one.
@@ -118,7 +119,7 @@ impl Task {
                 drop(made);
                 return;
             }
-            let outcome = shared.snapshots.checkpoint(project, workspace, id, moment).await;
+            let outcome = shared.snapshots.checkpoint(project, workspace, session, kind).await;
             // The prompt does not wait for the steps below.
             made.send(()).ok();
             if let Err(error) = &outcome
@@ -127,14 +128,17 @@ impl Task {
                 // A missing git is a property of the machine; the routes for changes report it.
                 return shared.snapshots.warn_once(error);
             }
-            let outcome = outcome.map_err(|error| explain(&error));
-            match (&outcome, moment) {
-                (Ok(totals), Moment::After(_)) => record(&shared, id, *totals, turn).await,
-                (Ok(_), _) => return,
-                (Err(error), _) => {
-                    tracing::warn!(session.id = %id, "a checkpoint cannot be made: {error}");
+            let outcome = match outcome.map_err(|error| explain(&error)) {
+                Ok(None) => return,
+                Ok(Some(totals)) => {
+                    record(&shared, id, totals, turn).await;
+                    Ok(totals)
                 }
-            }
+                Err(error) => {
+                    tracing::warn!(session.id = %id, "a checkpoint cannot be made: {error}");
+                    Err(error)
+                }
+            };
             // Fails if the session's task has ended; the totals are stored.
             updates.send(ProcessUpdate::Captured(outcome)).await.ok();
         }));

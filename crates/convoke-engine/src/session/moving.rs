@@ -22,7 +22,7 @@ pub(super) struct Leaving {
 
 /// The result of handing a session over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Left {
+pub(super) enum Departure {
     /// It belongs to another machine.
     Gone,
     /// It is still here, and the caller was sent the error.
@@ -71,13 +71,13 @@ impl Task {
     }
 
     /// Hands the session over to the other machine, with what is transferred.
-    pub(super) async fn leave(&mut self) -> Left {
+    pub(super) async fn leave(&mut self) -> Departure {
         let Some(Leaving { outgoing, reply, holds_queue }) = self.leaving.take() else {
-            return Left::Stays;
+            return Departure::Stays;
         };
         let outcome = self.give_away(&outgoing, holds_queue).await;
-        let left = if outcome.is_ok() { Left::Gone } else { Left::Stays };
-        if left == Left::Stays {
+        let left = if outcome.is_ok() { Departure::Gone } else { Departure::Stays };
+        if left == Departure::Stays {
             if let Err(error) = self.shared.store.abandon_moves(Some(self.id)).await {
                 // The next start of the daemon abandons it.
                 tracing::warn!(session.id = %self.id, "a move is not forgotten: {error}");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use convoke_agents::Error as AgentError;
 use convoke_agents::catalogue::{Agent, LoginState, Resume, Sandbox};
 use convoke_agents::driver::{HttpServer, Launch, Lease, McpServer, OwnSandbox, Start};
-use convoke_agents::launch::{LaunchParameters, Surroundings, WorktreeOf};
+use convoke_agents::launch::{LaunchEnvironment, LaunchParameters, WorktreeOf};
 use convoke_agents::pool::Seat;
 use convoke_agents::resume::{Begun, PriorSession, resume_or_begin};
 pub(crate) use convoke_core::explain;
@@ -290,7 +290,7 @@ pub(crate) async fn launch(
     let temp = processes.temp.inside((processes.host.random)()).map_err(|source| {
         convoke_agents::Error::Temporary { path: processes.temp.path().to_owned(), source }
     })?;
-    let around = Surroundings {
+    let around = LaunchEnvironment {
         environment: processes.host.environment.clone(),
         convoke: processes.host.program.clone(),
         home: processes.host.home.clone(),

@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use super::capture::Capture;
 use super::holding::{Hold, workspace_of};
 use super::load::{Loaded, Opening, open_as};
-use super::moving::{Leaving, Left as Leave};
+use super::moving::{Departure, Leaving};
 use super::progress::Progress;
 use super::quota::Quota;
 use super::refusing::{interruption_of, refuse_all, refuse_moved};
@@ -164,7 +164,7 @@ pub(super) async fn run(
                     drop(leave);
                     break;
                 }
-                Some(request) => task.attend(request).await,
+                Some(request) => task.handle_request(request).await,
             },
             _ = task.reports.recv_many(&mut batch, BATCH), if task.progress.held.len() < BATCH => {
                 if let Some(reports) = task.progress.admit(std::mem::take(&mut batch)) {
@@ -187,7 +187,7 @@ pub(super) async fn run(
             shared.registry.remove(id);
             return Err(interruption_of(&error));
         }
-        if task.is_ready_to_leave() && task.leave().await == Leave::Gone {
+        if task.is_ready_to_leave() && task.leave().await == Departure::Gone {
             refuse_moved(&shared, id, requests);
             break;
         }
@@ -276,7 +276,7 @@ impl Task {
         Ok((task, updates))
     }
 
-    async fn attend(&mut self, request: Request) {
+    async fn handle_request(&mut self, request: Request) {
         // A request is handled even if its caller has stopped waiting.
         match request {
             Request::Command { command, reply } => {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use convoke_core::session::{EndReason, Status};
 use convoke_store::{
-    Archived, SessionFilter, SessionKind, SessionOrder, Store, StoredSession, Whose, Window,
+    Archived, NodeScope, SessionFilter, SessionKind, SessionOrder, Store, StoredSession, Window,
 };
 use tokio::sync::Semaphore;
 
@@ -43,7 +43,7 @@ fn counted() -> SessionFilter {
         archived: Archived::Hidden,
         kind: Some(SessionKind::Session),
         project: None,
-        of: Whose::Own,
+        of: NodeScope::Own,
     }
 }
 

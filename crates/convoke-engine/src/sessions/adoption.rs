@@ -56,14 +56,14 @@ impl AdoptionError {
     pub fn hint(&self) -> String {
         match self {
             Self::NeedsOwner { path } => {
-                format!("ask an owner to add it: convoke project add {}", path.display())
+                format!("ask an owner to add it: `convoke project add {}`", path.display())
             }
             Self::ContainsHome { whose: CONVOKE, .. } => {
                 "the conversation stays readable; agents work only in folders that do not contain it"
                     .to_owned()
             }
             Self::ContainsHome { path, .. } | Self::Private { path } => format!(
-                "if agents may work in all of it, add it first: convoke project add {}",
+                "if agents may work in all of it, add it first: `convoke project add {}`",
                 path.display()
             ),
         }

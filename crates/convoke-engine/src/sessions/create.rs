@@ -8,7 +8,7 @@ use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::notice::{FilesEvent, Notice};
 use convoke_core::session::{Activity, Report, Status, Summary};
 use convoke_store::{
-    Archived, Project, SessionFilter, SessionKind, SessionOrder, StoredSession, Whose, Window,
+    Archived, NodeScope, Project, SessionFilter, SessionKind, SessionOrder, StoredSession, Window,
 };
 use tokio::sync::mpsc;
 
@@ -117,7 +117,7 @@ async fn folder_shared(shared: &Sessions, project: &Project) -> Result<Option<Fi
         statuses: vec![Status::Active],
         archived: Archived::Hidden,
         kind: Some(SessionKind::Session),
-        of: Whose::Own,
+        of: NodeScope::Own,
     };
     let window = Window::first(LOOKED_AT);
     let page = shared.store.sessions(filter, SessionOrder::Active, window).await?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use convoke_core::id::SessionId;
 use convoke_core::session::Status;
-use convoke_store::{SessionFilter, SessionKind, SessionOrder, Whose, Window};
+use convoke_store::{NodeScope, SessionFilter, SessionKind, SessionOrder, Window};
 
 use super::Sessions;
 use crate::error::{Kind, Result};
@@ -56,7 +56,7 @@ impl Sessions {
         let filter = SessionFilter {
             statuses: vec![Status::Active],
             kind: Some(SessionKind::Session),
-            of: Whose::Own,
+            of: NodeScope::Own,
             ..SessionFilter::all()
         };
         // All of them are listed first: one that completes at once would shift the pages.

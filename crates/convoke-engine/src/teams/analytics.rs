@@ -11,14 +11,14 @@ const USUAL_STRETCHES: i64 = 30;
 
 /// The interval by which activity is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stretch {
+pub enum ActivityInterval {
     /// By the hour.
     Hour,
     /// By the day.
     Day,
 }
 
-impl Stretch {
+impl ActivityInterval {
     const fn millis(self) -> i64 {
         const HOUR: i64 = 60 * 60 * 1000;
         match self {
@@ -45,7 +45,11 @@ pub struct Analytics {
 
 impl Teams {
     /// Statistics since a time; by default over the last thirty intervals.
-    pub async fn analytics(&self, since: Option<Timestamp>, stretch: Stretch) -> Result<Analytics> {
+    pub async fn analytics(
+        &self,
+        since: Option<Timestamp>,
+        stretch: ActivityInterval,
+    ) -> Result<Analytics> {
         let store = &self.store;
         let usual = self.host.now().as_millis() - USUAL_STRETCHES * stretch.millis();
         let since = since.unwrap_or(Timestamp::from_millis(usual));
@@ -53,7 +57,7 @@ impl Teams {
         Ok(Analytics {
             since,
             stats: store.pair_stats().await?,
-            pairs: self.with_standing(pairs).await,
+            pairs: self.with_pool_status(pairs).await,
             activity: store.pair_activity(since, stretch.millis()).await?,
             usage: store.pair_usage().await?,
         })

@@ -114,7 +114,7 @@ impl Teams {
     async fn attempt(&self, pair: &StoredPair) -> Result<Compaction> {
         let compacted = self.compact(pair).await;
         self.attempts.end(pair.id, compacted.as_ref().err());
-        let standing = match &compacted {
+        let status = match &compacted {
             Ok(_) => PairChange::Status { status: PairStatus::Active, error: None },
             Err(error) => {
                 PairChange::Status { status: PairStatus::Error, error: Some(explain(error)) }
@@ -124,7 +124,7 @@ impl Teams {
             self.cache.note_room(pair.id);
             self.change_pair(pair, PairChange::Compacted).await?;
         }
-        self.change_pair(pair, standing).await?;
+        self.change_pair(pair, status).await?;
         compacted
     }
 

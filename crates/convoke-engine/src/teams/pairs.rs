@@ -34,12 +34,12 @@ impl Teams {
         let is_lively = |status| matches!(status, PairStatus::Active | PairStatus::Idle);
         if !wanted.is_some_and(is_lively) {
             let pairs = self.store.pairs(filter, window).await?;
-            return Ok(self.with_standing(pairs).await);
+            return Ok(self.with_pool_status(pairs).await);
         }
         let filter = PairFilter { status: None, ..filter };
         let all = Window::first(Window::LIMIT_MAX);
         let pairs = self.store.pairs(filter, all).await?;
-        let pairs = self.with_standing(pairs).await;
+        let pairs = self.with_pool_status(pairs).await;
         let limit = usize::try_from(window.limit).unwrap_or(usize::MAX);
         let offset = usize::try_from(window.offset).unwrap_or(usize::MAX);
         let fitting = pairs.into_iter().filter(|pair| Some(pair.status) == wanted);
@@ -152,10 +152,10 @@ impl Teams {
     }
 
     /// Pairs with the status that the pool knows.
-    pub(super) async fn with_standing(&self, pairs: Vec<StoredPair>) -> Vec<StoredPair> {
+    pub(super) async fn with_pool_status(&self, pairs: Vec<StoredPair>) -> Vec<StoredPair> {
         let running = self.processes.pool.keys().await;
         let own = self.store.node();
-        let standing = |mut pair: StoredPair| {
+        let with_status = |mut pair: StoredPair| {
             // Only the other node knows the state of its processes.
             let is_own = pair.node == own;
             if is_own
@@ -166,7 +166,7 @@ impl Teams {
             }
             pair
         };
-        pairs.into_iter().map(standing).collect()
+        pairs.into_iter().map(with_status).collect()
     }
 
     /// The path of Claude's file for a session; `None` for agents that store sessions elsewhere.

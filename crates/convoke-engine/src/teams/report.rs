@@ -52,7 +52,7 @@ pub struct ReportedQuestion {
     /// The question.
     pub text: String,
     /// Its state.
-    pub standing: QuestionStanding,
+    pub status: QuestionStatus,
     /// The answer so far.
     pub response: String,
     /// What went wrong.
@@ -61,7 +61,7 @@ pub struct ReportedQuestion {
 
 /// The state of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QuestionStanding {
+pub enum QuestionStatus {
     /// There is an answer.
     Answered,
     /// There is no answer, and none will come.
@@ -161,7 +161,7 @@ impl Teams {
             message_id: prompt.id,
             seq: None,
             text: prompt.text.clone(),
-            standing: QuestionStanding::Queued { place: place + 1 },
+            status: QuestionStatus::Queued { place: place + 1 },
             response: String::new(),
             error: None,
         }))
@@ -172,10 +172,10 @@ impl Teams {
         reading.put(prompt);
         reading.read_answers(&self.store, session).await?;
         let error = reading.stop.as_ref().and_then(failure);
-        let standing = match (&reading.stop, &error) {
-            (Some(_), None) => QuestionStanding::Answered,
-            (Some(_), Some(_)) => QuestionStanding::Failed,
-            (None, _) => QuestionStanding::Working,
+        let status = match (&reading.stop, &error) {
+            (Some(_), None) => QuestionStatus::Answered,
+            (Some(_), Some(_)) => QuestionStatus::Failed,
+            (None, _) => QuestionStatus::Working,
         };
         let Content::Text { text, .. } = &prompt.content else {
             return Err(Error::Broken { session });
@@ -185,7 +185,7 @@ impl Teams {
             message_id: prompt.id,
             seq: Some(prompt.seq),
             text: text.clone(),
-            standing,
+            status,
             response: reading.text(),
             error,
         })

@@ -49,7 +49,7 @@ impl Teams {
         for team in teams {
             let filter = PairFilter { to: Some(team.name.clone()), ..PairFilter::own() };
             let pairs = self.store.pairs(filter, Window::first(Window::LIMIT_MAX)).await?;
-            let pairs = self.with_standing(pairs).await;
+            let pairs = self.with_pool_status(pairs).await;
             let live = |pair: StoredPair| {
                 let live = self.sessions.live(pair.session_id);
                 (pair, live)

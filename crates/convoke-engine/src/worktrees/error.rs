@@ -92,9 +92,10 @@ impl WorktreeError {
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
             Self::None => Some("`convoke session new --worktree` creates a session with one"),
-            Self::Removed | Self::Missing { .. } => {
-                Some("`convoke worktree restore` brings it back")
-            }
+            Self::Removed => Some("`convoke worktree restore` brings it back"),
+            Self::Missing { .. } => Some(
+                "if you moved it, move it back; else `convoke worktree restore` brings it back",
+            ),
             Self::NoCommits { .. } => Some("make a first commit in the project"),
             Self::NoBase => Some("keep the branch, and merge it yourself"),
             Self::NotFinished => {

@@ -8,10 +8,10 @@ use convoke_core::notice::FilesEvent;
 use convoke_core::prompt::Prompt;
 use convoke_core::session::Status;
 use convoke_core::user::UserName;
+use convoke_git::{CheckpointKind, ObjectId};
 use convoke_git::{
     Checkpoints, Conflict, Discard, Finish, FinishRequest, Git, Limits, Name, Outcome,
 };
-use convoke_git::{Moment, ObjectId};
 use serde::{Deserialize, Serialize};
 
 use super::make::work_trees;
@@ -217,7 +217,8 @@ impl Worktrees {
             return Err(WorktreeError::NoBase.into());
         }
         let finisher = Finisher::new(&self.sessions, place, order)?;
-        Ok(self.sessions.snapshots.run(move |git, limits| finisher.run(git, limits)).await?)
+        let run = move |git: &_, limits: &_| finisher.run(git, limits);
+        Ok(self.sessions.snapshots.run(place.project.id, run).await?)
     }
 
     /// Records that a work tree is removed, adds the notice, and completes its session.
@@ -353,7 +354,7 @@ pub(crate) fn next_removal(
     session: SessionId,
 ) -> convoke_git::Result<Name> {
     let last = last_removal(checkpoints, session)?;
-    Name::new(&session.to_string(), Moment::Removal(last + 1))
+    Name::new(&session.to_string(), CheckpointKind::Removal(last + 1))
 }
 
 /// The number of the last snapshot before a removal; 0 if there is none.
@@ -362,9 +363,9 @@ pub(super) fn last_removal(
     session: SessionId,
 ) -> convoke_git::Result<u64> {
     let names = checkpoints.list(&session.to_string())?.into_iter();
-    let numbers = names.filter_map(|name| match name.moment() {
-        Moment::Removal(number) => Some(number),
-        Moment::Before(_) | Moment::After(_) | Moment::Restore(_) => None,
+    let numbers = names.filter_map(|name| match name.kind() {
+        CheckpointKind::Removal(number) => Some(number),
+        CheckpointKind::Before(_) | CheckpointKind::After(_) | CheckpointKind::Restore(_) => None,
     });
     Ok(numbers.max().unwrap_or_default())
 }

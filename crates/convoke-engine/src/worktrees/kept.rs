@@ -7,7 +7,7 @@ use convoke_core::files::OwnWorktree;
 use convoke_core::id::SessionId;
 use convoke_core::notice::FilesEvent;
 use convoke_git::{
-    Branch, Checkpoints, Git, Guard, Limits, Moment, Name, NewWorktree, Scope, Worktree,
+    Branch, CheckpointKind, Checkpoints, Git, Guard, Limits, Name, NewWorktree, Scope, Worktree,
     WorktreeState,
 };
 use convoke_store::{Project, StoredSession, Window};
@@ -32,13 +32,13 @@ pub struct ListedWorktree {
     /// The work tree.
     pub own: OwnWorktree,
     /// Whether it is there.
-    pub standing: WorktreeStanding,
+    pub status: WorktreeStatus,
 }
 
 /// Whether a work tree is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WorktreeStanding {
-    /// It is.
+pub enum WorktreeStatus {
+    /// It is there.
     Ready,
     /// Its folder was deleted by hand.
     Missing,
@@ -55,12 +55,12 @@ impl Worktrees {
         for session in store.sessions_with_worktree(window).await? {
             let Some(own) = session.worktree.clone() else { continue };
             let project = store.project(session.project_id).await?;
-            let standing = match &own.removed {
-                Some(_) => WorktreeStanding::Removed,
-                None if PathBuf::from(&own.path).exists() => WorktreeStanding::Ready,
-                None => WorktreeStanding::Missing,
+            let status = match &own.removed {
+                Some(_) => WorktreeStatus::Removed,
+                None if PathBuf::from(&own.path).exists() => WorktreeStatus::Ready,
+                None => WorktreeStatus::Missing,
             };
-            listed.push(ListedWorktree { session, project, own, standing });
+            listed.push(ListedWorktree { session, project, own, status });
         }
         Ok(listed)
     }
@@ -95,8 +95,9 @@ pub(super) async fn make_again(sessions: &Arc<Sessions>, place: SessionWorktree)
     let folder = work_trees(sessions, &place.project)?;
     let repository = Repository::of(sessions, &place.project.path, &folder);
     let repository = repository.map_err(ChangesError::from)?;
+    let project = place.project.id;
     let restorer = Restorer { sessions: Arc::clone(sessions), repository, place };
-    let restored = sessions.snapshots.run(move |git, limits| restorer.run(git, limits));
+    let restored = sessions.snapshots.run(project, move |git, limits| restorer.run(git, limits));
     Ok(restored.await??)
 }
 
@@ -137,7 +138,7 @@ impl Restorer {
         let names = checkpoints.list(&self.place.id().to_string())?;
         if let Some(to) = self.newest(&checkpoints, &names, limits)? {
             // Not the next number: a call that is interrupted here is repeated with the same snapshot.
-            let undo = Name::new(&self.place.id().to_string(), Moment::Removal(0))?;
+            let undo = Name::new(&self.place.id().to_string(), CheckpointKind::Removal(0))?;
             checkpoints.restore(&to, Scope::All, Guard::Force, &undo, limits)?;
         }
         Ok(Ok(()))
@@ -151,12 +152,16 @@ impl Restorer {
         limits: &Limits,
     ) -> convoke_git::Result<Option<convoke_git::Checkpoint>> {
         let is_removed = self.place.own.removed.is_some();
-        let rank = |name: &&Name| match (name.moment(), is_removed) {
-            (Moment::Removal(number), true) => Some(number),
-            (Moment::After(turn), false) => Some(turn),
-            (Moment::Removal(_) | Moment::Before(_) | Moment::After(_) | Moment::Restore(_), _) => {
-                None
-            }
+        let rank = |name: &&Name| match (name.kind(), is_removed) {
+            (CheckpointKind::Removal(number), true) => Some(number),
+            (CheckpointKind::After(turn), false) => Some(turn),
+            (
+                CheckpointKind::Removal(_)
+                | CheckpointKind::Before(_)
+                | CheckpointKind::After(_)
+                | CheckpointKind::Restore(_),
+                _,
+            ) => None,
         };
         match names.iter().filter(|name| rank(name).is_some()).max_by_key(rank) {
             Some(name) => checkpoints.find(name, limits),

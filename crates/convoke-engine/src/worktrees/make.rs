@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use convoke_core::files::OwnWorktree;
-use convoke_core::id::SessionId;
+use convoke_core::id::{SessionId, short};
 use convoke_core::message::Seq;
 use convoke_core::notice::FilesEvent;
 use convoke_git::{
-    Branch, BranchFolder, Copied, Discard, Error as GitError, Git, Guard, Limits, Moment, Name,
-    NewWorktree, Scope, WorktreeState, check_branch_folder,
+    Branch, BranchFolder, CheckpointKind, Copied, Discard, Error as GitError, Git, Guard, Limits,
+    Name, NewWorktree, Scope, WorktreeState, check_branch_folder,
 };
 use convoke_store::{Project, StoredSession};
 
@@ -77,7 +77,8 @@ pub(crate) async fn make(
         folder,
         origin,
     };
-    let made = shared.snapshots.run(move |git, limits| maker.make(git, &wanted, limits));
+    let made =
+        shared.snapshots.run(project.id, move |git, limits| maker.make(git, &wanted, limits));
     match made.await {
         Ok(Ok(made)) => Ok(made),
         Ok(Err(refusal)) => Err(refusal.into()),
@@ -118,7 +119,7 @@ pub(super) async fn undo(
     let folder = work_trees(shared, project)?;
     let repository = Repository::of(shared, &project.path, &folder).map_err(ChangesError::from)?;
     let (snapshots, project) = (Arc::clone(&shared.snapshots), project.clone());
-    let undone = shared.snapshots.run(move |git, limits| {
+    let undone = shared.snapshots.run(project.id, move |git, limits| {
         let main = repository.open(git, &project.path, limits)?;
         let path = PathBuf::from(&own.path);
         main.wait_for_worktree(&path, limits)?;
@@ -127,7 +128,7 @@ pub(super) async fn undo(
         match found.map(|found| found.state) {
             Some(WorktreeState::Ready) => {
                 let checkpoints = snapshots.checkpoints(git, project.id, &path, limits)?;
-                let name = Name::new(&session.to_string(), Moment::Removal(0))?;
+                let name = Name::new(&session.to_string(), CheckpointKind::Removal(0))?;
                 main.remove_worktree(&checkpoints, &name, Discard::Everything, limits)?;
                 checkpoints.forget_work_tree(limits)?;
             }
@@ -165,10 +166,6 @@ fn own_folder(session: SessionId) -> String {
 /// Whose folder a session's branch is in.
 pub(crate) fn branch_folder(session: SessionId, branch: &str) -> BranchFolder {
     if branch.starts_with(&own_folder(session)) { BranchFolder::Own } else { BranchFolder::Chosen }
-}
-
-fn short(session: SessionId) -> String {
-    session.to_string().chars().take(8).collect()
 }
 
 /// A folder that does not exist, named like the branch.
@@ -265,13 +262,15 @@ impl Maker {
         }
         let checkpoints = self.shared.snapshots.checkpoints(git, self.project.id, path, limits)?;
         let names = checkpoints.list(&origin.session.id.to_string())?;
-        let is_in = |name: &&Name| match name.moment() {
-            Moment::After(turn) => origin.turn.is_none_or(|last| turn <= last.get()),
-            Moment::Before(_) | Moment::Restore(_) | Moment::Removal(_) => false,
+        let is_in = |name: &&Name| match name.kind() {
+            CheckpointKind::After(turn) => origin.turn.is_none_or(|last| turn <= last.get()),
+            CheckpointKind::Before(_) | CheckpointKind::Restore(_) | CheckpointKind::Removal(_) => {
+                false
+            }
         };
         let Some(last) = names.iter().filter(is_in).max() else { return Ok(()) };
         let Some(to) = checkpoints.find(last, limits)? else { return Ok(()) };
-        let undo = Name::new(&self.session.to_string(), Moment::Removal(0))?;
+        let undo = Name::new(&self.session.to_string(), CheckpointKind::Removal(0))?;
         checkpoints.restore(&to, Scope::All, Guard::Force, &undo, limits)?;
         Ok(())
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use convoke_core::files::OwnWorktree;
 use convoke_core::id::{ProjectId, SessionId};
-use convoke_git::{CarriedBranch, Discard, Moment, Name, WorktreeState};
+use convoke_git::{CarriedBranch, CheckpointKind, Discard, Name, WorktreeState};
 use convoke_store::{Project, StoredSession};
 
 use super::finish::last_removal;
@@ -43,7 +43,7 @@ pub(crate) async fn pack_branch(
     bytes_max: u64,
 ) -> Result<Option<CarriedBranch>> {
     let (repository, workspace) = (repository(shared, project)?, workspace.to_owned());
-    let packed = shared.snapshots.run(move |git, limits| {
+    let packed = shared.snapshots.run(project.id, move |git, limits| {
         Ok(repository.open(git, &workspace, limits)?.pack_branch(&to, bytes_max, limits)?)
     });
     Ok(packed.await?)
@@ -60,7 +60,7 @@ pub(crate) async fn make_moved(
 ) -> Result<()> {
     let (repository, path) = (repository(shared, project)?, project.path.clone());
     let branch = own.branch.clone();
-    let unpacked = shared.snapshots.run(move |git, limits| {
+    let unpacked = shared.snapshots.run(project.id, move |git, limits| {
         let main = repository.open(git, &path, limits)?;
         Ok(main.unpack_branch(&branch, &carried, &from, limits)?)
     });
@@ -170,7 +170,7 @@ async fn remove(shared: &Arc<Sessions>, noted: Noted) -> Result<()> {
     let project = shared.store.project(project).await?.ok_or_else(unknown)?;
     let folder = work_trees(shared, &project)?;
     let (repository, snapshots) = (repository(shared, &project)?, Arc::clone(&shared.snapshots));
-    let removed = shared.snapshots.run(move |git, limits| {
+    let removed = shared.snapshots.run(project.id, move |git, limits| {
         let path = PathBuf::from(&own.path);
         let main = repository.open(git, &project.path, limits)?;
         main.wait_for_worktree(&path, limits)?;
@@ -182,7 +182,7 @@ async fn remove(shared: &Arc<Sessions>, noted: Noted) -> Result<()> {
                 let checkpoints = snapshots.checkpoints(git, project.id, &path, limits)?;
                 // Not a later number than that of the transferred checkpoint: the session has the next one elsewhere.
                 let number = last_removal(&checkpoints, session)?;
-                let name = Name::new(&session.to_string(), Moment::Removal(number))?;
+                let name = Name::new(&session.to_string(), CheckpointKind::Removal(number))?;
                 main.remove_worktree(&checkpoints, &name, Discard::CapturedOnly, limits)?;
                 checkpoints.forget_work_tree(limits)?;
             }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use convoke_agents::catalogue;
-use convoke_git::{Launcher, NewPullRequest, Outgoing};
+use convoke_git::{Launcher, NewPullRequest, Outgoing, PushedBranch};
 
 use super::finish::{FinishOrder, message};
 use super::make::work_trees;
@@ -48,7 +48,7 @@ impl Worktrees {
         let sessions = Arc::clone(&self.sessions);
         let (text, branch) = (message(place, order), place.own.branch.clone());
         let outgoing = sessions.host.home.join("run").join(format!("outgoing-{}", place.id()));
-        let made = self.sessions.snapshots.run(move |git, limits| {
+        let made = self.sessions.snapshots.run(place.project.id, move |git, limits| {
             let own = inside.open(git, &path, limits)?;
             if !own.has_remote(REMOTE) {
                 return Ok(Err(WorktreeError::NoRemote));
@@ -58,8 +58,10 @@ impl Worktrees {
             let commit = own.resolve(&format!("refs/heads/{branch}"), limits)?;
             let commit = commit.ok_or_else(missing)?;
             // Keys and log-ins of the user are needed, which no sandbox shows.
-            let outgoing = Outgoing::create(&own, &outgoing, of_user(&sessions), limits)?;
-            if let Err(error) = outgoing.push(REMOTE, &commit, &branch, limits) {
+            let pushed = PushedBranch { remote: REMOTE, branch: &branch, commit: &commit };
+            let user = of_user(&sessions);
+            let outgoing = Outgoing::create(&own, pushed, &outgoing, user, limits)?;
+            if let Err(error) = outgoing.push(&own, pushed, limits) {
                 return Ok(Err(WorktreeError::PullRequest(error)));
             }
             let (title, body) = text.split_once('\n').unwrap_or((&text, ""));

@@ -151,7 +151,7 @@ impl Worktrees {
         let repository = Repository::of(&self.sessions, &place.project.path, &folder);
         let repository = repository.map_err(ChangesError::from)?;
         let (snapshots, place) = (Arc::clone(&self.sessions.snapshots), place.clone());
-        let recovered = self.sessions.snapshots.run(move |git, limits| {
+        let recovered = self.sessions.snapshots.run(place.project.id, move |git, limits| {
             let own = repository.open(git, &path, limits)?;
             let checkpoints = snapshots.checkpoints(git, place.project.id, &path, limits)?;
             let name = next_removal(&checkpoints, place.id())?;

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use convoke_agents::sandbox::{Layer, Network};
+use convoke_core::id::short;
 use convoke_git::{Filters, Git, Launcher, Limits, Project, repository_of};
 
 use crate::sessions::Sessions;
@@ -82,8 +83,7 @@ pub(super) fn work_trees_of(
     name: &str,
     id: &str,
 ) -> std::result::Result<PathBuf, std::io::Error> {
-    let short: String = id.chars().take(8).collect();
-    let folder = root.join(format!("{}-{short}", slug(name)));
+    let folder = root.join(format!("{}-{}", slug(name), short(id)));
     std::fs::create_dir_all(&folder)?;
     std::fs::canonicalize(folder)
 }

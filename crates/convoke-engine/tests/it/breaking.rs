@@ -33,7 +33,7 @@ async fn a_panic_in_one_session_fails_its_turn_and_nothing_else() {
             engine.inbox().choose(&id, "go".to_owned(), Remember::No, None).await.unwrap_err();
         assert!(matches!(error, Error::Broken { session } if session == scene.session));
         assert_eq!(error.kind(), Kind::Internal);
-        // At once, before anybody could have repaired anything.
+        // At once: no recovery has run yet.
         let three = scene.prompt("three").await;
         scene.log.until_end_of(three).await;
         let story = scene.log.take();

@@ -126,6 +126,7 @@ async fn s9_s10_a_prompt_resumes_a_session_that_made_room_only_if_there_is_room_
     let mut scene = world.begin().await;
     let engine = scene.engine.clone();
     scene.turn("hello").await;
+    scene.settle().await;
     leap(Duration::from_secs(6 * 60)).await;
     let second = engine.sessions().create(scene.project, None).await.unwrap().stored.id;
     assert_eq!(status(&scene).await, (Status::Completed, Some(EndReason::MadeRoom)));

@@ -74,6 +74,7 @@ async fn t10_an_idle_process_is_stopped_and_the_session_does_not_notice() {
     let world = World::with(&Script::new());
     let mut scene = world.begin().await;
     scene.turn("hello").await;
+    scene.settle().await;
     let mut changes = scene.engine.follow();
     leap(world.settings.pool.idle_timeout).await;
     world.empties().await;

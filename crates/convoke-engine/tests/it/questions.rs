@@ -128,7 +128,7 @@ async fn q4_of_many_late_answers_exactly_one_wins() {
     for _ in 0..5 {
         let asked = ask(&scene).await;
         let id = asked.id().to_string();
-        // Some of them come before anybody noticed that the asker is gone.
+        // Some of them come before the session's task has noticed that the asker disconnected.
         drop(asked);
         let mut late = tokio::task::JoinSet::new();
         for number in 0..8 {

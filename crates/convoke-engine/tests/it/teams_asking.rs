@@ -5,7 +5,7 @@ use std::time::Duration;
 use convoke_core::message::Seq;
 use convoke_core::team::AnswerStatus;
 use convoke_engine::{
-    Caller, Error, Kind, Permissions, QuestionStanding, TeamAsk, TeamLimits, Wait, WhichQuestion,
+    Caller, Error, Kind, Permissions, QuestionStatus, TeamAsk, TeamLimits, Wait, WhichQuestion,
 };
 use convoke_testkit::agent::{Script, Step, Tool};
 use serde_json::json;
@@ -84,21 +84,21 @@ async fn t13_a_question_without_waiting_is_queued_and_answered_later() {
     let wait = Wait::For(Duration::from_millis(50));
     let timed_out = teams.try_ask(outside(None), "a", "three", wait).await.unwrap();
     assert_eq!((timed_out.status, timed_out.queued), (AnswerStatus::TimedOut, 2));
-    let standing = async |answer: &convoke_engine::TeamAnswer| {
+    let state_of = async |answer: &convoke_engine::TeamAnswer| {
         let report = answer.message_id.map(WhichQuestion::Message).unwrap();
         let report = teams.engine.teams().report(&pair(None, "a"), report).await.unwrap();
         let question = report.question.unwrap();
-        (question.text, question.standing, question.response)
+        (question.text, question.status, question.response)
     };
-    let (working, waiting) = (QuestionStanding::Working, QuestionStanding::Queued { place: 1 });
-    assert_eq!(standing(&at_once).await, ("one".into(), working, "so far".into()));
-    assert_eq!(standing(&queued).await, ("two".into(), waiting, String::new()));
+    let (working, waiting) = (QuestionStatus::Working, QuestionStatus::Queued { place: 1 });
+    assert_eq!(state_of(&at_once).await, ("one".into(), working, "so far".into()));
+    assert_eq!(state_of(&queued).await, ("two".into(), waiting, String::new()));
     let mut log = Log::of(&teams.engine, at_once.session_id.unwrap()).await;
     teams.allow_all().await;
     log.until_end_of(timed_out.message_id.unwrap()).await;
-    let done = QuestionStanding::Answered;
-    assert_eq!(standing(&at_once).await, ("one".into(), done, "so far\n\n so good".into()));
-    assert_eq!(standing(&queued).await, ("two".into(), done, "two".into()));
+    let done = QuestionStatus::Answered;
+    assert_eq!(state_of(&at_once).await, ("one".into(), done, "so far\n\n so good".into()));
+    assert_eq!(state_of(&queued).await, ("two".into(), done, "two".into()));
     let last = teams
         .engine
         .teams()
@@ -206,7 +206,7 @@ async fn t13_a_failed_turn_is_reported_with_its_partial_answer() {
         let report =
             teams.engine.teams().report(&pair(None, "a"), WhichQuestion::Last).await.unwrap();
         let report = report.question.unwrap();
-        assert_eq!((report.standing, report.error), (QuestionStanding::Failed, answer.error));
+        assert_eq!((report.status, report.error), (QuestionStatus::Failed, answer.error));
     }
     // The pair goes on with another process.
     assert_eq!(teams.ask("a", "hello").await.response, "hello");

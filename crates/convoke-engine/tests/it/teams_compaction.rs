@@ -7,7 +7,8 @@ use convoke_core::notice::LifecycleEvent;
 use convoke_core::session::Status;
 use convoke_core::team::{AnswerStatus, PairStatus};
 use convoke_engine::{
-    Compaction, Engine, Error, Kind, QuestionStanding, StoredPair, Stretch, Wait, WhichQuestion,
+    ActivityInterval, Compaction, Engine, Error, Kind, QuestionStatus, StoredPair, Wait,
+    WhichQuestion,
 };
 use convoke_testkit::agent::{Script, Step};
 use serde_json::json;
@@ -56,7 +57,7 @@ async fn t8_claude_compacts_by_its_own_command_and_counting_begins_anew() {
     assert_eq!(after.session_id, before.session_id);
     let mut log = Log::of(&teams.engine, after.session_id).await;
     log.until("user: /compact").await;
-    // What Convoke itself says is no question of anybody's.
+    // Convoke's own prompts are not reported as questions.
     let report = teams.engine.teams().report(&pair(None, "a"), WhichQuestion::Last).await.unwrap();
     assert_eq!(report.question.unwrap().text, "one");
     teams.engine.stop().await;
@@ -118,7 +119,7 @@ async fn t16_other_agents_hand_a_summary_to_a_successor_and_the_sessions_name_ea
     assert_eq!(question.text, "my name is Ann");
     assert_eq!(question.session_id, before.session_id);
     // Figures are those of both.
-    let figures = teams.engine.teams().analytics(None, Stretch::Day).await.unwrap();
+    let figures = teams.engine.teams().analytics(None, ActivityInterval::Day).await.unwrap();
     let sum = |count: fn(&convoke_engine::PairActivity) -> u64| -> u64 {
         figures.activity.iter().map(count).sum()
     };
@@ -251,7 +252,7 @@ async fn t7_a_compaction_that_a_killed_daemon_left_half_done_does_not_stay_so() 
     let answer = teams.ask("a", "hello").await;
     assert_eq!(answer.response, "hello");
     let report = teams.engine.teams().report(&pair(None, "a"), WhichQuestion::Last).await.unwrap();
-    assert_eq!(report.question.unwrap().standing, QuestionStanding::Answered);
+    assert_eq!(report.question.unwrap().status, QuestionStatus::Answered);
     let unknown =
         teams.engine.teams().compact_pair(convoke_engine::PairId::new(99)).await.unwrap_err();
     assert!(matches!(unknown, Error::UnknownPair { .. }));

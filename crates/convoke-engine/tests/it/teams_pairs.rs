@@ -126,12 +126,12 @@ async fn t5_pairs_are_listed_by_every_filter_the_last_used_first() {
     let newest = PairFilter { created_after: Some(created), ..all() };
     assert_eq!(list(newest, 100).await, ["b->a"]);
     // All of them are warm until they are sent to sleep.
-    let standing = |status| PairFilter { status: Some(status), ..all() };
-    assert_eq!(list(standing(PairStatus::Active), 100).await.len(), 4);
+    let with_status = |status| PairFilter { status: Some(status), ..all() };
+    assert_eq!(list(with_status(PairStatus::Active), 100).await.len(), 4);
     assert_eq!(teams.engine.teams().sleep(&name("b")).await.unwrap(), 2);
-    assert_eq!(list(standing(PairStatus::Active), 100).await, ["b->a", "external->a"]);
-    assert_eq!(list(standing(PairStatus::Idle), 1).await, ["a->b"]);
-    assert_eq!(list(standing(PairStatus::Archived), 100).await, [""; 0]);
+    assert_eq!(list(with_status(PairStatus::Active), 100).await, ["b->a", "external->a"]);
+    assert_eq!(list(with_status(PairStatus::Idle), 1).await, ["a->b"]);
+    assert_eq!(list(with_status(PairStatus::Archived), 100).await, [""; 0]);
     let stats = teams.engine.teams().pair_stats().await.unwrap();
     let expected =
         PairStats { total: 4, active: 4, compact_pending: 0, archived: 0, total_messages: 2 };

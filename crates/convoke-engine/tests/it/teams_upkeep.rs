@@ -1,7 +1,7 @@
 //! How teams stand, sleep and wake, and how everything is stopped at once.
 
 use convoke_core::team::{AnswerStatus, PairStatus};
-use convoke_engine::{Activity, Kind, Stretch, Wait};
+use convoke_engine::{Activity, ActivityInterval, Kind, Wait};
 use convoke_testkit::agent::{Ignored, Script, Step};
 use convoke_testkit::process::processes_in;
 use serde_json::json;
@@ -53,8 +53,8 @@ async fn t7_t10_sleep_spares_busy_processes_and_a_wake_or_a_question_starts_them
     assert_eq!(busy.await.unwrap().unwrap().response, "done");
     teams.engine.teams().wake(&name("a")).await.unwrap();
     assert_eq!(processes_in(&folder).len(), 2);
-    let standing = teams.engine.teams().statuses(Some(&name("a"))).await.unwrap().remove(0);
-    assert!(standing.pairs.iter().all(|(stored, _)| stored.status == PairStatus::Active));
+    let status = teams.engine.teams().statuses(Some(&name("a"))).await.unwrap().remove(0);
+    assert!(status.pairs.iter().all(|(stored, _)| stored.status == PairStatus::Active));
     assert_eq!(teams.engine.teams().sleep(&name("a")).await.unwrap(), 2);
     assert_eq!(teams.ask("a", "hello").await.response, "hello");
     let unknown = teams.engine.teams().wake(&name("x")).await.unwrap_err();
@@ -128,7 +128,7 @@ async fn t16_analytics_tell_who_talks_to_whom_what_failed_and_what_it_cost() {
     teams.try_ask(outside(Some("b")), "a", "pay", Wait::ForEver).await.unwrap();
     teams.try_ask(outside(Some("b")), "a", "crash", Wait::ForEver).await.unwrap();
     teams.ask("b", "hello").await;
-    let figures = teams.engine.teams().analytics(None, Stretch::Hour).await.unwrap();
+    let figures = teams.engine.teams().analytics(None, ActivityInterval::Hour).await.unwrap();
     assert_eq!(figures.stats.total, 3);
     assert_eq!(figures.pairs.len(), 3);
     let of = |from, to| {
@@ -144,7 +144,7 @@ async fn t16_analytics_tell_who_talks_to_whom_what_failed_and_what_it_cost() {
     assert_eq!(cost.cost, [("USD".to_owned(), 0.25)]);
     let now = crate::world::now();
     let later = convoke_core::time::Timestamp::from_millis(now.as_millis() + 1000);
-    let none = teams.engine.teams().analytics(Some(later), Stretch::Day).await.unwrap();
+    let none = teams.engine.teams().analytics(Some(later), ActivityInterval::Day).await.unwrap();
     assert!(none.activity.is_empty());
     teams.engine.stop().await;
 }

@@ -74,7 +74,7 @@ impl Questions {
         let is_settled = entry
             .as_ref()
             .is_some_and(|entry| matches!(entry.status, Status::Completed | Status::Rejected));
-        // A process that was killed while it asked leaves a folder without a status: nobody can answer it.
+        // A process that was killed while it asked leaves a folder without a status, which cannot be answered.
         let is_unfinished = !folder.join(STATUS).exists();
         if which == Which::Settled && !is_settled && !is_unfinished {
             return Ok(CleanOutcome::Kept);

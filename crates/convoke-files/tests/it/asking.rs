@@ -66,7 +66,7 @@ fn q17_as_many_sessions_may_wait_as_are_allowed() {
     let first = scene.ask();
     scene.ask();
     let refused = scene.questions.create(scene.next_id(), new_set(None), at(0)).unwrap_err();
-    assert_eq!(refused.to_string(), "2 question sessions are already waiting for an answer");
+    assert_eq!(refused.to_string(), "2 question sessions already waiting for an answer");
     scene.settle(first, answer("A"));
     scene.ask();
 }
@@ -104,7 +104,7 @@ fn q17_sessions_of_other_programs_count_and_settled_or_deleted_ones_do_not() {
         let asked = scene.questions.create(id, new_set(None), at(0));
         asked.map(|()| id).map_err(|error| error.to_string())
     };
-    let full = "2 question sessions are already waiting for an answer".to_owned();
+    let full = "2 question sessions already waiting for an answer".to_owned();
     assert_eq!(ask(), Err(full.clone()));
     scene.settle(foreign, reject(None));
     let third = ask().unwrap();

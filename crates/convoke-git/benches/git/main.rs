@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use convoke_git::{Checkpoints, Git, Limits, Moment, Name, Options};
+use convoke_git::{CheckpointKind, Checkpoints, Git, Limits, Name, Options};
 use convoke_testkit::bench::measure::{in_turn, seconds};
 use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
 
@@ -56,11 +56,11 @@ fn measure_diffs(bench: &mut Bench) -> Result<()> {
     let program = Git::open(Path::new("git"), OsStr::new(SEARCH_PATH), &limits())?;
     let repository = folder.path().join("ours.git");
     let open = || Checkpoints::open(&program, &repository, &root, Options::default(), &limits());
-    open()?.checkpoint(&Name::new("bench", Moment::Before(1))?, &limits())?;
+    open()?.checkpoint(&Name::new("bench", CheckpointKind::Before(1))?, &limits())?;
     for number in 0..files {
         fs::write(file(&root, number), format!("another content {number}\n"))?;
     }
-    open()?.checkpoint(&Name::new("bench", Moment::After(1))?, &limits())?;
+    open()?.checkpoint(&Name::new("bench", CheckpointKind::After(1))?, &limits())?;
     let sides = |checkpoints: &Checkpoints| -> Result<_> {
         let names = checkpoints.list("bench")?;
         let [before, after] = names.as_slice() else { return Err("two checkpoints".into()) };
@@ -113,7 +113,7 @@ fn measure(bench: &mut Bench, changed: &str, same: &str, files: usize) -> Result
     let mut turn = 0;
     let mut checkpoint = || -> Result<()> {
         turn += 1;
-        checkpoints.checkpoint(&Name::new("bench", Moment::After(turn))?, &limits())?;
+        checkpoints.checkpoint(&Name::new("bench", CheckpointKind::After(turn))?, &limits())?;
         Ok(())
     };
     let add = || git(&bare, &["add", "-A"]).and_then(|()| git(&bare, &["write-tree"]));

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::ops::ControlFlow;
 
-use super::{Checkpoint, Checkpoints, Moment, Name};
+use super::{Checkpoint, CheckpointKind, Checkpoints, Name};
 use crate::git::Command;
 use crate::{Error, Limits, ObjectId, Result};
 
@@ -12,7 +12,7 @@ use crate::{Error, Limits, ObjectId, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {
     /// What it was made for.
-    pub moment: Moment,
+    pub kind: CheckpointKind,
     /// The commit that holds it.
     pub commit: ObjectId,
 }
@@ -46,7 +46,7 @@ impl Checkpoints {
             // Fails if an object is missing.
             let command = self.bare("rev-list").args(["--objects", "--quiet"]);
             command.arg(it.commit.as_str()).run(limits)?;
-            self.point(&Name::new(session, it.moment)?.to_ref(), &it.commit, limits)?;
+            self.point(&Name::new(session, it.kind)?.to_ref(), &it.commit, limits)?;
         }
         Ok(())
     }
@@ -56,7 +56,7 @@ impl Checkpoints {
         let mut all = Vec::new();
         for name in self.list(session)? {
             if let Some(Checkpoint { name, commit, .. }) = self.find(&name, limits)? {
-                all.push(Carried { moment: name.moment(), commit });
+                all.push(Carried { kind: name.kind(), commit });
             }
         }
         Ok(all)
@@ -95,15 +95,15 @@ pub(crate) fn write_pack(
 impl Carried {
     /// The text form.
     pub fn to_word(&self) -> Result<String> {
-        let reference = Name::new("x", self.moment)?.to_ref();
-        let moment = reference.rsplit('/').next().unwrap_or_default().to_owned();
-        Ok(format!("{moment}={}", self.commit))
+        let reference = Name::new("x", self.kind)?.to_ref();
+        let kind = reference.rsplit('/').next().unwrap_or_default().to_owned();
+        Ok(format!("{kind}={}", self.commit))
     }
 
     /// Parses the text form.
     pub fn parse(word: &str) -> Option<Self> {
-        let (moment, commit) = word.split_once('=')?;
-        let name = Name::from_ref(&format!("refs/convoke/x/{moment}"))?;
-        Some(Self { moment: name.moment(), commit: ObjectId::parse(commit).ok()? })
+        let (kind, commit) = word.split_once('=')?;
+        let name = Name::from_ref(&format!("refs/convoke/x/{kind}"))?;
+        Some(Self { kind: name.kind(), commit: ObjectId::parse(commit).ok()? })
     }
 }

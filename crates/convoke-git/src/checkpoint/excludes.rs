@@ -48,7 +48,8 @@ impl GitFolder {
     /// in its configuration may write this folder.
     ///
     /// A folder outside of the work tree must refer back to it: that of a linked work tree in its
-    /// file `gitdir`, and another repository in its setting `core.worktree`.
+    /// file `gitdir`, and another repository, such as that of a submodule, in its setting
+    /// `core.worktree`.
     pub(crate) fn verified(work_tree: &Path) -> Result<Self> {
         let unknown = || Error::NotARepository { path: work_tree.to_owned() };
         let found = Self::find(work_tree).ok_or_else(unknown)?;
@@ -69,7 +70,11 @@ impl GitFolder {
             back.is_some_and(|back| back == inside || back == inside.join(".git"))
         };
         let is_own = own.starts_with(&inside) || refers_back();
-        if !is_listed || !is_own || !is_folder("objects") || !is_folder("refs") {
+        let is_repository = is_listed && is_folder("objects") && is_folder("refs");
+        if is_repository && !is_own && own != common {
+            return Err(Error::MovedByHand { path: work_tree.to_owned(), repository: common });
+        }
+        if !is_repository || !is_own {
             return Err(Error::Misdirected { path: work_tree.to_owned(), to: common });
         }
         Ok(Self { own, common })
@@ -96,17 +101,26 @@ impl Checkpoints {
 
 /// The work tree that the configuration of a repository names.
 fn worktree_setting(repository: &Path) -> Option<PathBuf> {
-    let text = read(&repository.join("config"), EXCLUDES_BYTES_MAX)?;
-    let text = String::from_utf8(text).ok()?;
-    let mut is_core = false;
+    let text = |name| String::from_utf8(read(&repository.join(name), EXCLUDES_BYTES_MAX)?).ok();
+    let shared = text("config")?;
+    // A sparse checkout moves it to a file of its own.
+    let has_own = setting(&shared, "[extensions]", "worktreeconfig");
+    let own = has_own.filter(|value| value.eq_ignore_ascii_case("true"));
+    let own = own.and_then(|_| setting(&text("config.worktree")?, "[core]", "worktree"));
+    own.or_else(|| setting(&shared, "[core]", "worktree")).map(PathBuf::from)
+}
+
+/// The last value of a key in a configuration.
+fn setting(text: &str, section: &str, name: &str) -> Option<String> {
+    let mut is_in_section = false;
     let mut found = None;
     for line in text.lines().map(str::trim) {
         if line.starts_with('[') {
-            is_core = line.eq_ignore_ascii_case("[core]");
-        } else if let Some((key, value)) = line.split_once('=').filter(|_| is_core)
-            && key.trim().eq_ignore_ascii_case("worktree")
+            is_in_section = line.eq_ignore_ascii_case(section);
+        } else if let Some((key, value)) = line.split_once('=').filter(|_| is_in_section)
+            && key.trim().eq_ignore_ascii_case(name)
         {
-            found = Some(PathBuf::from(value.trim().trim_matches('"')));
+            found = Some(value.trim().trim_matches('"').to_owned());
         }
     }
     found

@@ -1,10 +1,12 @@
 //! The checkpoints that exist, and how they are forgotten.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::name::REFS;
+use super::known::Stamp;
+use super::name::{REFS, folder_of};
 use super::{Checkpoint, Checkpoints, LeftOut, Name, id_of, lock};
 use crate::{Error, Limits, ObjectId, Result};
 
@@ -25,6 +27,58 @@ impl Checkpoints {
     /// The names of all checkpoints of a session, in order of their names.
     pub fn list(&self, session: &str) -> Result<Vec<Name>> {
         Ok(self.read_names(session)?.into_iter().collect())
+    }
+
+    /// All checkpoints of a session and their trees, in order of their names, without those whose commit is lost.
+    pub fn trees(&self, session: &str, limits: &Limits) -> Result<BTreeMap<Name, ObjectId>> {
+        let packed = Stamp::of(&self.repository.join("packed-refs"));
+        let known = self.git.known_trees();
+        let mut trees = BTreeMap::new();
+        let mut missing = Vec::new();
+        for name in self.list(session)? {
+            let path = self.repository.join(name.to_ref());
+            let own = Stamp::of(&path);
+            // A ref without a file of its own is packed; it has no stamp if git packs the first refs right now.
+            let stamp = own.or(packed);
+            let tree = stamp.and_then(|stamp| known.find(&path, stamp)).or_else(|| {
+                let tree = own.and_then(|_| self.read_loose(&name))?.tree;
+                known.insert(path.clone(), own?, tree.clone());
+                Some(tree)
+            });
+            match tree {
+                Some(tree) => drop(trees.insert(name, tree)),
+                None => missing.push((name, path, stamp)),
+            }
+        }
+        if missing.is_empty() {
+            return Ok(trees);
+        }
+        let found = match self.read_refs(&folder_of(session)?, limits) {
+            Ok(found) => found,
+            // One lost commit fails the whole list.
+            Err(Error::Failed { .. }) => {
+                let mut found = Vec::new();
+                for (name, ..) in &missing {
+                    match self.read_refs(&name.to_ref(), limits) {
+                        Ok(one) => found.extend(one),
+                        Err(Error::Failed { .. }) => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                found
+            }
+            Err(error) => return Err(error),
+        };
+        let mut found: BTreeMap<Name, ObjectId> =
+            found.into_iter().map(|(name, _, tree)| (name, tree)).collect();
+        for (name, path, stamp) in missing {
+            let Some(tree) = found.remove(&name) else { continue };
+            if let Some(stamp) = stamp {
+                known.insert(path, stamp, tree.clone());
+            }
+            trees.insert(name, tree);
+        }
+        Ok(trees)
     }
 
     /// The names of all checkpoints of a commit, in order.
@@ -53,9 +107,18 @@ impl Checkpoints {
         let _lock = self.lock(limits)?;
         let kept = format!("{INDEX_REFS}/{}", self.key());
         self.bare("update-ref").args(["-d", &kept]).run(limits)?;
-        for extension in
-            ["index", "state", "copy", "restore", "removing", "finish", "finish-lock", "lock"]
-        {
+        for extension in [
+            "index",
+            "state",
+            "copy",
+            "restore",
+            "removing",
+            "finish",
+            "finish-lock",
+            "base",
+            "base-lock",
+            "lock",
+        ] {
             lock::remove(&self.file(extension))?;
         }
         Ok(())

@@ -12,12 +12,12 @@ const SESSION_BYTES_MAX: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name {
     session: String,
-    moment: Moment,
+    kind: CheckpointKind,
 }
 
-/// When a checkpoint was made.
+/// What a checkpoint was made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Moment {
+pub enum CheckpointKind {
     /// Before a turn.
     Before(u64),
     /// After a turn.
@@ -29,10 +29,10 @@ pub enum Moment {
 }
 
 impl Name {
-    /// The checkpoint `moment` of `session`, which has letters, digits, `-` and `_` only.
-    pub fn new(session: &str, moment: Moment) -> Result<Self> {
+    /// The checkpoint of this kind of `session`, which has letters, digits, `-` and `_` only.
+    pub fn new(session: &str, kind: CheckpointKind) -> Result<Self> {
         check(session)?;
-        Ok(Self { session: session.to_owned(), moment })
+        Ok(Self { session: session.to_owned(), kind })
     }
 
     /// The session.
@@ -41,16 +41,16 @@ impl Name {
     }
 
     /// Its purpose.
-    pub fn moment(&self) -> Moment {
-        self.moment
+    pub fn kind(&self) -> CheckpointKind {
+        self.kind
     }
 
     pub(crate) fn to_ref(&self) -> String {
-        let last = match self.moment {
-            Moment::Before(turn) => format!("{turn}-before"),
-            Moment::After(turn) => format!("{turn}-after"),
-            Moment::Restore(number) => format!("{number}-restore"),
-            Moment::Removal(number) => format!("{number}-removal"),
+        let last = match self.kind {
+            CheckpointKind::Before(turn) => format!("{turn}-before"),
+            CheckpointKind::After(turn) => format!("{turn}-after"),
+            CheckpointKind::Restore(number) => format!("{number}-restore"),
+            CheckpointKind::Removal(number) => format!("{number}-removal"),
         };
         format!("{REFS}/{}/{last}", self.session)
     }
@@ -60,14 +60,14 @@ impl Name {
         let (session, last) = text.strip_prefix(REFS)?.strip_prefix('/')?.split_once('/')?;
         let (number, kind) = last.split_once('-')?;
         let number = number.parse().ok()?;
-        let moment = match kind {
-            "before" => Moment::Before(number),
-            "after" => Moment::After(number),
-            "restore" => Moment::Restore(number),
-            "removal" => Moment::Removal(number),
+        let kind = match kind {
+            "before" => CheckpointKind::Before(number),
+            "after" => CheckpointKind::After(number),
+            "restore" => CheckpointKind::Restore(number),
+            "removal" => CheckpointKind::Removal(number),
             _ => return None,
         };
-        Self::new(session, moment).ok()
+        Self::new(session, kind).ok()
     }
 }
 
@@ -93,10 +93,14 @@ mod tests {
 
     #[test]
     fn names_survive_being_refs() {
-        let moments =
-            [Moment::Before(1), Moment::After(12), Moment::Restore(3), Moment::Removal(0)];
-        for moment in moments {
-            let name = Name::new("0192-aB_c", moment).unwrap();
+        let kinds = [
+            CheckpointKind::Before(1),
+            CheckpointKind::After(12),
+            CheckpointKind::Restore(3),
+            CheckpointKind::Removal(0),
+        ];
+        for kind in kinds {
+            let name = Name::new("0192-aB_c", kind).unwrap();
             assert_eq!(Name::from_ref(&name.to_ref()), Some(name));
         }
         for text in ["refs/heads/main", "refs/convoke/a/b", "refs/convoke/a/1-x", "refs/convoke/a"]
@@ -108,7 +112,7 @@ mod tests {
     #[test]
     fn sessions_that_would_leave_their_folder_are_refused() {
         for session in ["", "..", "a/b", "a b", "-x", "a\0", "ä", &"a".repeat(101)] {
-            assert!(Name::new(session, Moment::Before(1)).is_err(), "{session:?}");
+            assert!(Name::new(session, CheckpointKind::Before(1)).is_err(), "{session:?}");
         }
     }
 }

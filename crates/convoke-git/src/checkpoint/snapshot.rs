@@ -84,11 +84,17 @@ impl Checkpoints {
     fn capture(&self, lock: &File, limits: &Limits) -> Result<Snapshot> {
         let index = self.file("index");
         let mut state = State::read(&self.file("state"));
+        if state.index != Identity::read(&index) {
+            // Written by a capture that was cut off: its files may not have been verified.
+            self.forget_index();
+            state = State::default();
+        }
         let mut scan = self.scan(state.tracked.as_ref(), limits)?;
         if !scan.remove.is_empty() {
             self.remove(&scan.remove, lock, limits)?;
         }
         self.add(&scan.add, lock, &mut scan.left_out, limits)?;
+        self.verify(&scan.add, lock, &mut scan.left_out, limits)?;
         let left_out = scan.left_out.into_iter().collect();
         let is_same = scan.add.is_empty() && scan.remove.is_empty();
         if let Some(tree) = state.tree.clone().filter(|_| is_same && state.index.is_some())
@@ -105,7 +111,7 @@ impl Checkpoints {
         Ok(Snapshot { tree, left_out })
     }
 
-    fn remove(&self, paths: &[PathBuf], lock: &File, limits: &Limits) -> Result<()> {
+    pub(super) fn remove(&self, paths: &[PathBuf], lock: &File, limits: &Limits) -> Result<()> {
         let input = input_of(paths);
         let command = self.command("update-index").args(["-z", "--force-remove", "--stdin"]);
         command.input(&input).holding(lock).run(limits).map(drop)

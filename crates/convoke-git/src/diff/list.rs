@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::parse::ListParser;
-use super::{Change, ChangeList, Lines, Origin, Status};
+use super::{Change, ChangeList, Lines, Status};
 use crate::checkpoint::Checkpoints;
 use crate::git::Command;
 use crate::{Error, Limits, ObjectId, Result};
@@ -16,18 +16,15 @@ impl Checkpoints {
     /// Lists what differs between two trees or commits, at most `max` files.
     ///
     /// For the working tree as it is now, take a snapshot first.
-    pub fn changes<'a>(
+    pub fn changes(
         &self,
-        from: impl Into<Origin<'a>>,
+        from: &ObjectId,
         to: &ObjectId,
         max: usize,
         limits: &Limits,
     ) -> Result<ChangeList> {
-        let from = from.into();
-        let command = self.diff_tree(from).args(["-r", "-z", "--raw", "--numstat", "-M"]);
-        let tree = self.tree_of(from, limits)?;
-        let list = list(command.args(PLAIN).args([&tree, to.as_str(), "--"]), max, limits)?;
-        self.drop_uncaptured(from, list, limits)
+        let command = self.bare("diff-tree").args(["-r", "-z", "--raw", "--numstat", "-M"]);
+        list(command.args(PLAIN).args([from.as_str(), to.as_str(), "--"]), max, limits)
     }
 
     /// Finds what differs at one path, which is text; `None` when nothing does.
@@ -70,15 +67,47 @@ impl Checkpoints {
     ) -> Result<Vec<Change>> {
         let command = self.bare("diff-tree").args(["-r", "-z", "--raw", "--no-renames"]);
         let found = list(command.args([from.as_str(), to.as_str(), "--"]), max, limits)?;
-        if found.is_complete {
-            return Ok(found.changes);
+        found.into_all(max)
+    }
+
+    /// The same for several pairs of trees, one after the other, by one git process; fails when the list takes more
+    /// memory than `bytes_max`.
+    pub(super) fn changes_of_pairs(
+        &self,
+        pairs: &[(ObjectId, ObjectId)],
+        bytes_max: usize,
+        limits: &Limits,
+    ) -> Result<Vec<Change>> {
+        let differing = pairs.iter().filter(|(from, to)| from != to);
+        let lines: Vec<String> = differing.map(|(from, to)| format!("{from} {to}\n")).collect();
+        if lines.is_empty() {
+            return Ok(Vec::new());
         }
-        Err(Error::TooMuchOutput { command: "git diff-tree".to_owned(), max })
+        let input = lines.concat();
+        let command = self.bare("diff-tree").args(["-r", "-z", "--raw", "--no-renames", "--stdin"]);
+        let mut parser = ListParser::within(bytes_max);
+        let is_complete = fill(&mut parser, command.input(input.as_bytes()), limits)?;
+        // Git skips a pair of which it lacks a tree, and exits with 0.
+        if is_complete && parser.pairs() != lines.len() {
+            let what = format!("{} of {} pairs of trees", parser.pairs(), lines.len());
+            return Err(Error::Unexpected { command: "git diff-tree --stdin".to_owned(), what });
+        }
+        ChangeList { changes: parser.finish(is_complete)?, is_complete }.into_all(bytes_max)
     }
 }
 
-fn list(command: Command<'_>, max: usize, limits: &Limits) -> Result<ChangeList> {
+pub(super) fn list(command: Command<'_>, max: usize, limits: &Limits) -> Result<ChangeList> {
     let mut parser = ListParser::new(max);
+    let is_complete = fill(&mut parser, command, limits)?;
+    Ok(ChangeList { changes: parser.finish(is_complete)?, is_complete })
+}
+
+/// Parses what a process prints; whether that is all.
+pub(super) fn fill(
+    parser: &mut ListParser<'_>,
+    command: Command<'_>,
+    limits: &Limits,
+) -> Result<bool> {
     let mut fault = None;
     let is_complete = command.stream(limits, &mut |bytes| match parser.push(bytes) {
         Ok(flow) => flow,
@@ -87,14 +116,18 @@ fn list(command: Command<'_>, max: usize, limits: &Limits) -> Result<ChangeList>
             ControlFlow::Break(())
         }
     })?;
-    match fault {
-        Some(error) => Err(error),
-        None if is_complete => Ok(ChangeList { changes: parser.finish()?, is_complete }),
-        None => Ok(ChangeList { changes: parser.stopped(), is_complete }),
-    }
+    fault.map_or(Ok(is_complete), Err)
 }
 
 impl ChangeList {
+    /// The changes; fails if these are not all.
+    pub(super) fn into_all(self, max: usize) -> Result<Vec<Change>> {
+        if self.is_complete {
+            return Ok(self.changes);
+        }
+        Err(Error::TooMuchOutput { command: "git diff-tree".to_owned(), max })
+    }
+
     /// The counts of all files together.
     pub fn total(&self) -> Lines {
         self.changes.iter().filter_map(|change| change.lines).fold(

@@ -1,15 +1,26 @@
 //! Reads what `git diff-tree -z --raw --numstat` and `-p` print, piece by piece.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use super::{Change, FileDiff, FileMode, FileVersion, Hunk, Line, LineKind, Lines, Status};
 use crate::checkpoint::scan_path;
 use crate::{Error, ObjectId, Result};
 
+/// The memory that one change takes, besides its path.
+const CHANGE_BYTES: usize = 320;
+
 /// Reads the list of files: first all with their versions, then all again with their counts.
 #[derive(Debug)]
-pub(super) struct ListParser {
+pub(super) struct ListParser<'a> {
     max: usize,
+    bytes_max: usize,
+    bytes: usize,
+    /// The only files that are kept; counts of lines are not read then.
+    wanted: Option<&'a HashSet<&'a Path>>,
+    /// The pairs of trees whose differences were read.
+    pairs: usize,
     unread: Vec<u8>,
     /// Fields of a record that is not complete yet.
     record: Vec<Vec<u8>>,
@@ -18,13 +29,31 @@ pub(super) struct ListParser {
     counted: usize,
 }
 
-impl ListParser {
+impl<'a> ListParser<'a> {
+    /// At most `max` files.
     pub(super) fn new(max: usize) -> Self {
         let (unread, record) = (Vec::new(), Vec::new());
-        Self { max, unread, record, changes: Vec::new(), counted: 0 }
+        let (changes, wanted) = (Vec::new(), None);
+        let (bytes_max, bytes) = (usize::MAX, 0);
+        Self { max, bytes_max, bytes, wanted, pairs: 0, unread, record, changes, counted: 0 }
     }
 
-    /// Parses some output; breaks if there are more files than the limit.
+    /// Files that take at most about this much memory.
+    pub(super) fn within(bytes_max: usize) -> Self {
+        Self { bytes_max, ..Self::new(usize::MAX) }
+    }
+
+    /// Skips all other files.
+    pub(super) fn only(self, wanted: &'a HashSet<&'a Path>) -> Self {
+        Self { wanted: Some(wanted), ..self }
+    }
+
+    /// The pairs of trees whose differences were read.
+    pub(super) fn pairs(&self) -> usize {
+        self.pairs
+    }
+
+    /// Parses some output; breaks if there are more files than the limits.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<ControlFlow<()>> {
         self.unread.extend_from_slice(bytes);
         let unread = std::mem::take(&mut self.unread);
@@ -34,7 +63,7 @@ impl ListParser {
             rest = tail.get(1..).unwrap_or_default();
             self.record.push(field.to_vec());
             self.read_record()?;
-            if self.changes.len() > self.max {
+            if self.changes.len() > self.max || self.bytes > self.bytes_max {
                 self.changes.truncate(self.max);
                 return Ok(ControlFlow::Break(()));
             }
@@ -43,20 +72,22 @@ impl ListParser {
         Ok(ControlFlow::Continue(()))
     }
 
-    pub(super) fn finish(self) -> Result<Vec<Change>> {
-        if self.unread.is_empty() && self.record.is_empty() {
+    /// The changes, at most those up to the limits; the output may have been cut off then.
+    pub(super) fn finish(self, is_complete: bool) -> Result<Vec<Change>> {
+        if !is_complete || (self.unread.is_empty() && self.record.is_empty()) {
             return Ok(self.changes);
         }
         Err(unexpected("half a record"))
     }
 
-    /// The changes so far, if the rest is not needed.
-    pub(super) fn stopped(self) -> Vec<Change> {
-        self.changes
-    }
-
     fn read_record(&mut self) -> Result<()> {
-        let Some(head) = self.record.first() else { return Ok(()) };
+        let Some(head) = self.record.first_mut() else { return Ok(()) };
+        // With several pairs of trees, each begins with a line that names the two.
+        while let Some(end) = head.iter().position(|byte| *byte == b'\n').filter(|_| is_pair(head))
+        {
+            head.drain(..=end);
+            self.pairs += 1;
+        }
         if head.starts_with(b":") { self.read_versions() } else { self.read_counts() }
     }
 
@@ -85,6 +116,11 @@ impl ListParser {
             ('C', Some(from)) => Status::Copied { from },
             _ => return Err(unexpected(&head)),
         };
+        if self.wanted.is_some_and(|wanted| !wanted.contains(path.as_path())) {
+            self.record.clear();
+            return Ok(());
+        }
+        self.bytes += CHANGE_BYTES + path.as_os_str().len();
         let (old, new) = (version(&old_mode, &old)?, version(&new_mode, &new)?);
         self.changes.push(Change { path, status, old, new, lines: None, is_binary: false });
         self.record.clear();
@@ -115,6 +151,12 @@ impl ListParser {
         self.record.clear();
         Ok(())
     }
+}
+
+/// Whether a record begins with the ids of two trees, unlike one with counts, which has tabs before its path.
+fn is_pair(head: &[u8]) -> bool {
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    line.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b' ')
 }
 
 fn version(mode: &str, id: &str) -> Result<Option<FileVersion>> {

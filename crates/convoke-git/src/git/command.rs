@@ -5,8 +5,9 @@ use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::process::{self, Ended};
+use super::process::{self, Ended, Setup};
 use super::{Git, Launcher};
+use crate::unreadable::Reads;
 use crate::{Error, Limits, Result};
 
 /// What a command may write to stdout unless it says otherwise; a longer output is an error.
@@ -85,6 +86,7 @@ pub(crate) struct Command<'a> {
     folder: Option<PathBuf>,
     input: Input<'a>,
     lock: Option<&'a File>,
+    reads: Option<Reads>,
     output_max: usize,
 }
 
@@ -100,6 +102,7 @@ impl<'a> Command<'a> {
             folder: None,
             input: Input::Nothing,
             lock: None,
+            reads: None,
             output_max: OUTPUT_MAX,
         }
     }
@@ -155,6 +158,12 @@ impl<'a> Command<'a> {
         self
     }
 
+    /// Makes it fail with `Unreadable` instead of waiting for a file of these that cannot be read.
+    pub(crate) fn reading(mut self, reads: Reads) -> Self {
+        self.reads = Some(reads);
+        self
+    }
+
     /// Runs it, and fails unless it ends with code 0.
     pub(crate) fn run(self, limits: &Limits) -> Result<Output> {
         let words = self.words();
@@ -205,7 +214,9 @@ impl<'a> Command<'a> {
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
-        process::run(command, &self.words(), self.input, self.lock, limits, sink)
+        let (words, reads) = (self.words(), self.reads.as_ref());
+        let setup = Setup { words: &words, input: self.input, lock: self.lock, reads };
+        process::run(command, setup, limits, sink)
     }
 
     /// The program to start and its arguments, behind the launcher's.

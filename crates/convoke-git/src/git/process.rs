@@ -8,13 +8,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use super::Input;
+use crate::unreadable::Reads;
 use crate::{Error, Limits, Result};
 
 /// How much of stderr is kept; the rest is read and dropped.
@@ -22,6 +23,22 @@ const STDERR_MAX: usize = 8 << 10;
 
 /// How often a cancelled call is noticed while the process is silent.
 const CANCEL_CHECK: Duration = Duration::from_millis(100);
+
+/// After this time, the files that a process may be waiting for are checked; again after four times as long.
+const LONG: Duration = Duration::from_secs(1);
+
+/// Pieces of output that are read before the time limit is checked again.
+const READS_MAX: usize = 16;
+
+/// What a process works with, besides its command.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Setup<'a> {
+    /// How errors name it.
+    pub(super) words: &'a str,
+    pub(super) input: Input<'a>,
+    pub(super) lock: Option<&'a File>,
+    pub(super) reads: Option<&'a Reads>,
+}
 
 /// How a process ended.
 #[derive(Debug)]
@@ -36,12 +53,14 @@ pub(crate) enum Ended {
 /// is killed.
 pub(super) fn run(
     mut command: Command,
-    words: &str,
-    input: Input<'_>,
-    lock: Option<&File>,
+    setup: Setup<'_>,
     limits: &Limits,
     sink: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
 ) -> Result<Ended> {
+    let Setup { words, input, lock, reads } = setup;
+    if let Some(reads) = reads {
+        reads.check()?;
+    }
     let (stdin, stdout) = match (input, lock) {
         (Input::Nothing, None) => (Stdio::null(), Stdio::piped()),
         (Input::Nothing, Some(lock)) => (share(lock)?, Stdio::piped()),
@@ -56,16 +75,23 @@ pub(super) fn run(
         Error::Start { program, source }
     })?;
     let mut running = Running::new(child, words)?;
-    let unsent = match input {
+    let input = match input {
         Input::Nothing | Input::File(_) => &[],
         Input::Bytes(bytes) => bytes,
     };
-    running.serve(unsent, limits, sink)
+    running.serve(Served { input, reads }, limits, sink)
 }
 
 fn share(lock: &File) -> Result<Stdio> {
     let shared = lock.try_clone();
     shared.map(Stdio::from).map_err(|source| Error::io("share", "a lock file".as_ref(), source))
+}
+
+/// What a process is given to read.
+#[derive(Debug, Clone, Copy)]
+struct Served<'a> {
+    input: &'a [u8],
+    reads: Option<&'a Reads>,
 }
 
 /// A process whose group is killed when it is dropped.
@@ -111,10 +137,11 @@ impl<'a> Running<'a> {
 
     fn serve(
         &mut self,
-        mut unsent: &[u8],
+        served: Served<'_>,
         limits: &Limits,
         sink: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<Ended> {
+        let (started, mut long, mut unsent) = (Instant::now(), LONG, served.input);
         loop {
             if limits.is_cancelled() {
                 return Err(Error::Cancelled);
@@ -124,12 +151,22 @@ impl<'a> Running<'a> {
                 let after = limits.timeout();
                 return Err(Error::TimedOut { command: self.words.to_owned(), after });
             }
+            let taken = started.elapsed();
+            if let Some(reads) = served.reads.filter(|_| taken >= long) {
+                let until = Instant::now() + left.min(taken / 2);
+                let is_complete = reads.search(served.input, until, limits)?;
+                if is_complete && self.waits_for_pipe() {
+                    return Err(Error::PipeGone { command: self.words.to_owned() });
+                }
+                long = started.elapsed() * 4;
+            }
             if unsent.is_empty() {
                 self.stdin = None;
             }
             let has_exited = self.wait(left.min(CANCEL_CHECK))?;
             self.send(&mut unsent);
-            if self.receive(sink).is_break() {
+            let reads = if has_exited { usize::MAX } else { READS_MAX };
+            if self.receive(reads, sink).is_break() {
                 return Ok(Ended::Stopped);
             }
             self.receive_complaint();
@@ -173,6 +210,13 @@ impl<'a> Running<'a> {
         Ok(exited.is_some_and(|exited| exited.revents().contains(PollFlags::IN)))
     }
 
+    /// Whether it opens a pipe without a writer; unknown behind a sandbox, and where the kernel hides it.
+    fn waits_for_pipe(&self) -> bool {
+        let place = std::fs::read_to_string(format!("/proc/{}/wchan", self.child.id()));
+        // The functions of the kernel in which it waits; the first is a part of the second in some builds.
+        place.is_ok_and(|place| matches!(place.trim(), "wait_for_partner" | "fifo_open"))
+    }
+
     fn send(&mut self, unsent: &mut &[u8]) {
         while let Some(stdin) = self.stdin.as_mut().filter(|_| !unsent.is_empty()) {
             match stdin.write(unsent) {
@@ -184,9 +228,14 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn receive(&mut self, sink: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
+    fn receive(
+        &mut self,
+        reads: usize,
+        sink: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let mut buffer = [0; 64 << 10];
-        while let Some(stdout) = &mut self.stdout {
+        for _ in 0..reads {
+            let Some(stdout) = &mut self.stdout else { break };
             match stdout.read(&mut buffer) {
                 Ok(0) => self.stdout = None,
                 Ok(count) => sink(buffer.get(..count).unwrap_or_default())?,

@@ -19,7 +19,7 @@ pub struct Facts {
     /// The operation in progress.
     pub operation: Option<Operation>,
     /// Uncommitted changes.
-    pub dirt: Dirt,
+    pub dirty: DirtyFiles,
     /// Lines of uncommitted changes to tracked files.
     pub lines: Lines,
 }
@@ -68,7 +68,7 @@ pub struct Base {
 
 /// Uncommitted changes, as numbers of files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Dirt {
+pub struct DirtyFiles {
     /// Changed in the index.
     pub staged: u64,
     /// Changed in the work tree.
@@ -79,7 +79,7 @@ pub struct Dirt {
     pub untracked: u64,
 }
 
-impl Dirt {
+impl DirtyFiles {
     /// Whether there is none.
     pub fn is_clean(&self) -> bool {
         *self == Self::default()
@@ -92,7 +92,7 @@ struct StatusReport {
     branch: String,
     commit: Option<ObjectId>,
     upstream: Option<Upstream>,
-    dirt: Dirt,
+    dirty: DirtyFiles,
 }
 
 impl Project {
@@ -111,7 +111,7 @@ impl Project {
             }
         };
         let operation = self.operation();
-        Ok(Facts { head, upstream: report.upstream, base, operation, dirt: report.dirt, lines })
+        Ok(Facts { head, upstream: report.upstream, base, operation, dirty: report.dirty, lines })
     }
 
     /// The branch that is checked out.
@@ -152,8 +152,8 @@ impl Project {
                     // The path that it was renamed from.
                     records.next();
                 }
-                Some(b'u') => report.dirt.conflicted += 1,
-                Some(b'?') => report.dirt.untracked += 1,
+                Some(b'u') => report.dirty.conflicted += 1,
+                Some(b'?') => report.dirty.untracked += 1,
                 Some(_) | None => {}
             }
         }
@@ -218,8 +218,8 @@ impl StatusReport {
 
     /// `1 XY …`: X for the index, Y for the work tree, `.` for unchanged.
     fn count(&mut self, record: &[u8]) {
-        self.dirt.staged += u64::from(record.get(2).is_some_and(|letter| *letter != b'.'));
-        self.dirt.unstaged += u64::from(record.get(3).is_some_and(|letter| *letter != b'.'));
+        self.dirty.staged += u64::from(record.get(2).is_some_and(|letter| *letter != b'.'));
+        self.dirty.unstaged += u64::from(record.get(3).is_some_and(|letter| *letter != b'.'));
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::Step;
 pub(super) use crate::checkpoint::lock::remove;
 use crate::checkpoint::{decode, encode};
-use crate::diff::{FileMode, FileVersion, file_mode};
+use crate::diff::{FileVersion, file_mode};
 use crate::{Error, ObjectId, Result};
 
 /// The first word of a journal; any other is from another version of this program.
@@ -60,13 +60,7 @@ fn step(line: &str) -> Option<Step> {
 
 fn field(version: Option<&FileVersion>) -> String {
     let Some(FileVersion { mode, id }) = version else { return "-".to_owned() };
-    let mode = match mode {
-        FileMode::Regular => "100644",
-        FileMode::Executable => "100755",
-        FileMode::Link => "120000",
-        FileMode::Submodule => "160000",
-    };
-    format!("{mode}:{id}")
+    format!("{}:{id}", mode.as_str())
 }
 
 fn version(field: &str) -> Option<Option<FileVersion>> {
@@ -85,6 +79,7 @@ fn sync_folder(of: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diff::FileMode;
 
     #[test]
     fn c5_a_journal_is_read_as_it_was_written_and_half_a_one_is_none() {

@@ -1,11 +1,12 @@
 //! Sends a branch to the repository that pull requests are made in, and asks for one with GitHub's `gh`.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::add::remove_folder;
-use crate::checkpoint::read_bounded;
+use crate::checkpoint::{read_bounded, write_pack};
 use crate::git::{Command, Ended, Git, Launcher, run_program};
 use crate::project::Project;
 use crate::{Error, Limits, ObjectId, Result};
@@ -16,9 +17,15 @@ const OUTPUT_MAX: usize = 64 << 10;
 /// Longer lists of the commits where a shallow clone ends are not read.
 const SHALLOW_BYTES_MAX: u64 = 1 << 20;
 
+/// The most that the pack with the commits may take.
+const PACK_BYTES_MAX: usize = 8 << 30;
+
 /// Protocols that start no program that the address names. A repository on this machine would run
 /// its own hooks, and an agent may have made it.
 const PROTOCOLS: &str = "https:ssh:http:git";
+
+/// What a remote answers to a history whose ends it does not have.
+const SHALLOW_REFUSED: &str = "shallow update not allowed";
 
 /// A pull request to be made.
 #[derive(Debug, Clone, Copy)]
@@ -33,11 +40,23 @@ pub struct NewPullRequest<'a> {
     pub body: &'a str,
 }
 
-/// A temporary repository with the objects of a project and the addresses of its remotes, from
-/// which the user's own git and `gh` publish, with keys and network.
+/// A commit, and the branch of a remote that it is to be pushed to.
+#[derive(Debug, Clone, Copy)]
+pub struct PushedBranch<'a> {
+    /// The name of the remote.
+    pub remote: &'a str,
+    /// The branch there.
+    pub branch: &'a str,
+    /// Its new commit.
+    pub commit: &'a ObjectId,
+}
+
+/// A temporary repository with the commits of a branch and the addresses of the project's remotes,
+/// from which the user's own git and `gh` publish, with keys and network.
 ///
-/// The project's configuration may name programs that git runs when it connects, and an agent may
-/// have written it; only the addresses are taken from it.
+/// The project's configuration may name programs that git runs when it connects, and its objects
+/// may lead to other repositories, which no agent can read; an agent may have written both. So only
+/// the addresses are read here, and the commits come from git in the sandbox.
 #[derive(Debug)]
 pub struct Outgoing {
     git: Git,
@@ -49,6 +68,7 @@ impl Outgoing {
     /// Makes it in `folder`, in place of what is there. `launcher` has the user's environment.
     pub fn create(
         project: &Project,
+        pushed: PushedBranch<'_>,
         folder: &Path,
         launcher: Launcher,
         limits: &Limits,
@@ -60,16 +80,8 @@ impl Outgoing {
         let format = String::from_utf8_lossy(&format.stdout).trim().to_owned();
         let init = own.command("init").args(["-q", "--template="]);
         init.arg(format!("--object-format={format}")).run(limits)?;
-        let common = &project.folder().common;
-        let mut objects = common.join("objects").into_os_string().into_encoded_bytes();
-        objects.push(b'\n');
-        let alternates = folder.join(".git/objects/info/alternates");
-        fs::write(&alternates, objects)
-            .map_err(|source| Error::io("write", &alternates, source))?;
-        if let Some(commits) = read_bounded(&common.join("shallow"), SHALLOW_BYTES_MAX) {
-            let shallow = folder.join(".git/shallow");
-            fs::write(&shallow, commits).map_err(|source| Error::io("write", &shallow, source))?;
-        }
+        let ends = project.known_to_remote(pushed, limits)?;
+        own.take_commits(project, pushed.commit, ends, limits)?;
         for remote in project.remotes() {
             for (key, value) in remote.settings() {
                 own.command("config")
@@ -80,14 +92,59 @@ impl Outgoing {
         Ok(own)
     }
 
-    /// Pushes a commit to a branch of a remote, without prompting for a password.
-    pub fn push(
+    /// Stores a commit and its history back to these ends, which have none here, as a shallow clone
+    /// has them.
+    fn take_commits(
         &self,
-        remote: &str,
+        project: &Project,
         commit: &ObjectId,
-        branch: &str,
+        mut ends: Vec<ObjectId>,
         limits: &Limits,
     ) -> Result<()> {
+        let revisions: String = ends.iter().map(|end| format!("--shallow {end}\n")).collect();
+        let revisions = format!("{revisions}{commit}\n");
+        let path = self.folder.join(".git/commits.pack");
+        let failed = |source| Error::io("write", &path, source);
+        let pack = File::options().read(true).write(true).create_new(true).open(&path);
+        let mut pack = pack.map_err(failed)?;
+        // A partial clone lacks files of the last commits that the remote has.
+        let command = project.command("pack-objects").arg("--missing=allow-any");
+        if !write_pack(command, &revisions, &pack, PACK_BYTES_MAX as u64, limits)? {
+            let command = "git pack-objects".to_owned();
+            return Err(Error::TooMuchOutput { command, max: PACK_BYTES_MAX });
+        }
+        pack.seek(SeekFrom::Start(0)).map_err(failed)?;
+        let command = self.command("index-pack").args(["--stdin", "--threads=1"]);
+        command.input_file(&pack).run(limits)?;
+        fs::remove_file(&path).map_err(failed)?;
+        // A shallow clone ends elsewhere, too.
+        let theirs = read_bounded(&project.folder().common.join("shallow"), SHALLOW_BYTES_MAX);
+        let theirs = theirs.unwrap_or_default();
+        ends.extend(theirs.split(|byte| *byte == b'\n').filter_map(|it| ObjectId::read(it).ok()));
+        let ends: String = ends.iter().map(|end| format!("{end}\n")).collect();
+        let found = self.command("cat-file").arg("--batch-check=%(objectname) %(objecttype)");
+        let found = found.input(ends.as_bytes()).run(limits)?.stdout;
+        let found = String::from_utf8_lossy(&found).into_owned();
+        let found = found.lines().filter_map(|line| line.strip_suffix(" commit"));
+        let shallow: String = found.map(|end| format!("{end}\n")).collect();
+        let path = self.folder.join(".git/shallow");
+        fs::write(&path, shallow).map_err(|source| Error::io("write", &path, source))
+    }
+
+    /// Pushes the commit, without prompting for a password.
+    pub fn push(&self, project: &Project, pushed: PushedBranch<'_>, limits: &Limits) -> Result<()> {
+        match self.push_once(pushed, limits) {
+            // The remote no longer has a branch at which the history ends here.
+            Err(Error::Failed { message, .. }) if message.contains(SHALLOW_REFUSED) => {
+                self.take_commits(project, pushed.commit, Vec::new(), limits)?;
+                self.push_once(pushed, limits)
+            }
+            pushed => pushed,
+        }
+    }
+
+    fn push_once(&self, pushed: PushedBranch<'_>, limits: &Limits) -> Result<()> {
+        let PushedBranch { remote, branch, commit } = pushed;
         self.command("push")
             .env("GIT_ALLOW_PROTOCOL", PROTOCOLS)
             .env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
@@ -149,6 +206,23 @@ impl Drop for Outgoing {
 }
 
 impl Project {
+    /// The last commits before those that a remote lacks; none if it is not known to have any.
+    fn known_to_remote(&self, pushed: PushedBranch<'_>, limits: &Limits) -> Result<Vec<ObjectId>> {
+        let PushedBranch { remote, branch, commit } = pushed;
+        let same = format!("refs/remotes/{remote}/{branch}");
+        // The history since the former commit of the branch shows that nothing is lost there.
+        let known = match self.resolve(&same, limits)? {
+            Some(former) => former.to_string(),
+            None => format!("--remotes={remote}"),
+        };
+        let command = self.command("rev-list").args(["--boundary", commit.as_str(), "--not"]);
+        let output = command.arg(known).run(limits)?;
+        let lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let ends = lines.clone().filter_map(|line| line.strip_prefix(b"-")).map(ObjectId::read);
+        let ends = ends.collect::<Result<Vec<_>>>()?;
+        Ok(if lines.count() == 0 { vec![commit.clone()] } else { ends })
+    }
+
     /// Whether there is a remote of this name.
     pub fn has_remote(&self, name: &str) -> bool {
         self.remotes().iter().any(|remote| remote.name == name)

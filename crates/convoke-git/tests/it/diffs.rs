@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 
-use convoke_git::{FileMode, LineKind, Lines, ObjectId, Origin, Status};
+use convoke_git::{FileMode, LineKind, Lines, Status};
 
 use crate::scene::{Scene, limits, odd_name};
 
@@ -93,6 +93,39 @@ fn c3_a_long_list_is_cut_off_and_says_so() {
 }
 
 #[test]
+fn c3_a_file_in_the_place_of_a_folder_has_a_diff_of_its_own() {
+    let scene = Scene::new();
+    scene.write("a", "file\n");
+    scene.write("b/x", "in a folder\n");
+    let from = scene.checkpoint(1).tree;
+    for path in ["a", "b/x"] {
+        fs::remove_file(scene.path(path)).unwrap();
+    }
+    fs::remove_dir(scene.path("b")).unwrap();
+    scene.write("a/x", "one\n");
+    scene.write("a/y", "two\n");
+    scene.write("b", "now a file\n");
+    let to = scene.checkpoint(2).tree;
+    let checkpoints = scene.checkpoints();
+    let list = checkpoints.changes(&from, &to, 10, &limits()).unwrap();
+    let diffs = list.changes.iter().map(|change| {
+        let diff = checkpoints.file_diff(&from, &to, change, 1 << 20, &limits()).unwrap();
+        let lines = diff.hunks.iter().flat_map(|hunk| &hunk.lines);
+        let lines = lines.map(|line| String::from_utf8_lossy(&line.text).into_owned());
+        (change.path.display().to_string(), lines.collect::<Vec<_>>())
+    });
+    let of = |path: &str, text: &str| (path.to_owned(), vec![text.to_owned()]);
+    let expected = [
+        of("a", "file"),
+        of("a/x", "one"),
+        of("a/y", "two"),
+        of("b", "now a file"),
+        of("b/x", "in a folder"),
+    ];
+    assert_eq!(diffs.collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn c3_a_files_diff_has_hunks_with_lines() {
     let scene = Scene::new();
     let lines: Vec<String> = (1..=30).map(|n| format!("{n}")).collect();
@@ -169,40 +202,4 @@ fn c3_attributes_of_the_project_cannot_hide_a_change() {
     assert_eq!(list.total(), Lines { added: 1, removed: 1 });
     let diff = checkpoints.file_diff(&from, &to, &list.changes[0], 1000, &limits()).unwrap();
     assert_eq!(diff.hunks.len(), 1);
-}
-
-#[test]
-fn c3_a_snapshot_is_compared_with_a_commit_of_the_project() {
-    let library = Scene::with_git();
-    let scene = Scene::with_git();
-    let url = library.project.to_str().unwrap();
-    scene.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, "lib"]);
-    scene.write("app/main", "one\n");
-    scene.write("far/away", "x\n");
-    scene.git(&["add", "-A"]);
-    scene.git(&["commit", "-qm", "base"]);
-    let base = ObjectId::parse(scene.git(&["rev-parse", "HEAD"]).trim()).unwrap();
-    scene.write("app/main", "two\n");
-    scene.git(&["commit", "-qam", "committed"]);
-    scene.write("app/new", "uncommitted\n");
-    scene.git(&["sparse-checkout", "set", "--no-cone", "/*", "!/far/"]);
-    assert!(!scene.path("far").exists());
-    let untouched = scene.git_folder();
-    let from = Origin::Project(&base);
-    let compare = |folder: &str| {
-        let checkpoints = scene.checkpoints_of(&scene.path(folder));
-        let to = checkpoints.snapshot(&limits()).unwrap().tree;
-        let list = checkpoints.changes(from, &to, 10, &limits()).unwrap();
-        let diff = checkpoints.file_diff(from, &to, &list.changes[0], 1000, &limits()).unwrap();
-        assert_eq!(diff.hunks.len(), 1);
-        list.changes.into_iter().map(|change| (change.path, change.lines)).collect::<Vec<_>>()
-    };
-    let lines = |added, removed| Some(Lines { added, removed });
-    let expected = |prefix: &str| {
-        let path = |name: &str| PathBuf::from(format!("{prefix}{name}"));
-        [(path("main"), lines(1, 1)), (path("new"), lines(1, 0))]
-    };
-    assert_eq!(compare(""), expected("app/"));
-    assert_eq!(compare("app"), expected(""));
-    assert_eq!(scene.git_folder(), untouched);
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use convoke_git::{Base, Dirt, Error, Filters, Head, Lines, Operation, Project};
+use convoke_git::{Base, DirtyFiles, Error, Filters, Head, Lines, Operation, Project};
 
 use crate::scene::{Scene, git, limits, odd_name};
 
@@ -26,8 +26,8 @@ fn c3_facts_name_branch_base_changes_and_lines() {
         (branch.as_str(), commit.as_str()),
         ("main", scene.git(&["rev-parse", "main"]).trim())
     );
-    assert_eq!(facts.dirt, Dirt { staged: 1, unstaged: 1, conflicted: 0, untracked: 1 });
-    assert!(!facts.dirt.is_clean());
+    assert_eq!(facts.dirty, DirtyFiles { staged: 1, unstaged: 1, conflicted: 0, untracked: 1 });
+    assert!(!facts.dirty.is_clean());
     assert_eq!(facts.lines, Lines { added: 2, removed: 1 });
     assert_eq!((facts.operation, facts.upstream), (None, None));
 }
@@ -40,7 +40,7 @@ fn c9_facts_of_unborn_detached_and_halfway_repositories() {
     scene.git(&["init", "-q"]);
     let facts = scene.open().facts(&limits()).unwrap();
     assert_eq!(facts.head, Head::Unborn { name: "main".to_owned() });
-    assert!(facts.dirt.is_clean() && facts.base.is_none());
+    assert!(facts.dirty.is_clean() && facts.base.is_none());
 
     let scene = Scene::with_git();
     scene.git(&["checkout", "-q", "--detach"]);
@@ -48,7 +48,7 @@ fn c9_facts_of_unborn_detached_and_halfway_repositories() {
     scene.diverge();
     scene.conflict(&["merge", "-q", "side"]);
     let facts = scene.open().facts(&limits()).unwrap();
-    assert_eq!((facts.operation, facts.dirt.conflicted), (Some(Operation::Merge), 1));
+    assert_eq!((facts.operation, facts.dirty.conflicted), (Some(Operation::Merge), 1));
     scene.git(&["merge", "--abort"]);
     scene.conflict(&["rebase", "-q", "side"]);
     let facts = scene.open().facts(&limits()).unwrap();

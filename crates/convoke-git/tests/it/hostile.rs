@@ -210,7 +210,7 @@ fn c9_facts_and_work_trees_of_a_hostile_project_run_nothing() {
     let project = scene.open();
     assert_eq!(project.work_tree(), scene.project);
     let facts = project.facts(&limits()).unwrap();
-    assert!(!facts.dirt.is_clean());
+    assert!(!facts.dirty.is_clean());
     assert_eq!(trap.marks(), Vec::<PathBuf>::new());
     let path = scene.root().join("trees/side");
     let branch = Branch::New { name: "side".to_owned(), from: "main".to_owned() };

@@ -1,8 +1,9 @@
 //! Which checkpoints exist, and how long.
 
+use std::fs;
 use std::time::Duration;
 
-use convoke_git::{Moment, Name};
+use convoke_git::{CheckpointKind, Name};
 
 use crate::scene::{Scene, before, limits};
 
@@ -10,7 +11,7 @@ use crate::scene::{Scene, before, limits};
 fn c1_a_deleted_sessions_checkpoints_are_forgotten_and_collected() {
     let scene = Scene::with_git();
     let checkpoints = scene.checkpoints();
-    let other = Name::new("other", Moment::After(1)).unwrap();
+    let other = Name::new("other", CheckpointKind::After(1)).unwrap();
     scene.write("secret", "only in the first");
     let first = scene.checkpoint(1);
     scene.write("secret", "now this");
@@ -29,10 +30,47 @@ fn c1_a_deleted_sessions_checkpoints_are_forgotten_and_collected() {
     // Its ref and its commit are packed now.
     assert_eq!(checkpoints.list("other").unwrap(), std::slice::from_ref(&other));
     assert_eq!(checkpoints.find(&other, &limits()).unwrap(), Some(kept.clone()));
-    let next = Name::new("other", Moment::After(2)).unwrap();
+    let next = Name::new("other", CheckpointKind::After(2)).unwrap();
     assert_eq!(checkpoints.checkpoint(&next, &limits()).unwrap().commit, kept.commit);
     assert_eq!(checkpoints.list("other").unwrap(), [other, next]);
     assert_eq!(scene.files_in(&kept.tree), scene.files());
+}
+
+#[test]
+fn c3_the_trees_of_other_checkpoints_are_found_when_a_commit_is_lost() {
+    let scene = Scene::with_git();
+    let made = [1, 2, 3].map(|turn| {
+        scene.write("file", turn.to_string());
+        scene.checkpoint(turn)
+    });
+    let lost = made[1].commit.as_str();
+    fs::remove_file(scene.ours.join("objects").join(&lost[..2]).join(&lost[2..])).unwrap();
+    // Another process, which remembers none of them.
+    let trees = scene.checkpoints().trees("s", &limits()).unwrap();
+    let [first, _, last] = made;
+    assert_eq!(trees.into_values().collect::<Vec<_>>(), [first.tree, last.tree]);
+}
+
+#[test]
+fn c3_trees_are_those_of_checkpoints_that_were_made_again_packed_or_forgotten() {
+    let scene = Scene::with_git();
+    let checkpoints = scene.checkpoints();
+    let trees = || checkpoints.trees("s", &limits()).unwrap().into_values().collect::<Vec<_>>();
+    let make = |text: &str, turn| {
+        scene.write("file", text);
+        scene.checkpoint(turn).tree
+    };
+    let [first, second] = [make("one", 1), make("two", 2)];
+    assert_eq!(trees(), [first, second.clone()]);
+    let again = make("three", 1);
+    assert_eq!(trees(), [again.clone(), second.clone()]);
+    checkpoints.collect(Duration::ZERO, &limits()).unwrap();
+    assert_eq!(trees(), [again.clone(), second]);
+    assert_eq!(trees().len(), 2);
+    let last = make("four", 2);
+    assert_eq!(trees(), [again, last]);
+    checkpoints.forget_session("s", &limits()).unwrap();
+    assert_eq!(trees(), []);
 }
 
 #[test]

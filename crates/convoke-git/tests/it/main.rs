@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod bad_cases;
 #[cfg(test)]
+mod carried;
+#[cfg(test)]
 mod carrying;
 #[cfg(test)]
 mod crash;
@@ -30,5 +32,9 @@ mod reverts;
 mod scene;
 #[cfg(test)]
 mod snapshots;
+#[cfg(test)]
+mod swapped;
+#[cfg(test)]
+mod unreadable;
 #[cfg(test)]
 mod worktrees;

@@ -238,3 +238,49 @@ fn k10_no_folder_is_made_behind_a_link_that_comes_and_goes() {
     let names: Vec<_> = fs::read_dir(&victim).unwrap().flatten().map(|it| it.file_name()).collect();
     assert_eq!(names, ["letter"]);
 }
+
+#[test]
+fn k10_a_folder_that_was_moved_by_hand_belongs_to_its_repository_again_as_the_message_says() {
+    let scene = Scene::with_git();
+    let typed = |folder: &Path, line: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", line]).current_dir(folder).env("HOME", scene.root().join("home"));
+        assert!(command.status().unwrap().success(), "{line}");
+    };
+    let moved = |from: &Path, to: &str| {
+        let to = scene.root().join(to);
+        fs::rename(from, &to).unwrap();
+        to
+    };
+    let tree = moved(&add(&scene, "side").path, "moved");
+    let error = repository_of(&tree).unwrap_err();
+    assert!(matches!(error, Error::MovedByHand { .. }), "{error}");
+    typed(&tree, "git worktree repair");
+    assert_eq!(repository_of(&tree).unwrap(), scene.path(".git"));
+    // Submodules, whose settings are elsewhere in a sparse checkout.
+    let library = Scene::with_git();
+    let url = library.project.to_str().unwrap();
+    let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url];
+    let line = "git --work-tree=. config --worktree core.worktree \"$PWD\"";
+    for name in ["full", "sparse"] {
+        scene.git(&[&add[..], &[name]].concat());
+        let module = scene.path(".git/modules").join(name);
+        if name == "sparse" {
+            scene.git_in(&scene.path(name), &["sparse-checkout", "set", "--cone", "in"]);
+            assert!(module.join("config.worktree").exists());
+        }
+        assert_eq!(repository_of(&scene.path(name)).unwrap(), module);
+        let folder = moved(&scene.path(name), name);
+        fs::write(folder.join(".git"), format!("gitdir: {}\n", module.display())).unwrap();
+        assert!(is_misdirected(&repository_of(&folder)));
+        typed(&folder, line);
+        assert_eq!(repository_of(&folder).unwrap(), module);
+        typed(&folder, "git status");
+    }
+    let args = ["init", "-q", "--separate-git-dir", "separate", "apart"];
+    scene.git_in(&scene.root(), &args);
+    let apart = scene.root().join("apart");
+    assert!(is_misdirected(&repository_of(&apart)));
+    typed(&apart, line);
+    assert_eq!(repository_of(&apart).unwrap(), scene.root().join("separate"));
+}

@@ -82,6 +82,20 @@ fn c5_only_files_that_differ_are_written_and_modes_are_kept() {
 }
 
 #[test]
+fn c5_a_restore_to_a_lost_tree_is_an_error_and_writes_nothing() {
+    let scene = Scene::new();
+    scene.write("file", "one\n");
+    let saved = scene.checkpoint(1);
+    let tree = saved.tree.as_str();
+    scene.write("file", "two\n");
+    fs::remove_file(scene.ours.join("objects").join(&tree[..2]).join(&tree[2..])).unwrap();
+    let checkpoints = scene.checkpoints();
+    let restored = checkpoints.restore(&saved, Scope::All, Guard::Force, &undo(1), &limits());
+    assert!(matches!(restored, Err(Error::Failed { .. })), "{restored:?}");
+    assert_eq!(scene.read("file"), "two\n");
+}
+
+#[test]
 fn c5_a_restore_is_refused_with_the_list_when_others_changed_files() {
     let (scene, first, second) = two_turns();
     scene.write("dir/changed", "by the user");

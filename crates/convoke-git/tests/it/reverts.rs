@@ -1,7 +1,7 @@
 //! Taking back one hunk of a file.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use convoke_git::{Change, Checkpoint, Error, Hunk};
 
@@ -71,4 +71,24 @@ fn c4_the_hunk_of_a_new_or_deleted_file_removes_it_or_brings_it_back() {
     let (change, deleted) = hunks(&scene, &with_file, &empty);
     checkpoints.revert_hunk(&change, &deleted[0], &undo(2), &limits()).unwrap();
     assert_eq!(scene.read("dir/new"), "text\n");
+}
+
+#[test]
+fn c4_no_hunk_of_a_file_that_became_a_link_is_reverted() {
+    let scene = Scene::new();
+    scene.write("target", "x\n");
+    scene.write("file", "text\n");
+    let before = scene.checkpoint(1);
+    fs::remove_file(scene.path("file")).unwrap();
+    symlink("target", scene.path("file")).unwrap();
+    let after = scene.checkpoint(2);
+    for (from, to) in [(&before, &after), (&after, &before)] {
+        let (change, both) = hunks(&scene, from, to);
+        assert_eq!(both.len(), 2);
+        for hunk in &both {
+            let refused = scene.checkpoints().revert_hunk(&change, hunk, &undo(1), &limits());
+            assert!(matches!(refused, Err(Error::StaleHunk { .. })), "{refused:?}");
+        }
+    }
+    assert!(scene.path("file").is_symlink());
 }

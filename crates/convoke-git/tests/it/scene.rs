@@ -10,8 +10,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use convoke_git::{
-    Checkpoint, Checkpoints, Filters, Git, Launcher, Limits, Moment, Name, ObjectId, Options,
-    Project,
+    Checkpoint, CheckpointKind, Checkpoints, Filters, Git, Launcher, Limits, Name, ObjectId,
+    Options, Project,
 };
 
 pub(crate) const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -183,11 +183,11 @@ pub(crate) fn limits() -> Limits {
 }
 
 pub(crate) fn before(turn: u64) -> Name {
-    Name::new("s", Moment::Before(turn)).unwrap()
+    Name::new("s", CheckpointKind::Before(turn)).unwrap()
 }
 
 pub(crate) fn undo(number: u64) -> Name {
-    Name::new("s", Moment::Restore(number)).unwrap()
+    Name::new("s", CheckpointKind::Restore(number)).unwrap()
 }
 
 /// A name that is no text: 0xff, a newline, a quote and a tab.

@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use convoke_git::{Branch, Discard, Error, Moment, Name, NewWorktree, Worktree, WorktreeState};
+use convoke_git::{
+    Branch, CheckpointKind, Discard, Error, Name, NewWorktree, Worktree, WorktreeState,
+};
 
 use crate::scene::{Files, Scene, file, files, limits, paths};
 
@@ -14,7 +16,7 @@ pub(crate) fn new_branch(path: &Path, name: &str) -> NewWorktree {
 }
 
 pub(crate) fn removal(number: u64) -> Name {
-    Name::new("s", Moment::Removal(number)).unwrap()
+    Name::new("s", CheckpointKind::Removal(number)).unwrap()
 }
 
 /// A work tree on a branch called like it.

@@ -1,6 +1,7 @@
 //! Tool calls and their results, which are on different lines and may be read at different times.
 
 use convoke_core::bounds::{MESSAGE_BYTES_MAX, WORDS_BYTES_MAX, clip, fit, fit_args};
+use convoke_core::call;
 use convoke_core::content::{Content, Diff, Tool, ToolResult, ToolStatus};
 use convoke_core::message::Role;
 use convoke_core::time::Timestamp;
@@ -59,7 +60,7 @@ impl Assembly {
         let tool = Tool {
             tool_call_id: call.id.to_owned(),
             tool: tool.to_owned(),
-            title: call.title.or_else(|| edits::summary(&call.args)),
+            title: call.title.or_else(|| call::summary(&call.args)),
             kind: Some(edits::kind_of(tool).to_owned()),
             args: if self.is_short() { call.args } else { fit_args(call.args) },
             status: ToolStatus::Running,

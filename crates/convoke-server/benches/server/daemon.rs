@@ -25,6 +25,8 @@ pub(crate) struct Daemon {
     pub(crate) address: SocketAddr,
     token: String,
     pub(crate) home: TempDir,
+    /// What is not the daemon's own, such as the project: a home is refused as a project.
+    pub(crate) beside: TempDir,
 }
 
 /// A home in which nothing was said yet, and whose only agent is this program.
@@ -62,7 +64,8 @@ impl Daemon {
             .spawn()?;
         let told = home.path().join("run/daemon.json");
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
-        let mut daemon = Self { child, address: nowhere, token: String::new(), home };
+        let beside = tempfile::tempdir_in(home.path().parent().ok_or("a home in no folder")?)?;
+        let mut daemon = Self { child, address: nowhere, token: String::new(), home, beside };
         let deadline = Instant::now() + START_MAX;
         while !told.exists() {
             if Instant::now() > deadline {
@@ -115,7 +118,7 @@ impl Daemon {
 
     /// The project that sessions of this benchmark are in.
     pub(crate) async fn project(&self) -> Result<String> {
-        let path = self.home.path().canonicalize()?.join("work");
+        let path = self.beside.path().canonicalize()?.join("work");
         fs::create_dir_all(&path)?;
         text(&self.call("POST", "/api/repos", &json!({"path": path})).await?, "id")
     }

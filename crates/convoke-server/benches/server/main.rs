@@ -38,7 +38,7 @@ fn main() -> Result<()> {
     .concat();
     if bench.wants(&rows) {
         bench.progress("building convoke")?;
-        let program = build::release("convoke")?;
+        let program = build::product("convoke")?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         runtime.block_on(async {
             listing::measure(&mut bench, &program).await?;

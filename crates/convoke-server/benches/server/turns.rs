@@ -1,6 +1,6 @@
 //! What the way through the whole daemon adds to a turn and to a new session.
 //!
-//! A prompt is on disk before anybody hears of it, so what the disk takes is measured beside it; with a home in memory
+//! A prompt is synced before it is published, so the time of the disk is measured beside it; with a home in memory
 //! there is no disk, and what is left is our own. A checkpoint before the turn is made by git, which is measured beside
 //! it, too.
 
@@ -88,16 +88,16 @@ fn git(folder: &Path, args: &[&str]) -> Result<()> {
 
 /// How long turns take, in turn, so that what else the machine does troubles both.
 async fn turns(bench: &Bench, program: &Path, home: TempDir) -> Result<(Samples, Bare)> {
-    let mut file = File::create(home.path().join("synced"))?;
     let daemon = Daemon::start(program, home).await?;
+    let mut file = File::create(daemon.beside.path().join("synced"))?;
     let project = daemon.project().await?;
     let session = daemon.begin(&project).await?;
     let mut direct = Direct::start(["--subtask", "agent"]).await?;
     let mut watcher = Watcher::open(&daemon, &session).await?;
-    let repository = daemon.home.path().join("repository");
+    let repository = daemon.beside.path().join("repository");
     fs::create_dir(&repository)?;
     fs::write(repository.join("a"), "a")?;
-    fs::write(daemon.home.path().join("work/a"), "a")?;
+    fs::write(daemon.beside.path().join("work/a"), "a")?;
     git(&repository, &["init", "--quiet"])?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let (mut syncs, mut trees) = (Vec::new(), Vec::new());

@@ -19,22 +19,23 @@ const LOAN: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Spare {
     files: Mutex<Vec<File>>,
-    lent: watch::Sender<Lent>,
+    state: watch::Sender<ReserveState>,
 }
 
 /// Whether the reserve is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lent {
+enum ReserveState {
     /// It was released to the control socket; new TCP connections wait.
-    Yes,
+    Released,
     /// It is held.
-    No,
+    Held,
 }
 
 impl Spare {
     /// Opens the descriptors. If that fails, it is retried before TCP connections are accepted.
     pub(super) fn open() -> Arc<Self> {
-        let spare = Self { files: Mutex::default(), lent: watch::Sender::new(Lent::Yes) };
+        let spare =
+            Self { files: Mutex::default(), state: watch::Sender::new(ReserveState::Released) };
         if let Err(error) = spare.restore() {
             tracing::warn!("cannot hold spare descriptors yet: {error}");
         }
@@ -49,19 +50,19 @@ impl Spare {
     /// Waits until TCP connections may be accepted.
     pub(super) async fn wait_until_held(&self) {
         // The sender is `self`, so this cannot fail.
-        self.lent.subscribe().wait_for(|lent| *lent == Lent::No).await.ok();
+        self.state.subscribe().wait_for(|state| *state == ReserveState::Held).await.ok();
     }
 
     /// Closes the descriptors, so that the control socket can open others.
     pub(super) fn release(&self) {
-        self.lent.send_replace(Lent::Yes);
+        self.state.send_replace(ReserveState::Released);
         self.files().clear();
     }
 
     /// Makes sure that a request through the control socket finds free descriptors.
     pub(super) fn provide(&self) {
         let probe = (0..COUNT).map(|_| idle_file()).collect::<io::Result<Vec<File>>>();
-        if probe.is_err() && *self.lent.borrow() == Lent::No {
+        if probe.is_err() && *self.state.borrow() == ReserveState::Held {
             tracing::warn!("few descriptors are left: the spare ones serve the control socket");
             self.release();
         }
@@ -73,15 +74,15 @@ impl Spare {
             files.push(idle_file()?);
         }
         drop(files);
-        self.lent.send_replace(Lent::No);
+        self.state.send_replace(ReserveState::Held);
         Ok(())
     }
 
     /// Restores the reserve after each use. `make_room` closes a connection to free a descriptor.
     pub(super) async fn keep(&self, make_room: impl Fn()) {
-        let mut lent = self.lent.subscribe();
+        let mut state = self.state.subscribe();
         // The sender is `self`, so the loop never ends by itself.
-        while lent.wait_for(|lent| *lent == Lent::Yes).await.is_ok() {
+        while state.wait_for(|state| *state == ReserveState::Released).await.is_ok() {
             tokio::time::sleep(LOAN).await;
             if let Err(error) = self.restore() {
                 tracing::debug!("cannot hold spare descriptors again yet: {error}");

@@ -4,6 +4,7 @@ use convoke_api::mcp::recall::{
     HITS_MAX, MESSAGES_MAX, Quotation, ReadHistory, RecallOrder, SearchHistory, quoted,
 };
 use convoke_core::content::Content;
+use convoke_core::count::counted;
 use convoke_core::id::ProjectId;
 use convoke_core::message::{Message, Role, Seq};
 use convoke_core::review;
@@ -74,7 +75,7 @@ pub(super) async fn read(
             engine.sessions().messages_before(session.id, end, limit).await?
         }
     };
-    let note = format!("The session has {} messages.", session.summary.last_seq);
+    let note = format!("The session has {}.", counted(session.summary.last_seq, "message"));
     let quotations = page.messages.iter().filter_map(quotation).collect();
     Ok(quoted(quotations, &note))
 }

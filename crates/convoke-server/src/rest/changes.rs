@@ -51,7 +51,7 @@ const fn guard(force: bool) -> RestoreGuard {
 
 /// List the files that a session or a turn changed
 ///
-/// From the session's first checkpoint to its last, or from before a turn to after it. While a turn
+/// What its turns changed, without what others changed between them, or from before one turn to after it. While a turn
 /// runs, up to the files as they are now.
 #[utoipa::path(
     get,

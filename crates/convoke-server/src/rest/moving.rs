@@ -138,7 +138,7 @@ async fn destination(
 /// The node that executes a move: the session's own, unless that is away and the session is to be
 /// taken from it. The order is checked here, where the role of the human is known, and forwarded
 /// with resolved ids.
-pub(crate) async fn mover(
+pub(crate) async fn executing_node(
     app: &Arc<App>,
     request: Request,
     id: &str,

@@ -6,6 +6,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use convoke_api::bodies::{FileMatches, NewRepo, Repo, Repos};
+use convoke_engine::Archived;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -53,7 +54,11 @@ pub(super) async fn list(
 ) -> Result<Response, Failure> {
     let mut projects = app.engine.projects().list().await?;
     if listed.found.unwrap_or_default() {
-        projects.extend(app.engine.histories().projects().await?);
+        let sessions = match listed.archived {
+            Some(true) => Archived::Shown,
+            Some(false) | None => Archived::Hidden,
+        };
+        projects.extend(app.engine.histories().projects(sessions).await?);
     }
     Ok(json::ok(&Repos { repos: projects.into_iter().map(view::repo).collect() }))
 }
@@ -66,6 +71,8 @@ pub(super) struct ReposQuery {
     /// Also folders that only imported sessions name, with the time at which they were found, and removed projects
     /// with sessions; at most 1000 of each.
     found: Option<bool>,
+    /// With `found`: also those of which all sessions are archived.
+    archived: Option<bool>,
 }
 
 /// Remove a project

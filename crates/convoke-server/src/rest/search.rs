@@ -16,7 +16,7 @@ use crate::search::{self, SearchRequest};
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct What {
+pub(super) struct SearchQuery {
     /// Words that must all occur; `*` after three or more letters matches the rest of a word.
     /// Words after the 32nd are ignored. The filters `agent:NAME`, `project:NAME`, `role:user|agent|system`,
     /// `since:DATE` and `until:DATE` may stand among them, and `order:best`.
@@ -57,7 +57,7 @@ pub(super) struct What {
     path = "/api/search",
     operation_id = "search",
     tag = "search",
-    params(What),
+    params(SearchQuery),
     responses(
         (status = 200, description = "A page of hits", body = Hits),
         (status = 404, description = "There is no such project or session"),
@@ -66,7 +66,7 @@ pub(super) struct What {
 )]
 pub(super) async fn find(
     State(app): Daemon,
-    Query(what): Query<What>,
+    Query(what): Query<SearchQuery>,
 ) -> Result<Response, Failure> {
     let wanted = SearchRequest {
         text: what.q,

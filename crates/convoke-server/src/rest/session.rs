@@ -300,7 +300,7 @@ pub(super) async fn cancel(State(app): Daemon, Named(id): Named) -> Result<Respo
     Ok(shown(app.engine.sessions().cancel(id).await?))
 }
 
-/// Resume a session that has ended
+/// Resume a completed or failed session
 #[utoipa::path(
     post,
     path = "/api/sessions/{id}/resume",

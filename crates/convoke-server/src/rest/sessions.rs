@@ -8,7 +8,9 @@ use axum::response::Response;
 use convoke_api::bodies::{self, CreatedSession, NewSession, Sessions};
 use convoke_core::prompt::Prompt;
 use convoke_core::session::Status;
-use convoke_engine::{Archived, Choices, SessionFilter, SessionKind, SessionOrder, Whose, Window};
+use convoke_engine::{
+    Archived, Choices, NodeScope, SessionFilter, SessionKind, SessionOrder, Window,
+};
 use serde::{Deserialize, Deserializer, de};
 use utoipa::IntoParams;
 
@@ -116,7 +118,7 @@ fn statuses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Status>, D
         let found = Status::ALL.into_iter().find(|status| status.as_str() == word);
         found.ok_or_else(|| {
             let known = Status::ALL.map(Status::as_str).join(", ");
-            de::Error::custom(format!("'{word}' is not one of {known}"))
+            de::Error::custom(format!("`{word}` is not one of {known}"))
         })
     };
     text.split(',').map(status).collect()
@@ -149,7 +151,7 @@ pub(super) async fn list(
         statuses: which.status,
         archived: if which.archived == Some(true) { Archived::Only } else { Archived::Hidden },
         kind: Some(SessionKind::Session),
-        of: Whose::Anyone,
+        of: NodeScope::All,
     };
     let (limit, offset) = (which.limit.unwrap_or(LIMIT), which.offset.unwrap_or(0));
     // Both are within these bounds already.

@@ -7,7 +7,9 @@ use convoke_api::bodies::{
 };
 use convoke_core::team::PairStatus;
 use convoke_core::time::Timestamp;
-use convoke_engine::{Compaction, PairAsker, PairFilter, SessionFile, Stretch, Whose, Window};
+use convoke_engine::{
+    ActivityInterval, Compaction, NodeScope, PairAsker, PairFilter, SessionFile, Window,
+};
 use serde::{Deserialize, Deserializer, de};
 use utoipa::IntoParams;
 
@@ -60,7 +62,7 @@ fn status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PairStatu
     let found = PairStatus::ALL.into_iter().find(|status| status.as_str() == word);
     found.map(Some).ok_or_else(|| {
         let known = PairStatus::ALL.map(PairStatus::as_str).join(", ");
-        de::Error::custom(format!("'{word}' is not one of {known}"))
+        de::Error::custom(format!("`{word}` is not one of {known}"))
     })
 }
 
@@ -93,7 +95,7 @@ pub(super) async fn list(
         status: which.status,
         created_after: which.created_after,
         used_after: which.used_after,
-        of: Whose::Anyone,
+        of: NodeScope::All,
     };
     let limit = u32::try_from(which.limit.unwrap_or(LIMIT)).unwrap_or(u32::MAX);
     let pairs = app.engine.teams().pairs(filter, Window::first(limit)).await?;
@@ -124,14 +126,16 @@ pub(super) struct Since {
     /// Activity by the `hour` or by the `day`; by the day, by default.
     #[serde(default, deserialize_with = "stretch")]
     #[param(value_type = Option<String>, pattern = "^(hour|day)$")]
-    stretch: Option<Stretch>,
+    stretch: Option<ActivityInterval>,
 }
 
-fn stretch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stretch>, D::Error> {
+fn stretch<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<ActivityInterval>, D::Error> {
     match String::deserialize(deserializer)?.as_str() {
-        "hour" => Ok(Some(Stretch::Hour)),
-        "day" => Ok(Some(Stretch::Day)),
-        word => Err(de::Error::custom(format!("'{word}' is neither hour nor day"))),
+        "hour" => Ok(Some(ActivityInterval::Hour)),
+        "day" => Ok(Some(ActivityInterval::Day)),
+        word => Err(de::Error::custom(format!("`{word}` is neither hour nor day"))),
     }
 }
 
@@ -150,7 +154,8 @@ pub(super) async fn analytics(
     State(app): Daemon,
     Query(Since { since, stretch }): Query<Since>,
 ) -> Result<Response, Failure> {
-    let analytics = app.engine.teams().analytics(since, stretch.unwrap_or(Stretch::Day)).await?;
+    let analytics =
+        app.engine.teams().analytics(since, stretch.unwrap_or(ActivityInterval::Day)).await?;
     Ok(json::ok(&view::analytics(analytics)))
 }
 

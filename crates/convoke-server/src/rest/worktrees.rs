@@ -19,7 +19,7 @@ use crate::view;
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct How {
+pub(super) struct RemovalQuery {
     /// Whether files are deleted that no snapshot holds.
     force: Option<bool>,
 }
@@ -27,7 +27,7 @@ pub(super) struct How {
 /// Finish the work tree of a session
 ///
 /// Uncommitted files are committed first, unless it is discarded. Folder and branch are removed
-/// only after a snapshot of them, and the session is completed. With conflicts, nothing is done.
+/// only after a snapshot of them, and the session is completed. With conflicts, nothing else is changed.
 #[utoipa::path(
     post,
     path = "/api/sessions/{id}/finish",
@@ -98,7 +98,7 @@ pub(super) async fn restore(State(app): Daemon, Named(id): Named) -> Result<Resp
     tag = "worktrees",
     params(
         ("id" = String, Path, description = "The session: its id, its canonical id, or a unique prefix of its id"),
-        How
+        RemovalQuery
     ),
     responses(
         (status = 200, description = "The session", body = Session),
@@ -109,7 +109,7 @@ pub(super) async fn restore(State(app): Daemon, Named(id): Named) -> Result<Resp
 pub(super) async fn remove(
     State(app): Daemon,
     Named(id): Named,
-    Query(How { force }): Query<How>,
+    Query(RemovalQuery { force }): Query<RemovalQuery>,
 ) -> Result<Response, Failure> {
     let lost = if force == Some(true) { LostFiles::Delete } else { LostFiles::Refuse };
     let session = app.engine.worktrees().remove(id, lost).await?;

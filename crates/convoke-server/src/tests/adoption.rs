@@ -45,7 +45,7 @@ async fn n7_only_an_owner_makes_the_folder_of_an_imported_session_a_project() {
         let path = format!("/api/sessions/{session}/{what}");
         let refused = scene.as_user(&member, Method::POST, &path, body).await;
         assert_eq!(refused.problem(), format!("403 forbidden: {refusal}"));
-        let hint = format!("ask an owner to add it: convoke project add {}", folder.display());
+        let hint = format!("ask an owner to add it: `convoke project add {}`", folder.display());
         assert_eq!(refused.json()["hint"], hint);
     }
     let mut page = Page::with_token(address, &member).await;

@@ -38,12 +38,12 @@ async fn a_foreign_host_or_origin_is_turned_away_everywhere() {
         let answer = ask(&scene, path, &[token, ("host", "evil.example:7717")]).await;
         assert_eq!(
             answer.problem(),
-            "403 forbidden: the Host 'evil.example:7717' is not this daemon"
+            "403 forbidden: the Host `evil.example:7717` is not this daemon"
         );
         let answer = ask(&scene, path, &[token, ("origin", "http://evil.example")]).await;
         assert_eq!(
             answer.problem(),
-            "403 forbidden: the Origin 'http://evil.example' is not this daemon's page"
+            "403 forbidden: the Origin `http://evil.example` is not this daemon's page"
         );
     }
     let own = format!("http://{HOST}");

@@ -73,14 +73,14 @@ async fn a_query_that_makes_no_sense_is_refused_by_name() {
     told.push(scene.get("/api/sessions?repoId=abcdef").await.problem());
     told.push(scene.get("/api/search").await.problem());
     insta::assert_snapshot!(told.join("\n"), @r"
-    422 invalid: invalid query: limit: must be a whole number between 1 and 10000, and is '0'
-    422 invalid: invalid query: limit: must be a whole number between 1 and 10000, and is '10001'
-    422 invalid: invalid query: limit: must be a whole number between 1 and 10000, and is 'abc'
-    422 invalid: invalid query: limit: must be a whole number between 1 and 10000, and is ' 5'
-    422 invalid: invalid query: limit: must be a whole number between 1 and 10000, and is ''
-    422 invalid: invalid query: offset: must be a whole number between 0 and 4294967295, and is '-1'
-    422 invalid: invalid query: status: 'foo' is not one of active, completed, cancelled, error
-    422 invalid: invalid query: status: '' is not one of active, completed, cancelled, error
+    422 invalid: invalid query: limit: must be a whole number between 1 and 10000, and is `0`
+    422 invalid: invalid query: limit: must be a whole number between 1 and 10000, and is `10001`
+    422 invalid: invalid query: limit: must be a whole number between 1 and 10000, and is `abc`
+    422 invalid: invalid query: limit: must be a whole number between 1 and 10000, and is ` 5`
+    422 invalid: invalid query: limit: must be a whole number between 1 and 10000, and is ``
+    422 invalid: invalid query: offset: must be a whole number between 0 and 4294967295, and is `-1`
+    422 invalid: invalid query: status: `foo` is not one of active, completed, cancelled, error
+    422 invalid: invalid query: status: `` is not one of active, completed, cancelled, error
     422 invalid: invalid query: archived: provided string was not `true` or `false`
     422 invalid: invalid query: limt: unknown field `limt`, expected one of `repoId`, `status`, `archived`, `limit`, `offset`
     422 invalid: invalid query: duplicate field `limit`

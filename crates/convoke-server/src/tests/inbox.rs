@@ -81,7 +81,7 @@ async fn a_permission_is_answered_once() {
         answer(json!({"optionId": "no"})).await,
     ];
     insta::assert_snapshot!(told.join("\n"), @r"
-    422 invalid_answer: the permission has no option 'nope'
+    422 invalid_answer: the permission has no option `nope`
     422 invalid_answer: the request is for a permission
     422 invalid: invalid body: give either optionId or answers, not both
     422 invalid: invalid body: missing field `optionId` (of a permission) or `answers` (of questions)

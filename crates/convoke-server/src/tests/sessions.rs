@@ -252,7 +252,7 @@ async fn s9_at_the_session_limit_the_answer_has_retry_after() {
     429
     {
       "code": "too_many_sessions",
-      "detail": "1 sessions are active, which is the limit",
+      "detail": "the limit of 1 active session is reached",
       "hint": "complete or cancel a session, wait for one to be idle long enough, or raise sessions.max_active",
       "status": 429,
       "title": "Too Many Requests",

@@ -91,7 +91,7 @@ async fn t13_the_agent_of_a_session_speaks_only_for_its_own_team() {
     let (text, _) = call(&scene, owner, "teams_list", json!({})).await;
     assert_eq!(text, "- a: The team a (scripted)\n- b: The team b (scripted)");
     let (text, _) = call(&scene, owner, "teams_status", json!({})).await;
-    assert!(text.contains("a: 0 of 1 conversations busy"), "{text}");
+    assert!(text.contains("a: 0 of 1 conversation busy"), "{text}");
 }
 
 #[tokio::test]

@@ -3,16 +3,19 @@
 use std::path::Path;
 
 use convoke_api::bodies::{
-    BlockedFile, ChangedFile, DiffHunk, DiffLine, DiffLineKind, FileDiff, FileMode, FileStatus,
-    LeftOutFile, LeftOutReason, Restored, SessionChanges,
+    BetweenTurns, BlockedFile, ChangedFile, DiffHunk, DiffLine, DiffLineKind, FileDiff, FileMode,
+    FileStatus, LeftOutFile, LeftOutReason, Restored, SessionChanges,
 };
 use convoke_core::files::ChangeTotals;
 use convoke_core::message::Seq;
 use convoke_engine as engine;
 
+/// Files that were changed between the turns of a session, by their paths; further ones are counted.
+const BETWEEN_NAMED_MAX: usize = 100;
+
 /// What a session or a turn changed.
 pub(crate) fn changes(found: engine::SessionChanges, turn: Option<Seq>) -> SessionChanges {
-    let engine::SessionChanges { turns, numbers, files, is_complete, left_out } = found;
+    let engine::SessionChanges { turns, numbers, files, is_complete, left_out, between } = found;
     let files: Vec<ChangedFile> = files.iter().map(file).collect();
     let totals = files.iter().fold(ChangeTotals::default(), |sum, file| ChangeTotals {
         files: sum.files + 1,
@@ -20,7 +23,12 @@ pub(crate) fn changes(found: engine::SessionChanges, turn: Option<Seq>) -> Sessi
         removed: sum.removed + file.removed.unwrap_or_default(),
     });
     let left_out = left_out.iter().map(left_out_file).collect();
-    SessionChanges { turns, numbers, turn, files, totals, complete: is_complete, left_out }
+    let between = (!between.is_empty()).then(|| BetweenTurns {
+        files: between.len() as u64,
+        paths: between.iter().take(BETWEEN_NAMED_MAX).map(|path| shown(path)).collect(),
+    });
+    let complete = is_complete;
+    SessionChanges { turns, numbers, turn, files, totals, complete, left_out, between }
 }
 
 /// One file with its lines.

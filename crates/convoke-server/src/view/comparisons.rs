@@ -19,16 +19,16 @@ pub(crate) fn comparison(found: engine::Comparison) -> Comparison {
 }
 
 fn entry(entry: engine::ComparisonEntry) -> ComparisonEntry {
-    let engine::ComparisonEntry { agent, model, session, error, standing, took, test } = entry;
+    let engine::ComparisonEntry { agent, model, session, error, status, took, test } = entry;
     ComparisonEntry {
         agent,
         model,
-        state: match standing {
-            engine::EntryStanding::Working => ComparisonState::Working,
-            engine::EntryStanding::Waiting => ComparisonState::Waiting,
-            engine::EntryStanding::Testing => ComparisonState::Testing,
-            engine::EntryStanding::Ended => ComparisonState::Ended,
-            engine::EntryStanding::Failed => ComparisonState::Failed,
+        state: match status {
+            engine::EntryStatus::Working => ComparisonState::Working,
+            engine::EntryStatus::Waiting => ComparisonState::Waiting,
+            engine::EntryStatus::Testing => ComparisonState::Testing,
+            engine::EntryStatus::Ended => ComparisonState::Ended,
+            engine::EntryStatus::Failed => ComparisonState::Failed,
         },
         session: session.map(super::session),
         error,

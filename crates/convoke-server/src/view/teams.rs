@@ -5,7 +5,7 @@ use std::time::Duration;
 use convoke_api::bodies;
 use convoke_core::team::AnswerStatus;
 use convoke_engine::{
-    Activity, Analytics, Live, PairActivity, PairStats, PairUsage, Permissions, QuestionStanding,
+    Activity, Analytics, Live, PairActivity, PairStats, PairUsage, Permissions, QuestionStatus,
     Stopped, StoredPair, Team, TeamAnswer, TeamReport, TeamStatus,
 };
 
@@ -91,12 +91,12 @@ pub(crate) fn answer(answer: TeamAnswer) -> bodies::TeamAnswer {
 /// The current state of a question.
 pub(crate) fn report(report: TeamReport) -> bodies::TeamReport {
     let TeamReport { pair, question } = report;
-    let (status, queued) = match question.as_ref().map(|question| question.standing) {
+    let (status, queued) = match question.as_ref().map(|question| question.status) {
         None => (bodies::ReportStatus::Unasked, None),
-        Some(QuestionStanding::Answered) => (bodies::ReportStatus::Answered, None),
-        Some(QuestionStanding::Failed) => (bodies::ReportStatus::Failed, None),
-        Some(QuestionStanding::Working) => (bodies::ReportStatus::Working, None),
-        Some(QuestionStanding::Queued { place }) => {
+        Some(QuestionStatus::Answered) => (bodies::ReportStatus::Answered, None),
+        Some(QuestionStatus::Failed) => (bodies::ReportStatus::Failed, None),
+        Some(QuestionStatus::Working) => (bodies::ReportStatus::Working, None),
+        Some(QuestionStatus::Queued { place }) => {
             (bodies::ReportStatus::Queued, Some(place as u64))
         }
     };

@@ -82,7 +82,7 @@ fn conflict(conflict: &engine::Conflict) -> WorktreeConflict {
 
 /// A work tree in a list.
 pub(crate) fn listed(found: engine::ListedWorktree) -> ListedWorktree {
-    let engine::ListedWorktree { session, project, own, standing } = found;
+    let engine::ListedWorktree { session, project, own, status } = found;
     ListedWorktree {
         session_id: session.id,
         title: session.summary.title.clone().unwrap_or_else(|| UNTITLED.to_owned()),
@@ -92,10 +92,10 @@ pub(crate) fn listed(found: engine::ListedWorktree) -> ListedWorktree {
         path: own.path,
         branch: own.branch,
         base: own.base,
-        state: match standing {
-            engine::WorktreeStanding::Ready => WorktreeState::Ready,
-            engine::WorktreeStanding::Missing => WorktreeState::Missing,
-            engine::WorktreeStanding::Removed => WorktreeState::Removed,
+        state: match status {
+            engine::WorktreeStatus::Ready => WorktreeState::Ready,
+            engine::WorktreeStatus::Missing => WorktreeState::Missing,
+            engine::WorktreeStatus::Removed => WorktreeState::Removed,
         },
         removed: own.removed,
     }

@@ -221,7 +221,7 @@ fn refuse_readable(path: &Path) -> Result<(), ServerError> {
     if mode & 0o077 == 0 {
         return Ok(());
     }
-    let why = "others can read the passwords in it; run: chmod 600".to_owned();
+    let why = "others can read the passwords in it; run `chmod 600`".to_owned();
     Err(ServerError::File { path: path.to_owned(), why })
 }
 

@@ -28,7 +28,7 @@ const SHORT_MAX: Size = Size::Medium;
 
 /// How close to each other the words of a hit are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Closeness {
+enum Proximity {
     /// One after the other.
     InARow,
     /// With few others between them.
@@ -49,7 +49,7 @@ enum Emphasis {
 /// A hit among the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ranked {
-    closeness: Closeness,
+    proximity: Proximity,
     emphasis: Emphasis,
     pub(super) key: i64,
 }
@@ -57,43 +57,43 @@ pub(super) struct Ranked {
 impl Ranked {
     /// The sort key, least first. A long message that repeats the words ranks as high as a short
     /// one that has them once.
-    fn rank(&self) -> (Closeness, u8, Reverse<i64>) {
+    fn rank(&self) -> (Proximity, u8, Reverse<i64>) {
         let size = Size::of_key(self.key) as u8;
-        let about = match (self.closeness, self.emphasis) {
-            (Closeness::Older, Emphasis::Repeated | Emphasis::Mentioned) => 0,
+        let about = match (self.proximity, self.emphasis) {
+            (Proximity::Older, Emphasis::Repeated | Emphasis::Mentioned) => 0,
             (_, Emphasis::Repeated) => size / 2,
             (_, Emphasis::Mentioned) => size + 1,
         };
-        (self.closeness, about, Reverse(self.key))
+        (self.proximity, about, Reverse(self.key))
     }
 
     /// The cursor of this hit, with everything that determines its rank. Later messages change no
     /// rank, so pages do not overlap.
     pub(super) fn place(&self) -> HitPlace {
-        let tier = match (self.closeness, self.emphasis) {
-            (Closeness::InARow, Emphasis::Repeated) => 0,
-            (Closeness::InARow, Emphasis::Mentioned) => 1,
-            (Closeness::Near, Emphasis::Repeated) => 2,
-            (Closeness::Near, Emphasis::Mentioned) => 3,
-            (Closeness::Apart, Emphasis::Repeated) => 4,
-            (Closeness::Apart, Emphasis::Mentioned) => 5,
-            (Closeness::Older, Emphasis::Repeated | Emphasis::Mentioned) => 6,
+        let tier = match (self.proximity, self.emphasis) {
+            (Proximity::InARow, Emphasis::Repeated) => 0,
+            (Proximity::InARow, Emphasis::Mentioned) => 1,
+            (Proximity::Near, Emphasis::Repeated) => 2,
+            (Proximity::Near, Emphasis::Mentioned) => 3,
+            (Proximity::Apart, Emphasis::Repeated) => 4,
+            (Proximity::Apart, Emphasis::Mentioned) => 5,
+            (Proximity::Older, Emphasis::Repeated | Emphasis::Mentioned) => 6,
         };
         HitPlace::new(tier << KEY_BITS | self.key.unsigned_abs())
     }
 
     fn at(place: HitPlace) -> Self {
-        let (closeness, emphasis) = match place.get() >> KEY_BITS {
-            0 => (Closeness::InARow, Emphasis::Repeated),
-            1 => (Closeness::InARow, Emphasis::Mentioned),
-            2 => (Closeness::Near, Emphasis::Repeated),
-            3 => (Closeness::Near, Emphasis::Mentioned),
-            4 => (Closeness::Apart, Emphasis::Repeated),
-            5 => (Closeness::Apart, Emphasis::Mentioned),
-            _ => (Closeness::Older, Emphasis::Mentioned),
+        let (proximity, emphasis) = match place.get() >> KEY_BITS {
+            0 => (Proximity::InARow, Emphasis::Repeated),
+            1 => (Proximity::InARow, Emphasis::Mentioned),
+            2 => (Proximity::Near, Emphasis::Repeated),
+            3 => (Proximity::Near, Emphasis::Mentioned),
+            4 => (Proximity::Apart, Emphasis::Repeated),
+            5 => (Proximity::Apart, Emphasis::Mentioned),
+            _ => (Proximity::Older, Emphasis::Mentioned),
         };
         let key = place.get() & ((1 << KEY_BITS) - 1);
-        Self { closeness, emphasis, key: key.cast_signed() }
+        Self { proximity, emphasis, key: key.cast_signed() }
     }
 }
 
@@ -109,7 +109,7 @@ pub(super) fn best(
     let _snapshot = matching.db.snapshot()?;
     let mut found = Vec::new();
     let older = match after {
-        Some(Ranked { closeness: Closeness::Older, key, .. }) => key,
+        Some(Ranked { proximity: Proximity::Older, key, .. }) => key,
         Some(_) | None => {
             let ranking = Ranking { matching, after, limit: limit as usize };
             found = ranking.first_of_one_word(&all, &range)?;
@@ -120,8 +120,8 @@ pub(super) fn best(
     if missing > 0 {
         let range = range.start..older.min(range.end);
         let older = keys(matching.db, &all, &range, missing)?.into_iter();
-        let (closeness, emphasis) = (Closeness::Older, Emphasis::Mentioned);
-        found.extend(older.map(|key| Ranked { closeness, emphasis, key }));
+        let (proximity, emphasis) = (Proximity::Older, Emphasis::Mentioned);
+        found.extend(older.map(|key| Ranked { proximity, emphasis, key }));
     }
     Ok(found)
 }
@@ -137,8 +137,8 @@ impl Ranking<'_> {
     /// A whole page of the best hits for a single word: short messages that repeat it. A frequent
     /// word has enough of them, so that no other hit is read; for a rarer word the result is empty.
     fn first_of_one_word(&self, all: &str, range: &Range<i64>) -> Result<Vec<Ranked>, Fault> {
-        let (closeness, emphasis) = (Closeness::Apart, Emphasis::Repeated);
-        let best = |key| Ranked { closeness, emphasis, key };
+        let (proximity, emphasis) = (Proximity::Apart, Emphasis::Repeated);
+        let best = |key| Ranked { proximity, emphasis, key };
         let before = match self.after {
             Some(after) if after == best(after.key) && Size::of_key(after.key) <= SHORT_MAX => {
                 after.key
@@ -166,24 +166,24 @@ impl Ranking<'_> {
         let (matching, db) = (self.matching, self.matching.db);
         let mut newest = self.newest(range)?..range.end;
         let kinds = [
-            (Closeness::InARow, matching.in_a_row()?),
-            (Closeness::Near, matching.near()?),
-            (Closeness::Apart, Some(all.to_owned())),
+            (Proximity::InARow, matching.in_a_row()?),
+            (Proximity::Near, matching.near()?),
+            (Proximity::Apart, Some(all.to_owned())),
         ];
-        let kinds: Vec<(Closeness, String)> =
-            kinds.into_iter().filter_map(|(closeness, words)| Some((closeness, words?))).collect();
-        // The closeness before the cursor's is only read to exclude its hits from the next: words
+        let kinds: Vec<(Proximity, String)> =
+            kinds.into_iter().filter_map(|(proximity, words)| Some((proximity, words?))).collect();
+        // The proximity before the cursor's is only read to exclude its hits from the next: words
         // in a row are also near, and so on.
-        let reached = self.after.map_or(Closeness::InARow, |after| after.closeness);
-        let first = kinds.iter().position(|(closeness, _)| *closeness >= reached).unwrap_or(0);
+        let reached = self.after.map_or(Proximity::InARow, |after| after.proximity);
+        let first = kinds.iter().position(|(proximity, _)| *proximity >= reached).unwrap_or(0);
         let (mut closer, mut repeated) = (Vec::new(), None);
-        for (closeness, words) in kinds.into_iter().skip(first.saturating_sub(1)) {
+        for (proximity, words) in kinds.into_iter().skip(first.saturating_sub(1)) {
             let matched = keys(db, &words, &newest, BEST_OF)?;
-            let is_full = closeness == Closeness::Apart && matched.len() == BEST_OF as usize;
+            let is_full = proximity == Proximity::Apart && matched.len() == BEST_OF as usize;
             if let Some(last) = matched.last().filter(|_| is_full) {
                 newest.start = *last;
             }
-            if closeness >= reached && found.len() < self.limit {
+            if proximity >= reached && found.len() < self.limit {
                 let repeated = match &repeated {
                     Some(keys) => keys,
                     None => repeated.insert(match matching.repeated()? {
@@ -198,7 +198,7 @@ impl Ranking<'_> {
                     let is_repeated = repeated.has(key);
                     let emphasis =
                         if is_repeated { Emphasis::Repeated } else { Emphasis::Mentioned };
-                    Ranked { closeness, emphasis, key }
+                    Ranked { proximity, emphasis, key }
                 });
                 self.add(found, hits);
             }

@@ -3,8 +3,8 @@
 use convoke_core::session::Status;
 
 use super::{
-    Archived, SessionFilter, SessionKind, SessionOrder, SessionPage, SessionPiece, Whose, columns,
-    session,
+    Archived, NodeScope, SessionFilter, SessionKind, SessionOrder, SessionPage, SessionPiece,
+    columns, session,
 };
 use crate::db::{Db, Param, SqlResult, ToParam};
 use crate::store::Window;
@@ -97,8 +97,8 @@ fn page_sql(db: Db<'_>, filter: &SessionFilter, order: SessionOrder) -> String {
 
 fn own(db: Db<'_>, filter: &SessionFilter, table: &str) -> String {
     match filter.of {
-        Whose::Anyone => String::new(),
-        Whose::Own => db.own(table),
+        NodeScope::All => String::new(),
+        NodeScope::Own => db.own(table),
     }
 }
 

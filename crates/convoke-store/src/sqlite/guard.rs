@@ -20,7 +20,7 @@ use crate::sqlite::open::DatabasePaths;
 
 /// Why the store refuses writes until the database is opened again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
+pub enum DatabaseFailure {
     /// The files were deleted, moved or replaced while they were open.
     Lost {
         /// The path of the rescued copy; `None` if it could not be made yet.
@@ -44,9 +44,9 @@ struct Shared {
     paths: DatabasePaths,
     database: Option<FileId>,
     wal: Option<FileId>,
-    /// Set together with `trouble`, so that the usual case takes no lock.
-    is_troubled: AtomicBool,
-    trouble: Mutex<Option<Trouble>>,
+    /// Set together with `failure`, so that the usual case takes no lock.
+    has_failed: AtomicBool,
+    failure: Mutex<Option<DatabaseFailure>>,
     is_closing: AtomicBool,
 }
 
@@ -70,36 +70,36 @@ impl Guard {
             paths,
             database: database.ok().flatten(),
             wal: wal.ok().flatten(),
-            is_troubled: AtomicBool::new(false),
-            trouble: Mutex::new(None),
+            has_failed: AtomicBool::new(false),
+            failure: Mutex::new(None),
             is_closing: AtomicBool::new(false),
         };
         Self { shared: Arc::new(shared) }
     }
 
     /// The known problem, if any.
-    pub(crate) fn trouble(&self) -> Option<Trouble> {
-        if !self.shared.is_troubled.load(Ordering::Acquire) {
+    pub(crate) fn failure(&self) -> Option<DatabaseFailure> {
+        if !self.shared.has_failed.load(Ordering::Acquire) {
             return None;
         }
-        self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The error for writes, if they are refused.
     pub(crate) fn refusal(&self) -> Option<Error> {
         let path = self.shared.paths.path.clone();
-        Some(match self.trouble()? {
-            Trouble::Lost { rescued } => Error::Lost { path, rescued },
-            Trouble::Damaged { detail } => Error::Corrupt { path, detail },
+        Some(match self.failure()? {
+            DatabaseFailure::Lost { rescued } => Error::Lost { path, rescued },
+            DatabaseFailure::Damaged { detail } => Error::Corrupt { path, detail },
         })
     }
 
     /// The file that readers may still open: the database, or the copy of one that was lost.
     pub(crate) fn readable(&self) -> Result<Option<PathBuf>> {
-        match self.trouble() {
-            None | Some(Trouble::Damaged { .. }) => Ok(None),
-            Some(Trouble::Lost { rescued: Some(rescued) }) => Ok(Some(rescued)),
-            Some(Trouble::Lost { rescued: None }) => {
+        match self.failure() {
+            None | Some(DatabaseFailure::Damaged { .. }) => Ok(None),
+            Some(DatabaseFailure::Lost { rescued: Some(rescued) }) => Ok(Some(rescued)),
+            Some(DatabaseFailure::Lost { rescued: None }) => {
                 Err(Error::Lost { path: self.shared.paths.path.clone(), rescued: None })
             }
         }
@@ -122,16 +122,20 @@ impl Guard {
     pub(crate) fn note_damage(&self, detail: String) {
         let path = self.shared.paths.path.display();
         tracing::error!(%path, %detail, "the database is damaged; it is read and no longer written");
-        self.set(|trouble| trouble.get_or_insert(Trouble::Damaged { detail }));
+        self.set(|failure| failure.get_or_insert(DatabaseFailure::Damaged { detail }));
     }
 
     /// Checks the files, and copies a lost database through the connection that still has it open.
     /// If this succeeds, everything that was committed on `db` is safe.
     pub(crate) fn check_files(&self, db: &Connection) -> Result<()> {
-        match self.trouble() {
+        match self.failure() {
             None => {}
-            Some(Trouble::Lost { rescued: None }) => return self.rescue(db, Moved::Database),
-            Some(Trouble::Lost { rescued: Some(_) } | Trouble::Damaged { .. }) => return Ok(()),
+            Some(DatabaseFailure::Lost { rescued: None }) => {
+                return self.rescue(db, Moved::Database);
+            }
+            Some(DatabaseFailure::Lost { rescued: Some(_) } | DatabaseFailure::Damaged { .. }) => {
+                return Ok(());
+            }
         }
         match self.moved() {
             None => Ok(()),
@@ -157,12 +161,14 @@ impl Guard {
 
     fn rescue(&self, db: &Connection, moved: Moved) -> Result<()> {
         let path = &self.shared.paths.path;
-        self.set(|trouble| trouble.get_or_insert(Trouble::Lost { rescued: None }));
+        self.set(|failure| failure.get_or_insert(DatabaseFailure::Lost { rescued: None }));
         // The content of the WAL can be checkpointed into the database file, which is in place.
         if moved == Moved::Wal && copy::checkpoint_wal(db).is_ok() {
             tracing::error!(path = %path.display(), "the database's log was deleted or replaced; \
                  all of it is in the database now, and nothing more is stored until Convoke is started again");
-            self.set(|trouble| trouble.insert(Trouble::Lost { rescued: Some(path.clone()) }));
+            self.set(|failure| {
+                failure.insert(DatabaseFailure::Lost { rescued: Some(path.clone()) })
+            });
             return Ok(());
         }
         let rescued = free_name(&self.shared.paths);
@@ -172,13 +178,13 @@ impl Guard {
         })?;
         tracing::error!(path = %path.display(), rescued = %rescued.display(), "the database was deleted \
              or replaced; everything in it was copied, and nothing more is stored until Convoke is started again");
-        self.set(|trouble| trouble.insert(Trouble::Lost { rescued: Some(rescued) }));
+        self.set(|failure| failure.insert(DatabaseFailure::Lost { rescued: Some(rescued) }));
         Ok(())
     }
 
-    fn set(&self, change: impl FnOnce(&mut Option<Trouble>) -> &mut Trouble) {
-        change(&mut self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner));
-        self.shared.is_troubled.store(true, Ordering::Release);
+    fn set(&self, change: impl FnOnce(&mut Option<DatabaseFailure>) -> &mut DatabaseFailure) {
+        change(&mut self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner));
+        self.shared.has_failed.store(true, Ordering::Release);
     }
 
     /// Ends background checks of the database.

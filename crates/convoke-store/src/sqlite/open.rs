@@ -23,7 +23,7 @@ pub(crate) const MODE: u32 = 0o600;
 /// The smallest page that a database can have; a shorter file is none.
 const DATABASE_BYTES_MIN: u64 = 512;
 
-/// How long a connection waits for a program beside us (a backup, a shell) before it gives up with `InUse`.
+/// How long a connection waits for a lock of another program (a backup, a shell) before it fails with `InUse`.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Page cache of the writer, in KiB. A larger batch spills into the WAL before its commit, which is

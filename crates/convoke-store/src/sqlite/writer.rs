@@ -122,7 +122,7 @@ impl WriterTask {
             let wait = self.pace.wait_max(Instant::now());
             match orders.recv_timeout(wait.map_or(POLL_INTERVAL, |wait| wait.min(POLL_INTERVAL))) {
                 Ok(order) => stop = self.carry_out(order, orders),
-                Err(RecvTimeoutError::Timeout) => self.attend(),
+                Err(RecvTimeoutError::Timeout) => self.do_periodic_work(),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
@@ -146,10 +146,10 @@ impl WriterTask {
     }
 
     /// Does periodic work while no change is queued.
-    fn attend(&mut self) {
+    fn do_periodic_work(&mut self) {
         // A failure is logged there and retried at the next check.
         if self.guard.check_files(&self.db).is_ok()
-            && self.guard.trouble().is_none()
+            && self.guard.failure().is_none()
             && self.pace.wait_max(Instant::now()) == Some(Duration::ZERO)
         {
             self.sync();

@@ -16,7 +16,7 @@ pub(crate) struct BeginBlob {
 
 /// Whether a file is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BlobStanding {
+pub(crate) enum BlobStatus {
     /// Completely.
     Whole,
     /// Its pieces are needed.
@@ -24,18 +24,18 @@ pub(crate) enum BlobStanding {
 }
 
 impl Change for BeginBlob {
-    type Outcome = BlobStanding;
+    type Outcome = BlobStatus;
 
     fn durability(&self) -> Durability {
         Durability::Acknowledged
     }
 
-    fn apply(&self, db: Db<'_>) -> Result<BlobStanding, Fault> {
+    fn apply(&self, db: Db<'_>) -> Result<BlobStatus, Fault> {
         let sql = "INSERT INTO blobs (hash, bytes) VALUES (?1, ?2)
                    ON CONFLICT (hash) DO UPDATE SET used_at = clock_timestamp() RETURNING whole";
         let of = params![self.hash, self.bytes];
         let whole: bool = db.prepare_cached(sql)?.query_row(of, |row| row.get(0))?;
-        Ok(if whole { BlobStanding::Whole } else { BlobStanding::Wanted })
+        Ok(if whole { BlobStatus::Whole } else { BlobStatus::Wanted })
     }
 }
 

@@ -14,7 +14,7 @@ use super::{Change, Durability, refill};
 use crate::db::{Db, Optional as _, params};
 use crate::error::{Error, Fault, Result};
 use crate::histories::{
-    Consent, HistoryKey, HistoryMark, HistoryOutcome, HistoryRecord, HistoryStanding, Indexing,
+    Consent, HistoryKey, HistoryMark, HistoryOutcome, HistoryRecord, HistoryStatus, Indexing,
     KnownHistory, NewHistorySession,
 };
 use crate::search::scope::Scope;
@@ -102,7 +102,7 @@ impl EncodedHistory {
     fn apply<'a>(&'a self, db: Db<'_>, stored: &mut Stored<'a>) -> Result<HistoryOutcome, Fault> {
         let HistoryRecord { mark, session, replaces } = &self.record;
         match (find(db, &mark.key)?, replaces) {
-            (Some((_, HistoryStanding::Erased)), _) => {
+            (Some((_, HistoryStatus::Erased)), _) => {
                 touch(db, mark)?;
                 return Ok(HistoryOutcome::Erased);
             }
@@ -114,7 +114,7 @@ impl EncodedHistory {
             (None, Some(_)) => {}
             (None, None) => {
                 if let Some((n, id)) = driven_here(db, mark)? {
-                    insert(db, mark, Some(n), HistoryStanding::Own)?;
+                    insert(db, mark, Some(n), HistoryStatus::Own)?;
                     return Ok(HistoryOutcome::Own(id));
                 }
             }
@@ -140,7 +140,7 @@ impl EncodedHistory {
         if mark.parent.is_none() {
             name(db, n, mark, session.project.found_at)?;
         }
-        insert(db, mark, Some(n), HistoryStanding::Imported)?;
+        insert(db, mark, Some(n), HistoryStatus::Imported)?;
         Ok(HistoryOutcome::Added(session.id))
     }
 
@@ -304,10 +304,10 @@ impl Change for ContinueHistory {
             Some(id) => Some(number(db, id)?.ok_or(Error::UnknownSession { id })?),
             None => None,
         };
-        insert(db, mark, session, before.standing)?;
+        insert(db, mark, session, before.status)?;
         // The agent resumes the session by the new id from now on. An agent that Convoke started
         // reports its id itself.
-        match session.filter(|_| before.standing == HistoryStanding::Imported) {
+        match session.filter(|_| before.status == HistoryStatus::Imported) {
             Some(n) if mark.agent_session_id != before.agent_session_id => name(db, n, mark, *at),
             Some(_) | None => Ok(()),
         }
@@ -384,7 +384,7 @@ impl Change for AddConsents {
 }
 
 /// The row of a conversation, if there is one.
-fn find(db: Db<'_>, key: &HistoryKey) -> Result<Option<(i64, HistoryStanding)>, Fault> {
+fn find(db: Db<'_>, key: &HistoryKey) -> Result<Option<(i64, HistoryStatus)>, Fault> {
     let found = db
         .prepare_cached(&format!(
             "SELECT n, standing = 'erased' FROM histories WHERE agent = ?1 AND root = ?2
@@ -393,9 +393,8 @@ fn find(db: Db<'_>, key: &HistoryKey) -> Result<Option<(i64, HistoryStanding)>, 
         ))?
         .query_row(params![key.agent.as_str(), key.root, key.path, key.entry], |row| {
             let is_erased: bool = row.get(1)?;
-            let standing =
-                if is_erased { HistoryStanding::Erased } else { HistoryStanding::Imported };
-            Ok((row.get(0)?, standing))
+            let status = if is_erased { HistoryStatus::Erased } else { HistoryStatus::Imported };
+            Ok((row.get(0)?, status))
         })
         .optional()?;
     Ok(found)
@@ -423,7 +422,7 @@ fn insert(
     db: Db<'_>,
     mark: &HistoryMark,
     session: Option<i64>,
-    standing: HistoryStanding,
+    status: HistoryStatus,
 ) -> Result<(), Fault> {
     let key = &mark.key;
     db.prepare_cached(
@@ -439,7 +438,7 @@ fn insert(
         mark.agent_session_id,
         mark.parent,
         session,
-        standing.as_str(),
+        status.as_str(),
         mark.stamp,
         mark.cursor,
         count(mark.input_tokens),

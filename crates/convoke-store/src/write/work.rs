@@ -36,7 +36,7 @@ impl WorkRow {
         })
     }
 
-    /// Whether the row of `standing` has it already.
+    /// Whether the row that `stored_row` reads has it already.
     pub(super) fn is_stored(&self, row: &Row<'_>) -> SqlResult<bool> {
         let text = |column: usize| -> SqlResult<Option<&str>> { row.optional_str(column) };
         Ok(row.get::<u64>(8)? == self.ended_rev

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use convoke_core::message::{Message, Seq};
-use convoke_store::{Error, Store, Trouble, schema};
+use convoke_store::{DatabaseFailure, Error, Store, schema};
 
 use crate::world::{Talk, World, at, prompt};
 
@@ -62,12 +62,12 @@ async fn k8_a_deleted_database_is_rescued_and_back_after_the_next_start() {
         let (acknowledged, error) = prompt_until_refused(&world.store, &mut talk).await;
         assert!(error.to_string().contains("was deleted or replaced while it was open"), "{error}");
         assert_eq!(rescued(&error).file_name().unwrap(), "convoke.db.rescued");
-        let trouble = Trouble::Lost { rescued: Some(rescued(&error)) };
-        assert_eq!(world.store.trouble(), Some(trouble));
+        let failure = DatabaseFailure::Lost { rescued: Some(rescued(&error)) };
+        assert_eq!(world.store.failure(), Some(failure));
         assert_eq!(log(&world.store, &talk).await, acknowledged, "what is there can still be read");
         world.reopen().await;
         assert_eq!(log(&world.store, &talk).await, acknowledged, "without {names:?}");
-        assert_eq!(world.store.trouble(), None);
+        assert_eq!(world.store.failure(), None);
         talk.messages = acknowledged;
     }
 }
@@ -85,7 +85,7 @@ async fn k8_a_deleted_log_loses_nothing_either() {
 async fn k8_a_deletion_is_noticed_and_rescued_without_anything_being_written() {
     let (world, talk) = world().await;
     remove(world.folder(), &["convoke.db", "convoke.db-wal", "convoke.db-shm"]);
-    assert_eq!(world.store.trouble(), Some(Trouble::Lost { rescued: None }), "at once");
+    assert_eq!(world.store.failure(), Some(DatabaseFailure::Lost { rescued: None }), "at once");
     let (copy, start) = (world.folder().join("convoke.db.rescued"), Instant::now());
     while !copy.exists() {
         assert!(start.elapsed() < TIMEOUT, "the database was not rescued");
@@ -129,7 +129,7 @@ async fn k8_what_cannot_be_rescued_is_not_acknowledged() {
     // As soon as there is room, it is.
     fs::create_dir(world.folder()).unwrap();
     let start = Instant::now();
-    while !matches!(world.store.trouble(), Some(Trouble::Lost { rescued: Some(_) })) {
+    while !matches!(world.store.failure(), Some(DatabaseFailure::Lost { rescued: Some(_) })) {
         assert!(start.elapsed() < TIMEOUT, "the database was not rescued");
         tokio::task::yield_now().await;
     }
@@ -170,11 +170,11 @@ async fn k8_damage_that_is_met_while_running_ends_the_writing() {
     }
     // Now everything is in the database, and nothing in memory.
     world.reopen().await;
-    assert_eq!(world.store.trouble(), None);
+    assert_eq!(world.store.failure(), None);
     spoil(&world.path());
     let read = world.store.messages(talk.id, Seq::START, 10_000).await;
     assert!(matches!(read, Err(Error::Corrupt { .. })), "{read:?}");
-    assert!(matches!(world.store.trouble(), Some(Trouble::Damaged { .. })));
+    assert!(matches!(world.store.failure(), Some(DatabaseFailure::Damaged { .. })));
     let batch = talk.next([prompt("still there?")]);
     let recorded = talk.record(&world.store, &batch).await;
     assert!(matches!(recorded, Err(Error::Corrupt { .. })), "{recorded:?}");

@@ -2,7 +2,7 @@
 
 use convoke_core::id::ProjectId;
 use convoke_core::message::Seq;
-use convoke_store::{Error, NewProject, Project, SessionFilter, SessionOrder, Window};
+use convoke_store::{Archived, Error, NewProject, Project, SessionFilter, SessionOrder, Window};
 
 use crate::world::{World, at, bytes, prompt};
 
@@ -34,7 +34,13 @@ async fn a_removed_project_leaves_its_sessions_readable_and_comes_back_with_them
 
     let removed = world.store.project(world.project).await.unwrap().unwrap();
     assert_eq!(removed.removed_at, Some(at(7)));
-    assert_eq!(world.store.removed_projects(10).await.unwrap(), [removed]);
+    for (sessions, found) in [
+        (Archived::Hidden, vec![removed.clone()]),
+        (Archived::Shown, vec![removed]),
+        (Archived::Only, vec![]),
+    ] {
+        assert_eq!(world.store.removed_projects(sessions, 10).await.unwrap(), found);
+    }
     let filter = SessionFilter { project: Some(world.project), ..SessionFilter::all() };
     let page =
         world.store.sessions(filter, SessionOrder::Created, Window::first(10)).await.unwrap();

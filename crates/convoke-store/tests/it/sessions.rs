@@ -7,8 +7,8 @@ use convoke_core::notice::{AgentEvent, LifecycleEvent};
 use convoke_core::session::{Change, EndReason, Status};
 use convoke_core::update::Update;
 use convoke_store::{
-    AgentSessionRecord, Archived, Error, SessionFilter, SessionKind, SessionOrder, SessionPage,
-    StoredSession, Sync, Whose, Window,
+    AgentSessionRecord, Archived, Error, NodeScope, SessionFilter, SessionKind, SessionOrder,
+    SessionPage, StoredSession, Sync, Window,
 };
 
 use crate::world::{Talk, World, add_project, answer, at, new_session, notice, prompt, prompts};
@@ -176,7 +176,7 @@ fn every_filter(projects: &[convoke_core::id::ProjectId]) -> Vec<SessionFilter> 
                         statuses,
                         archived,
                         kind,
-                        of: Whose::Own,
+                        of: NodeScope::Own,
                     });
                 }
             }
@@ -228,7 +228,7 @@ async fn s9_only_active_sessions_of_humans_that_are_not_archived_are_counted_for
         statuses: vec![Status::Active],
         archived: Archived::Hidden,
         kind: Some(SessionKind::Session),
-        of: Whose::Own,
+        of: NodeScope::Own,
     };
     let mut talk = world.talk().await;
     world.talk_in(world.project, SessionKind::Team, at(0)).await;

@@ -19,7 +19,7 @@ use crate::answer::update::update;
 use crate::answer::view;
 use crate::link::{self, LinkEvent};
 use crate::sheet::Ending;
-use crate::terminal::{Input, Screen, Woken};
+use crate::terminal::{Input, Screen, ScreenEvent};
 use crate::{AnswerOptions, Error, Reach};
 
 /// Listings of the folder that may be queued; the folder reader blocks beyond that, and loses nothing.
@@ -135,7 +135,7 @@ struct Written {
 }
 
 /// The event that woke the loop.
-enum Waking {
+enum LoopEvent {
     Message(Message),
     /// Nothing that changes the screen.
     Nothing,
@@ -161,10 +161,10 @@ impl Run {
         self.draw().map_err(Error::Terminal)?;
         loop {
             let message = match self.wake().await? {
-                Waking::Message(message) => message,
-                Waking::Nothing => continue,
-                Waking::Leave => break,
-                Waking::Panicked => return Err(Error::Panicked),
+                LoopEvent::Message(message) => message,
+                LoopEvent::Nothing => continue,
+                LoopEvent::Leave => break,
+                LoopEvent::Panicked => return Err(Error::Panicked),
             };
             match update(&mut self.model, (self.options.clock)(), message) {
                 Some(Effect::Quit) => break,
@@ -201,21 +201,21 @@ impl Run {
         self.screen.draw(|frame| view::view(&self.model, frame))
     }
 
-    async fn wake(&mut self) -> Result<Waking, Error> {
+    async fn wake(&mut self) -> Result<LoopEvent, Error> {
         Ok(tokio::select! {
             woken = self.screen.next() => match woken.map_err(Error::Terminal)? {
-                Woken::Input(input) => match message(input, &self.model) {
-                    Some(message) => Waking::Message(message),
-                    None => Waking::Nothing,
+                ScreenEvent::Input(input) => match message(input, &self.model) {
+                    Some(message) => LoopEvent::Message(message),
+                    None => LoopEvent::Nothing,
                 },
-                Woken::Minute => Waking::Message(Message::Ticked),
-                Woken::Leave => Waking::Leave,
-                Woken::Panicked => Waking::Panicked,
+                ScreenEvent::Minute => LoopEvent::Message(Message::Ticked),
+                ScreenEvent::Leave => LoopEvent::Leave,
+                ScreenEvent::Panicked => LoopEvent::Panicked,
             },
-            Some(message) = self.tasks.findings.recv() => Waking::Message(message),
+            Some(message) = self.tasks.findings.recv() => LoopEvent::Message(message),
             Some(event) = self.tasks.events.recv() => match self.tasks.handle(event) {
-                Some(message) => Waking::Message(message),
-                None => Waking::Nothing,
+                Some(message) => LoopEvent::Message(message),
+                None => LoopEvent::Nothing,
             },
             Some(written) = self.verdicts.join_next() => settled(written.map_err(panicked)?),
         })
@@ -247,14 +247,14 @@ impl Run {
     }
 }
 
-fn settled(written: Written) -> Waking {
+fn settled(written: Written) -> LoopEvent {
     let outcome = match written.result {
         Ok(()) => written.outcome,
         Err(convoke_files::Error::Settled { status, .. }) => Outcome::Late(ending(status)),
         Err(convoke_files::Error::NotFound { .. }) => Outcome::Late(Ending::Deleted),
         Err(error) => Outcome::Failed(explain(&error)),
     };
-    Waking::Message(Message::Settled { id: written.id, outcome })
+    LoopEvent::Message(Message::Settled { id: written.id, outcome })
 }
 
 /// Translates an input into a message; `None` for a click beside all targets.

@@ -19,7 +19,7 @@ pub(crate) const HELP: [Hint; 7] = [
     ("y n", "allow once, deny once"),
     ("a", "always allow: the rule that is shown"),
     ("w", "wider rules, and rules that deny"),
-    ("r", "decline with a note for the agent"),
+    ("r", "deny with a note for the agent"),
     ("v", "all of the command, the changes or the arguments"),
 ];
 
@@ -32,8 +32,8 @@ pub(crate) enum Step {
     Left,
     /// The human chose an option, and a rule that it creates.
     Answer { option_id: String, rule: Option<usize> },
-    /// The human declines.
-    Decline(Option<String>),
+    /// The human denies it, with a note.
+    Deny(Option<String>),
     /// The human has seen that it was settled elsewhere.
     Away,
 }
@@ -49,7 +49,7 @@ impl Step {
                 remember: None,
                 rule,
             }),
-            Self::Decline(reason) => {
+            Self::Deny(reason) => {
                 Some(ClientFrame::QuestionReject { question_id: id.to_string(), reason })
             }
         }
@@ -136,7 +136,13 @@ fn press_choosing(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step 
             find(|it| it.kind == PermissionKind::AllowOnce && it.is_rule())
         }
         (KeyCode::Char('n'), true) => {
-            find(|it| it.kind == PermissionKind::RejectOnce && it.is_once())
+            let deny = find(|it| it.kind == PermissionKind::RejectOnce && it.is_once());
+            if deny.is_none() {
+                // Like `convoke inbox deny`: an agent without such an option gets the denial, too.
+                card.stage = Stage::Settling;
+                return Step::Deny(None);
+            }
+            deny
         }
         (KeyCode::Char('r'), true) => find(|it| it.answer == Answer::Note),
         _ => match moved(key, card.cursor, last, PAGE) {
@@ -177,7 +183,7 @@ fn press_noting(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step {
         Meaning::Accept => {
             card.stage = Stage::Settling;
             let note = card.note.text().trim();
-            Step::Decline((!note.is_empty()).then(|| note.to_owned()))
+            Step::Deny((!note.is_empty()).then(|| note.to_owned()))
         }
     }
 }

@@ -48,7 +48,7 @@ impl PermissionCard {
             Stage::Viewing => {
                 vec![("↑↓", "move"), ("PgDn", "page"), ("esc", "back to the answers")]
             }
-            Stage::Noting => vec![("enter", "decline"), ("alt-enter", "new line"), ("esc", "back")],
+            Stage::Noting => vec![("enter", "deny"), ("alt-enter", "new line"), ("esc", "back")],
             Stage::Gone(_) => vec![("enter", "continue")],
         };
         Hints { here, always: vec![] }
@@ -128,7 +128,7 @@ fn gone(
     let mut strip = question(card, area.width, palette);
     let words = match ending {
         Ending::Answered => "This was answered elsewhere.",
-        Ending::Rejected => "This was declined elsewhere.",
+        Ending::Rejected => "This was denied elsewhere.",
         Ending::Deleted => "This is no longer asked.",
     };
     strip.push(Line::styled(words, palette.news()));
@@ -207,7 +207,7 @@ fn answer(
 
 fn note(card: &PermissionCard, width: u16, palette: Palette) -> Strip {
     let mut strip = Strip::default();
-    strip.push(Line::styled("Decline. A note for the agent, if you like:", palette.removed()));
+    strip.push(Line::styled("Deny. A note for the agent, if you like:", palette.removed()));
     let laid = card.note.layout(note_width(width));
     strip.cursor = Some((strip.len() + laid.cursor.0, NOTE_INDENT + laid.cursor.1));
     for row in laid.rows {

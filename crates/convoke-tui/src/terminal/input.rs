@@ -24,7 +24,7 @@ pub(super) struct EventSource {
 }
 
 /// What woke a screen.
-pub(crate) enum Woken {
+pub(crate) enum ScreenEvent {
     Input(Input),
     /// Relative times are to be redrawn.
     Minute,
@@ -45,21 +45,21 @@ impl EventSource {
     }
 
     /// Waits for what comes first; nothing is lost when the caller stops waiting.
-    pub(super) async fn next(&mut self) -> io::Result<Woken> {
+    pub(super) async fn next(&mut self) -> io::Result<ScreenEvent> {
         let Self { events, signals: [terminate, interrupt, hangup], minute } = self;
         loop {
             return Ok(tokio::select! {
                 event = events.next() => match event.transpose()? {
-                    None => Woken::Leave,
+                    None => ScreenEvent::Leave,
                     Some(event) => match Input::of(event) {
-                        Some(input) => Woken::Input(input),
+                        Some(input) => ScreenEvent::Input(input),
                         None => continue,
                     },
                 },
-                _ = minute.tick() => Woken::Minute,
-                _ = terminate.recv() => Woken::Leave,
-                _ = interrupt.recv() => Woken::Leave,
-                _ = hangup.recv() => Woken::Leave,
+                _ = minute.tick() => ScreenEvent::Minute,
+                _ = terminate.recv() => ScreenEvent::Leave,
+                _ = interrupt.recv() => ScreenEvent::Leave,
+                _ = hangup.recv() => ScreenEvent::Leave,
             });
         }
     }

@@ -1,5 +1,6 @@
 //! Collects lines that are no wider than the available width.
 
+use convoke_core::count::counted;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -80,8 +81,8 @@ impl LineBuffer {
         self.printed(margin, lines.get(..before).unwrap_or_default(), style);
         if hidden > 0 {
             let words = match excerpt {
-                Excerpt::Head(_) => format!("{margin}… {hidden} more lines"),
-                Excerpt::Tail(_) => format!("{margin}… {hidden} lines"),
+                Excerpt::Head(_) => format!("{margin}… {}", counted(hidden, "more line")),
+                Excerpt::Tail(_) => format!("{margin}… {}", counted(hidden, "line")),
             };
             self.lines.push(Line::styled(words, self.palette.faint()));
         }

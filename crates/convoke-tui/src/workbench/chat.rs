@@ -39,7 +39,7 @@ pub(crate) struct Chat {
     pub(crate) phase: Phase,
     entries: Entries,
     /// The layouts of entries, by seq.
-    looks: HashMap<Seq, Look>,
+    looks: HashMap<Seq, EntryView>,
     /// The relations of each entry to the others, by index.
     beside: Vec<Beside>,
     /// The first calls of runs that are not shown in one line.
@@ -80,7 +80,7 @@ pub(crate) enum MissingEntries {
 
 /// How an entry is shown.
 #[derive(Debug)]
-struct Look {
+struct EntryView {
     fold: Fold,
     cached: Option<CachedLines>,
 }
@@ -315,8 +315,8 @@ impl Chat {
         if let Beside::Run(_) = self.beside(at) {
             self.open_runs.insert(self.place(at));
         } else if self.entry(at).is_some_and(paint::is_foldable) {
-            let look = self.looks.entry(self.place(at)).or_insert(Look::FOLDED);
-            *look = Look { fold: look.fold.toggled(), cached: None };
+            let look = self.looks.entry(self.place(at)).or_insert(EntryView::FOLDED);
+            *look = EntryView { fold: look.fold.toggled(), cached: None };
         }
     }
 
@@ -332,7 +332,7 @@ impl Chat {
             Fold::Unfolded
         };
         for entry in self.entries.conversation().iter().filter(|entry| paint::is_foldable(entry)) {
-            self.looks.insert(entry.seq, Look { fold, cached: None });
+            self.looks.insert(entry.seq, EntryView { fold, cached: None });
         }
     }
 
@@ -354,13 +354,13 @@ impl Chat {
             let fold = look.map_or(Fold::Folded, |look| look.fold);
             let lines = paint::lines(entry, beside, fold, usize::from(width), palette);
             let cached = Some(CachedLines { rev: entry.rev, beside, width, lines });
-            self.looks.insert(place, Look { fold, cached });
+            self.looks.insert(place, EntryView { fold, cached });
         }
         let cached = self.looks.get(&place).and_then(|look| look.cached.as_ref());
         cached.map(|cached| cached.lines.as_slice()).unwrap_or_default()
     }
 }
 
-impl Look {
+impl EntryView {
     const FOLDED: Self = Self { fold: Fold::Folded, cached: None };
 }

@@ -70,6 +70,15 @@ impl List {
         self.replace(session);
     }
 
+    /// Lists sessions of folders that are no projects; those of projects are listed project by project.
+    pub(crate) fn put_others(&mut self, sessions: impl Iterator<Item = SessionItem>) {
+        for session in sessions {
+            if self.project(session.project_id).is_none() {
+                self.put(session);
+            }
+        }
+    }
+
     /// Updates a session, which stays unlisted if it is.
     pub(crate) fn learn(&mut self, session: SessionItem) {
         if self.session(session.uid).is_none() {

@@ -17,7 +17,7 @@ use super::model::Model;
 use super::update::update;
 use super::{view, worktrees};
 use crate::link::{self, LinkEvent};
-use crate::terminal::{Input, Screen, Woken};
+use crate::terminal::{Input, Screen, ScreenEvent};
 use crate::{Error, WorkbenchOptions};
 
 /// Frames of the daemon that may be queued; beyond that the daemon waits, and disconnects a client
@@ -50,7 +50,7 @@ struct Run {
 }
 
 /// The event that woke the loop.
-enum Waking {
+enum LoopEvent {
     Message(Message),
     LinkEvent(LinkEvent),
     /// Nothing that changes the screen.
@@ -96,11 +96,11 @@ impl Run {
         self.draw()?;
         loop {
             let keep_running = match self.wake().await? {
-                Waking::Message(message) => self.take(message)?,
-                Waking::LinkEvent(event) => self.take_events(event)?,
-                Waking::Nothing => continue,
-                Waking::Leave => return Ok(()),
-                Waking::Panicked => return Err(Error::Panicked),
+                LoopEvent::Message(message) => self.take(message)?,
+                LoopEvent::LinkEvent(event) => self.take_events(event)?,
+                LoopEvent::Nothing => continue,
+                LoopEvent::Leave => return Ok(()),
+                LoopEvent::Panicked => return Err(Error::Panicked),
             };
             if keep_running == KeepRunning::No {
                 return Ok(());
@@ -167,21 +167,21 @@ impl Run {
         Ok(KeepRunning::Yes)
     }
 
-    async fn wake(&mut self) -> Result<Waking, Error> {
+    async fn wake(&mut self) -> Result<LoopEvent, Error> {
         Ok(tokio::select! {
             woken = self.screen.next() => match woken.map_err(Error::Terminal)? {
-                Woken::Input(input) => match message(input, &self.model) {
-                    Some(message) => Waking::Message(message),
-                    None => Waking::Nothing,
+                ScreenEvent::Input(input) => match message(input, &self.model) {
+                    Some(message) => LoopEvent::Message(message),
+                    None => LoopEvent::Nothing,
                 },
-                Woken::Minute => Waking::Message(Message::Ticked),
-                Woken::Leave => Waking::Leave,
-                Woken::Panicked => Waking::Panicked,
+                ScreenEvent::Minute => LoopEvent::Message(Message::Ticked),
+                ScreenEvent::Leave => LoopEvent::Leave,
+                ScreenEvent::Panicked => LoopEvent::Panicked,
             },
-            Some(event) = self.events.recv() => Waking::LinkEvent(event),
+            Some(event) = self.events.recv() => LoopEvent::LinkEvent(event),
             Some(fetched) = self.fetches.join_next() => match fetched {
-                Ok(message) => Waking::Message(message),
-                Err(_) => Waking::Panicked,
+                Ok(message) => LoopEvent::Message(message),
+                Err(_) => LoopEvent::Panicked,
             },
         })
     }

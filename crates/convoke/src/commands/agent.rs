@@ -118,7 +118,9 @@ fn list(home: &Home, world: &World, output: &Output) -> anyhow::Result<()> {
         // Concurrently: some agents need seconds to report their version.
         let looks: Vec<_> = agents
             .iter()
-            .map(|agent| tokio::spawn(look(agent.clone(), path(agent, world), environment.clone())))
+            .map(|agent| {
+                tokio::spawn(inspect(agent.clone(), path(agent, world), environment.clone()))
+            })
             .collect();
         let mut found = Vec::new();
         for look in looks {
@@ -159,7 +161,7 @@ fn path(agent: &Agent, world: &World) -> Option<std::path::PathBuf> {
     find(&agent.command, world.environment.get("PATH"))
 }
 
-async fn look(
+async fn inspect(
     agent: Agent,
     path: Option<std::path::PathBuf>,
     environment: BTreeMap<OsString, OsString>,

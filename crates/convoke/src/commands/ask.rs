@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use convoke_api::mcp::{AskedQuestion, text};
-use convoke_core::id::RequestId;
+use convoke_core::id::{RequestId, short};
 use convoke_core::question::Question;
 use convoke_files::questions::{Outcome, Status};
 use serde::Serialize;
@@ -122,7 +122,7 @@ pub(crate) fn run(
             }
             () = signalled => {
                 asked.abandon();
-                Err(Ended::Interrupted { id: text::short(id) }.into())
+                Err(Ended::Interrupted { id: short(id) }.into())
             }
         }
     })
@@ -153,8 +153,8 @@ pub(super) fn print_outcome(
 
 /// Prints how to answer, on a terminal only.
 fn print_how_to_answer(id: RequestId) {
-    let id = text::short(id);
-    aside_on_terminal(&format!("Waiting for an answer to {id}; answer with: convoke answer"));
+    let id = short(id);
+    aside_on_terminal(&format!("Waiting for an answer to {id}; answer with `convoke answer`"));
 }
 
 fn read(file: Option<&Path>) -> Result<Vec<Question>, AskError> {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use convoke_api::Client;
 use convoke_api::bodies::{Backup, BackupProgress, Backups, NewBackup};
+use convoke_core::count::counted;
 use convoke_engine::backup::{self, Plan};
 use convoke_server::backup_body;
 
@@ -23,8 +24,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Back up all data and verify the backup
 ///
-/// Copies the database while the daemon keeps writing, and the questions, transcripts, settings and
-/// teams; no tokens or logs. Each backup is a separate folder with a manifest of sizes and SHA-256
+/// Copies the database while the daemon keeps writing, and attachments, questions, transcripts,
+/// settings, teams and the results of comparisons; no tokens or logs. Each backup is a separate folder with a manifest of sizes and SHA-256
 /// sums, and gets its final name only after all of it has been read back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -136,8 +137,8 @@ async fn ask(client: &Client, new: &NewBackup, bar: &mut Bar) -> anyhow::Result<
 fn describe(backup: &Backup) -> String {
     let mut text = format!(
         "backed up {} and {} ({}) in {}\n",
-        count(backup.sessions, "session"),
-        count(backup.messages, "message"),
+        counted(backup.sessions, "session"),
+        counted(backup.messages, "message"),
         size(backup.bytes),
         plain(&backup.path),
     );
@@ -145,11 +146,6 @@ fn describe(backup: &Backup) -> String {
         text += &format!("removed {}\n", plain(path));
     }
     text
-}
-
-/// A number with its noun.
-pub(crate) fn count(number: u64, word: &str) -> String {
-    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
 }
 
 /// A size for people.

@@ -76,7 +76,7 @@ async fn list(client: &Client, output: &Output) -> anyhow::Result<()> {
     let browsers = client.browser_sessions().await?;
     output.show(&browsers, |BrowserSessions { browser_sessions }, _| {
         if browser_sessions.is_empty() {
-            return "No browser is signed in. Sign one in with: convoke open\n".to_owned();
+            return "No browser is signed in. Sign one in with `convoke open`\n".to_owned();
         }
         let now = clock::now();
         let row = |browser: &BrowserSession| {

@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
+use clap::ArgGroup;
 use convoke_api::Client;
 use convoke_api::bodies::{
-    Comparison, ComparisonEntry, ComparisonState, Comparisons, FinishOutcome, FinishWay, KeepEntry,
-    KeptEntry, NewComparison, NewComparisonEntry,
+    Comparison, ComparisonEntry, ComparisonState, Comparisons, FinishOutcome, KeepEntry, KeptEntry,
+    NewComparison, NewComparisonEntry,
 };
+use convoke_core::count::counted;
+use convoke_core::id::short;
 
 use super::World;
-use super::project::short;
-use super::session::{chosen_project, limit};
+use super::session::{CommitFlags, chosen_project, limit};
 use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, aside, plain, table};
@@ -23,14 +25,16 @@ const NONE: &str = "No comparisons. Start one with: convoke compare PROMPT --age
 /// Give one prompt to several agents, and compare their work
 ///
 /// Waits until all are done, and prints changes, cost, time and the result of the test. Then keep
-/// one with `--keep SESSION`; the others are discarded after a snapshot.
+/// one with `--keep SESSION`: its branch, or what `--merge`, `--squash`, `--rebase` or `--pr` make of
+/// it. The others are discarded after a snapshot.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke compare 'fix the failing test' --agents claude-code,codex --test 'npm test'
   convoke compare 'fix it' --agents claude-code:opus,claude-code:sonnet
-  convoke compare --keep 3fa8 --how merge
-  convoke compare --keep 3fa8 --how rebase --resolve
+  convoke compare --keep 3fa8 --merge
+  convoke compare --keep 3fa8 --rebase --resolve
   convoke compare --list")]
+#[command(group = ArgGroup::new("way").args(CommitFlags::NAMES).conflicts_with_all(["prompt", "list"]))]
 pub(crate) struct CompareArgs {
     /// Prompt that every agent gets
     #[arg(required_unless_present_any = ["keep", "list"], conflicts_with_all = ["keep", "list"])]
@@ -40,52 +44,40 @@ pub(crate) struct CompareArgs {
         long,
         value_name = "AGENTS",
         value_delimiter = ',',
-        requires = "prompt",
+        conflicts_with_all = ["keep", "list"],
         required_unless_present_any = ["keep", "list"]
     )]
     agents: Vec<String>,
     /// Line of shell that tests the work of each
-    #[arg(long, value_name = "CMD", requires = "prompt")]
+    #[arg(long, value_name = "CMD", conflicts_with_all = ["keep", "list"])]
     test: Option<String>,
     /// Project: its name, its path, or a unique prefix of its id [default: the one around the
     /// current folder]
-    #[arg(long, value_name = "PROJECT")]
+    #[arg(long, value_name = "PROJECT", conflicts_with_all = ["keep", "list"])]
     project: Option<String>,
     /// Do not wait until the agents are done
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["keep", "list"])]
     no_wait: bool,
     /// Session to keep; the others of its comparison are discarded
     #[arg(long, value_name = "SESSION")]
     keep: Option<String>,
-    /// What becomes of the one that is kept: merge, squash, rebase, pr or keep (its branch)
-    #[arg(long, requires = "keep", value_parser = way, default_value = "keep")]
-    how: FinishWay,
+    #[command(flatten)]
+    commits: CommitFlags,
     /// Message of commits, or title and body of the pull request [default: the session's title]
-    #[arg(long, value_name = "TEXT", requires = "keep")]
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["prompt", "list"])]
     message: Option<String>,
     /// Delete files that no snapshot holds, such as very large ones; without it, sessions that have
     /// such files are not discarded
-    #[arg(long, requires = "keep")]
+    #[arg(long, conflicts_with_all = ["prompt", "list"])]
     force: bool,
     /// Prompt the agent of the one that is kept to resolve conflicts, if there are any
-    #[arg(long, requires = "keep")]
+    #[arg(long, conflicts_with_all = ["prompt", "list"])]
     resolve: bool,
     /// List comparisons
     #[arg(long, conflicts_with = "keep")]
     list: bool,
     #[command(flatten)]
     daemon: DaemonArgs,
-}
-
-fn way(word: &str) -> Result<FinishWay, String> {
-    match word {
-        "merge" => Ok(FinishWay::Merge),
-        "squash" => Ok(FinishWay::Squash),
-        "rebase" => Ok(FinishWay::Rebase),
-        "pr" => Ok(FinishWay::Pr),
-        "keep" => Ok(FinishWay::Keep),
-        _ => Err("expected merge, squash, rebase, pr or keep".to_owned()),
-    }
 }
 
 /// The session is in no comparison.
@@ -97,7 +89,7 @@ pub(crate) struct NotCompared {
 
 /// The branch of the kept session conflicts with its base.
 #[derive(Debug, thiserror::Error)]
-#[error("{files} files are in conflict; nothing was kept or discarded")]
+#[error("{} in conflict; nothing was kept or discarded", counted(files, "file"))]
 pub(crate) struct KeptNothing {
     files: usize,
 }
@@ -161,7 +153,7 @@ async fn compare(
         let first = comparison.entries.iter().find_map(|entry| entry.session.as_ref());
         let next = first.filter(|_| comparison.done).map(|session| {
             let id = short(session.id);
-            format!("Keep one, such as the first: convoke compare --keep {id} --how merge\n")
+            format!("Keep one, such as the first: convoke compare --keep {id} --merge\n")
         });
         for_people(comparison) + &next.unwrap_or_default()
     })
@@ -174,7 +166,7 @@ pub(crate) enum NotComparable {
     #[error("a comparison needs two agents or more, such as --agents claude-code,codex")]
     Alone,
     /// There is no such agent.
-    #[error("there is no agent '{name}'; there are {}", known.join(", "))]
+    #[error("there is no agent {name}; there are {}", known.join(", "))]
     Unknown {
         /// What was given.
         name: String,
@@ -211,7 +203,7 @@ async fn keep(
     let found = found.ok_or_else(|| NotCompared { text: session.to_owned() })?;
     let keep = KeepEntry {
         session_id: session.to_owned(),
-        how: Some(args.how),
+        how: args.commits.chosen(),
         message: args.message.clone(),
         force: args.force,
         resolve: args.resolve,
@@ -244,7 +236,7 @@ fn for_people(comparison: &Comparison) -> String {
         if let Some(error) = &entry.error {
             let id = entry.session.as_ref().map_or_else(String::new, |it| short(it.id));
             let agent = entry.agent.as_ref().map(ToString::to_string).unwrap_or_default();
-            text.push_str(&format!("{} {}\n", [agent, id].join(" ").trim(), plain(error)));
+            text.push_str(&format!("{}: {}\n", [agent, id].join(" ").trim(), plain(error)));
         }
     }
     text
@@ -267,7 +259,9 @@ fn row(entry: &ComparisonEntry, comparison: &Comparison) -> [String; 7] {
         session.map_or_else(none, |session| short(session.id)),
         format!("{agent}{}", model.unwrap_or_default()),
         state(entry, comparison).to_owned(),
-        changes.map_or_else(none, |it| format!("{} files +{} -{}", it.files, it.added, it.removed)),
+        changes.map_or_else(none, |it| {
+            format!("{} +{} -{}", counted(it.files, "file"), it.added, it.removed)
+        }),
         cost.map_or_else(none, |cost| format!("{:.2} {}", cost.amount, plain(&cost.currency))),
         time.unwrap_or_else(none),
         test.unwrap_or_else(none),

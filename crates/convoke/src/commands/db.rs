@@ -5,13 +5,14 @@ mod attachments;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use convoke_core::count::counted;
 use convoke_store::location::{Location, Passwords, Server};
 use convoke_store::schema::{self, Migration};
 use convoke_store::transfer;
 use serde::Serialize;
 
 use super::World;
-use super::backup::{Bar, count};
+use super::backup::Bar;
 use crate::args::{GlobalArgs, number};
 use crate::clock;
 use crate::home::Home;
@@ -209,7 +210,7 @@ fn copy(
     let owner = super::serve::owner(home, world)?;
     let mut bar = Bar::new("copying", output, global);
     let copied = transfer::transfer(&from, &to, &owner, clock::now(), |step| {
-        bar.show(step.done, step.total, |rows| count(rows, "row"));
+        bar.show(step.done, step.total, |rows| counted(rows, "row"));
     });
     bar.clear();
     let copied = copied?;

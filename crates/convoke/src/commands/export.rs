@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use convoke_api::bodies::{Session, SessionDetail};
 use convoke_api::{Client, SessionQuery, Transcript};
 use convoke_core::content::{Content, Tool};
+use convoke_core::count::counted;
 use convoke_core::message::{Message, Role};
 use convoke_core::review;
 use serde::Serialize;
@@ -79,7 +80,8 @@ pub(crate) fn run(
             write!(io::stderr(), "\r\x1b[K").ok();
         }
         output.show(&exported, |Exported { sessions, messages, folder }, _| {
-            format!("{sessions} sessions, {messages} messages written to {}\n", folder.display())
+            let (sessions, messages) = (counted(sessions, "session"), counted(messages, "message"));
+            format!("{sessions}, {messages} written to {}\n", folder.display())
         })
     })
 }

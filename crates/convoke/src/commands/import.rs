@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use convoke_api::Client;
 use convoke_api::bodies::ImportOutcome;
+use convoke_core::count::counted;
 use convoke_core::id::SessionId;
 use serde::Serialize;
 
@@ -24,7 +25,7 @@ use histories::HistoryArgs;
 
 /// Import conversations of other agents as sessions
 ///
-/// Reads what Claude Code, Codex and others keep of their conversations, so that it can be searched,
+/// Reads the conversations that Claude Code, Codex and others store, so that they can be searched,
 /// read and resumed. What was imported before is skipped; conversations that went on get the rest.
 /// From then on the daemon follows what was imported: a conversation held elsewhere appears while it
 /// continues. Nothing in the stores of other agents is changed.
@@ -79,16 +80,10 @@ pub(crate) struct ImportIncomplete {
 }
 
 fn worded(files: usize, lines: usize) -> String {
-    let part = |count: usize, one: &str, many: &str| match count {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        count => Some(format!("{count} {many}")),
-    };
-    let parts = [part(files, "file", "files"), part(lines, "line", "lines")];
-    format!(
-        "{} could not be imported",
-        parts.into_iter().flatten().collect::<Vec<_>>().join(" and ")
-    )
+    let parts = [(files, "file"), (lines, "line")];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.map(|(count, noun)| counted(count, noun)).collect();
+    format!("{} could not be imported", parts.join(" and "))
 }
 
 /// The source of the conversations is missing.
@@ -192,8 +187,9 @@ async fn import(
         let progress = |turns: u64| {
             if is_watched {
                 let (number, count) = (number + 1, files.len());
+                let turns = counted(turns, "turn");
                 // Progress that cannot be printed is not needed.
-                write!(io::stderr(), "\rFile {number} of {count}, {turns} turns\x1b[K").ok();
+                write!(io::stderr(), "\rFile {number} of {count}, {turns}\x1b[K").ok();
             }
         };
         let sent = Sent::new(client, path, project, profiles);
@@ -226,15 +222,15 @@ impl Report {
         let turns: u64 = self.sessions.iter().map(|it| it.added).sum();
         let mut text = format!(
             "{} imported, {}\n",
-            counted(count(ImportOutcome::Added) as u64, "transcript"),
+            counted(count(ImportOutcome::Added), "transcript"),
             counted(turns, "turn"),
         );
         let (known, continued) = (count(ImportOutcome::Known), count(ImportOutcome::Continued));
         if known > 0 {
-            text += &format!("{} imported before\n", counted(known as u64, "transcript"));
+            text += &format!("{} imported before\n", counted(known, "transcript"));
         }
         if continued > 0 {
-            let sessions = counted(continued as u64, "transcript");
+            let sessions = counted(continued, "transcript");
             text += &format!("{sessions} skipped: the session exists already and has continued\n");
         }
         text
@@ -256,8 +252,4 @@ impl Report {
         let (files, lines) = (self.failed.len(), self.damaged.len());
         Err(ImportIncomplete { files, lines }.into())
     }
-}
-
-fn counted(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

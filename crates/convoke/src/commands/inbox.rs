@@ -7,13 +7,12 @@ use std::num::NonZeroUsize;
 
 use convoke_api::Client;
 use convoke_api::bodies::{Answer, Inbox, InboxItem, InboxKind, Rejection};
-use convoke_core::id::RuleId;
+use convoke_core::id::{RuleId, short};
 use convoke_core::request::{PermissionKind, Status};
 use convoke_core::time::relative;
 use serde::Serialize;
 
 use super::World;
-use super::project::short;
 use super::questions::parse_answers;
 use crate::args::{GlobalArgs, number};
 use crate::clock;

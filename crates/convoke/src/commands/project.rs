@@ -4,6 +4,7 @@ mod find;
 
 use convoke_api::bodies::{Activity, NewRepo, Repo, Repos};
 use convoke_api::{Client, SessionQuery};
+use convoke_core::id::short;
 use convoke_core::session::Status;
 use convoke_core::time::relative;
 
@@ -13,7 +14,7 @@ use crate::clock;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, aside, plain, table};
 
-pub(crate) use find::{DaemonNode, ProjectArgument, ProjectError, absolute, around, find, short};
+pub(crate) use find::{DaemonNode, ProjectArgument, ProjectError, absolute, around, find};
 
 /// Add, list and remove projects: folders in which agents may work
 #[derive(Debug, clap::Args)]
@@ -95,7 +96,7 @@ async fn list(client: &Client, output: &Output) -> anyhow::Result<()> {
     let nodes = node::names(client, repos.repos.iter().map(|repo| repo.node)).await?;
     output.show(&repos, |Repos { repos }, _| {
         if repos.is_empty() {
-            return "No projects. Add one with: convoke project add PATH\n".to_owned();
+            return "No projects. Add one with `convoke project add PATH`\n".to_owned();
         }
         let now = clock::now();
         let row = |repo: &Repo| {

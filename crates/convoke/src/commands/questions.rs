@@ -4,8 +4,8 @@ mod show;
 
 use std::time::Duration;
 
-use convoke_api::mcp::text;
-use convoke_core::id::RequestId;
+use convoke_core::count::counted;
+use convoke_core::id::{RequestId, short};
 use convoke_core::question::GivenAnswers;
 use convoke_core::time::{Timestamp, relative};
 use convoke_files::questions::{Cleaned, Entry, Status, Verdict, Which};
@@ -219,7 +219,7 @@ pub(crate) fn run(
 fn list(asking: &Asking, args: &ListArgs, output: &Output) -> anyhow::Result<()> {
     let mut listing = asking.questions.list()?;
     for damage in &listing.damaged {
-        let id = text::short(damage.id);
+        let id = short(damage.id);
         tracing::warn!(
             "question session {id}: {}; see `convoke questions validate {id}`",
             damage.error
@@ -241,7 +241,7 @@ fn list(asking: &Asking, args: &ListArgs, output: &Output) -> anyhow::Result<()>
         let now = clock::now();
         let row = |session: &ListedSession| {
             [
-                text::short(session.session_id),
+                short(session.session_id),
                 session.status.to_string(),
                 relative(session.created_at, now),
                 session.total_questions.to_string(),
@@ -255,7 +255,7 @@ fn list(asking: &Asking, args: &ListArgs, output: &Output) -> anyhow::Result<()>
 
 fn wait(asking: &Asking, args: &WaitArgs, output: &Output) -> anyhow::Result<()> {
     let id = asking.questions.find(&args.id)?;
-    let (request, _) = asking.questions.look(id)?;
+    let (request, _) = asking.questions.status(id)?;
     let timeout = args.timeout_ms.map_or(asking.timeout, timeout_of);
     let waiting = asking.questions.wait_again(id, args.call_id.as_deref(), timeout, clock::now);
     let outcome = signals::block_on(async { Ok(waiting.await?) })?;
@@ -281,8 +281,7 @@ fn settle(asking: &Asking, id: &str, verdict: Verdict, output: &Output) -> anyho
         Verdict::Abandon => Status::Abandoned,
     };
     asking.questions.settle(id, verdict, clock::now())?;
-    output
-        .show(&Settled { session_id: id, status }, |_, _| format!("{} {status}\n", text::short(id)))
+    output.show(&Settled { session_id: id, status }, |_, _| format!("{} {status}\n", short(id)))
 }
 
 fn validate(asking: &Asking, id: &str, output: &Output) -> anyhow::Result<()> {
@@ -306,7 +305,7 @@ fn clean(asking: &Asking, args: &CleanArgs, output: &Output) -> anyhow::Result<(
     let cleaned =
         CleanedUp { deleted: deleted.len(), waited_on: waited_on.len(), failed: failed.len() };
     output.show(&cleaned, |cleaned, _| {
-        let mut text = format!("deleted {} question sessions\n", cleaned.deleted);
+        let mut text = format!("deleted {}\n", counted(cleaned.deleted, "question session"));
         if cleaned.waited_on > 0 {
             text += &format!("kept {} whose asker still waits\n", cleaned.waited_on);
         }

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use convoke_core::count::counted;
 use convoke_engine::backup::{self, Unfinished};
 use serde::Serialize;
 
 use super::World;
-use super::backup::count;
 use super::serve::{Instance, ServeError};
 use crate::args::GlobalArgs;
 use crate::clock;
@@ -64,7 +64,7 @@ pub(crate) fn run(
     };
     output.show(&shown, |shown, _| {
         let (sessions, messages) =
-            (count(shown.sessions, "session"), count(shown.messages, "message"));
+            (counted(shown.sessions, "session"), counted(shown.messages, "message"));
         let aside = shown.set_aside.as_ref().map_or_else(
             || "there was no earlier data".to_owned(),
             |path| format!("the earlier data is in {path}"),

@@ -3,12 +3,13 @@
 use clap::ValueEnum;
 use convoke_api::Client;
 use convoke_api::bodies::{NewRule, Rule, Rules};
+use convoke_core::id::short;
 use convoke_core::rule::{Effect, InvalidRule, Matcher};
 use convoke_core::time::relative;
 use serde::Serialize;
 
 use super::World;
-use super::project::{id_of, short};
+use super::project::id_of;
 use crate::args::GlobalArgs;
 use crate::clock;
 use crate::daemon::{self, DaemonArgs};
@@ -134,7 +135,7 @@ async fn list(client: &Client, args: &ListArgs, output: &Output) -> anyhow::Resu
     let rules = client.rules(project.as_deref()).await?;
     output.show(&rules, |Rules { rules }, _| {
         if rules.is_empty() {
-            return "No rules: agents ask for everything. An answer makes one: convoke inbox allow ID --always\n"
+            return "No rules: agents ask for everything. An answer makes one: `convoke inbox allow ID --always`\n"
                 .to_owned();
         }
         let now = clock::now();

@@ -2,11 +2,12 @@
 
 use convoke_api::bodies::{Fragment, Hit, Hits};
 use convoke_api::{Client, SearchQuery, SessionQuery as SearchSessions};
+use convoke_core::id::short;
 use convoke_core::message::Role;
 use convoke_core::time::relative;
 
 use super::World;
-use super::project::{self, short};
+use super::project;
 use crate::args::{GlobalArgs, number};
 use crate::clock;
 use crate::colour::Colour;
@@ -100,7 +101,7 @@ pub(crate) fn run(
 
 /// There is no such agent.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no agent '{name}'; there are {}", known.join(", "))]
+#[error("there is no agent {name}; there are {}", known.join(", "))]
 struct UnknownSearched {
     name: String,
     known: Vec<String>,

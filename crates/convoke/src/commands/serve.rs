@@ -378,7 +378,7 @@ fn announce(daemon: &Daemon, serving: &Serving, output: &Output) -> anyhow::Resu
                 serving.link()
             )
         } else {
-            format!("Convoke is ready at {url}\nOpen the page with: convoke open\n")
+            format!("Convoke is ready at {url}\nOpen the page with `convoke open`\n")
         }
     })
 }

@@ -24,6 +24,7 @@ use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::Output;
 
+pub(crate) use finish::CommitFlags;
 pub(crate) use limit::SessionLimit;
 pub(crate) use new::project as chosen_project;
 pub(crate) use queue::QueueError;

@@ -5,6 +5,7 @@ mod open;
 
 use std::time::Duration;
 
+use convoke_core::count::counted;
 use convoke_core::time::Timestamp;
 use convoke_files::transcripts::{Cleaned, Error, Id, Status, Transcripts};
 use serde::Serialize;
@@ -84,7 +85,7 @@ pub(crate) enum DeleteError {
 
 /// Some sessions could not be deleted; see the log for the cause.
 #[derive(Debug, thiserror::Error)]
-#[error("{count} sessions could not be deleted")]
+#[error("{} could not be deleted", counted(count, "session"))]
 pub(crate) struct CleanIncomplete {
     count: usize,
 }
@@ -172,8 +173,8 @@ fn clean(transcripts: &Transcripts, days: u64, output: &Output) -> anyhow::Resul
     let Cleaned { deleted, open, failed } = transcripts.clean(age(days), clock::now())?;
     let cleaned = CleanedUp { deleted: deleted.len(), open: open.len(), failed: failed.len() };
     output.show(&cleaned, |cleaned, _| {
-        let sessions = if cleaned.deleted == 1 { "session" } else { "sessions" };
-        let mut text = format!("Deleted {} {sessions} older than {days} days\n", cleaned.deleted);
+        let (sessions, age) = (counted(cleaned.deleted, "session"), counted(days, "day"));
+        let mut text = format!("Deleted {sessions} older than {age}\n");
         if cleaned.open > 0 {
             text += &format!("Kept {} that are open\n", cleaned.open);
         }

@@ -1,6 +1,7 @@
 //! `convoke status`: whether the daemon runs, and its state.
 
 use convoke_api::bodies::{HealthProblem, Status};
+use convoke_core::count::counted;
 use convoke_core::time::relative;
 
 use super::World;
@@ -43,13 +44,12 @@ fn describe(status: &Status) -> String {
             Ok(since) => format!("{since} ago"),
             Err(_) => at.clone(),
         },
-        None => "none yet; make one with: convoke backup".to_owned(),
+        None => "none yet; make one with `convoke backup`".to_owned(),
     };
     let up = duration(status.uptime_ms);
     let queue = match waiting {
         0 => String::new(),
-        1 => ", 1 turn waiting".to_owned(),
-        count => format!(", {count} turns waiting"),
+        count => format!(", {} waiting", counted(count, "turn")),
     };
     format!(
         "daemon    convoke {}, process {pid}, running for {up}\n\
@@ -66,8 +66,8 @@ fn describe(status: &Status) -> String {
         groups(status),
         match inbox {
             0 => "nothing needs you".to_owned(),
-            1 => "1 request needs you; see: convoke inbox list".to_owned(),
-            count => format!("{count} requests need you; see: convoke inbox list"),
+            1 => "1 request needs you; see `convoke inbox list`".to_owned(),
+            count => format!("{count} requests need you; see `convoke inbox list`"),
         },
         plain(&backup),
     )

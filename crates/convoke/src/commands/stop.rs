@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use convoke_api::bodies::StoppedAgents;
+use convoke_core::count::counted;
 use serde::Serialize;
 
 use super::World;
@@ -86,8 +87,8 @@ fn stop_agents(home: &Home, output: &Output) -> anyhow::Result<()> {
     output.show(&stopped, |stopped, _| match (stopped.sessions, stopped.processes) {
         (0, 0) => "no agent is running\n".to_owned(),
         (sessions, processes) => format!(
-            "stopped {processes} {}, {sessions} of them busy; sessions continue with the next prompt\n",
-            if processes == 1 { "agent" } else { "agents" }
+            "stopped {}, {sessions} of them busy; sessions continue with the next prompt\n",
+            counted(processes, "agent")
         ),
     })
 }

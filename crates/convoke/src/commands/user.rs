@@ -195,7 +195,7 @@ async fn list(client: &Client, output: &Output) -> anyhow::Result<()> {
     let users = client.users().await?;
     output.show(&users, |Users { users }, _| {
         if users.is_empty() {
-            return "No users: this daemon is yours alone. Add one with: convoke user add NAME\n"
+            return "No users: this daemon is yours alone. Add one with `convoke user add NAME`\n"
                 .to_owned();
         }
         let row = |user: &User| {

@@ -4,9 +4,9 @@ use clap::builder::NonEmptyStringValueParser;
 use convoke_api::Client;
 use convoke_api::bodies::{ListedWorktree, Session, WorktreeState, Worktrees};
 use convoke_core::files::Removal;
+use convoke_core::id::short;
 
 use super::World;
-use super::project::short;
 use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, plain, table};

@@ -71,11 +71,11 @@ pub(super) fn source_text(path: &Path) -> Result<Option<String>, Mistake> {
         }
         Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
             let text = "this is a folder, not a file".to_owned();
-            return Err(unreadable(text, "move it away: mv '{path}' '{path}.d'"));
+            return Err(unreadable(text, "move it away: `mv '{path}' '{path}.d'`"));
         }
         Err(error) => {
             let text = format!("cannot read the file: {error}");
-            return Err(unreadable(text, "see what is there: ls -l '{path}'"));
+            return Err(unreadable(text, "see what is there: `ls -l '{path}'`"));
         }
     };
     String::from_utf8(bytes).map(Some).map_err(|error| {

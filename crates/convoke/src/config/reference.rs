@@ -17,7 +17,7 @@ const INTRODUCTION: &str = "\
 
 <!-- Made from the list of settings: UPDATE_DOCS=1 cargo nextest run -p convoke the_reference_page -->
 
-Convoke keeps everything in its home: `--home`, else `$CONVOKE_HOME`, else `~/.convoke`.
+Convoke keeps its conversations and settings in its home: `--home`, else `$CONVOKE_HOME`, else `~/.convoke`.
 The settings are in `config.toml` there; every one of them is optional.
 A running daemon reads `notify.command`, `editor.open` and `editor.command` again by itself; after any other change run `convoke stop`, and the next command starts it again.
 Flags override environment variables, variables override the file, and the file overrides the defaults.

@@ -184,7 +184,7 @@ pub(super) static SETTINGS: [Setting; 45] = [
     ),
     Setting::new(
         "sandbox.caches",
-        "where package managers that sandboxed agents run keep what they download: in a folder for each project below ~/.cache/convoke, or in your own folders, which such agents can only read",
+        "where package managers that sandboxed agents run keep what they download: in a folder for each project below $XDG_CACHE_HOME/convoke or ~/.cache/convoke, or in your own folders, which such agents can only read",
         Kind::Word {
             default: "project",
             choices: &["project", "off"],

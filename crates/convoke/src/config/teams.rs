@@ -162,7 +162,7 @@ impl<'de> Visitor<'de> for Reader {
         let mut teams = BTreeMap::new();
         while let Some((name, entry)) = map.next_entry::<String, Entry>()? {
             if teams.contains_key(&name) {
-                return Err(de::Error::custom(format!("the team '{name}' is defined twice")));
+                return Err(de::Error::custom(format!("the team {name} is defined twice")));
             }
             teams.insert(name, entry);
         }
@@ -386,7 +386,7 @@ mod tests {
         ~/teams.json:1:20: unknown field `team`, expected `settings` or `teams`
         ~/teams.json:2:11: invalid type: integer `1`, expected path string
         ~/teams.json:1:36: missing field `path`
-        ~/teams.json:1:52: the team 'a' is defined twice
+        ~/teams.json:1:52: the team a is defined twice
         Invalid team name: ../etc
         Invalid configuration for team 'sessions': the name is reserved; choose another
         Invalid configuration for team 'external': the name is reserved; choose another

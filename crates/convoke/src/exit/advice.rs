@@ -5,7 +5,7 @@ mod server;
 mod spawn;
 mod team;
 
-use convoke_api::mcp::text;
+use convoke_core::id::short;
 use convoke_engine::backup;
 
 use super::{Code, Ended};
@@ -56,7 +56,7 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
             return ask_advice(error);
         }
         if cause.is::<DaemonRuns>() {
-            return (Code::CouldNot, Some("stop the daemon first: convoke stop".to_owned()));
+            return (Code::CouldNot, Some("stop the daemon first: `convoke stop`".to_owned()));
         }
         if cause.is::<NoProgram>() {
             return (Code::NoProgram, None);
@@ -108,7 +108,8 @@ fn add_advice(error: &AddError) -> (Code, Option<String>) {
         AddError::Exists { .. } => (Code::AskedWrongly, "add --replace to replace it".to_owned()),
         AddError::Download { .. } => (
             Code::CouldNot,
-            "download it in another way, and give the file: convoke agent refresh FILE".to_owned(),
+            "download it in another way, and give the file: `convoke agent refresh FILE`"
+                .to_owned(),
         ),
     };
     (code, Some(hint))
@@ -121,7 +122,7 @@ fn backup_hint(error: &backup::Error) -> Option<String> {
         Error::Running { pid: None } => "wait for it to end".to_owned(),
         Error::NoRoom { folder, .. } => {
             format!(
-                "free some space (df -h '{}'), or choose another disk with --to",
+                "free some space (`df -h '{}'`), or choose another disk with --to",
                 folder.display()
             )
         }
@@ -130,7 +131,10 @@ fn backup_hint(error: &backup::Error) -> Option<String> {
         }
         Error::Damaged { .. } => "nothing was changed; try an older backup".to_owned(),
         Error::Io { path, .. } => {
-            format!("check free space and permissions: df -h '{0}'; ls -ld '{0}'", path.display())
+            format!(
+                "check free space and permissions: `df -h '{0}'`; `ls -ld '{0}'`",
+                path.display()
+            )
         }
         Error::Store(error) => return store_hint(error),
         Error::Lock(_) => return None,
@@ -198,7 +202,7 @@ fn agent_hint(error: &convoke_agents::Error) -> Option<String> {
                 .to_owned(),
         ),
         Error::Temporary { path, .. } => {
-            Some(format!("check free space and permissions: df -h '{}'", path.display()))
+            Some(format!("check free space and permissions: `df -h '{}'`", path.display()))
         }
         Error::Spawn { .. }
         | Error::Workspace { .. }
@@ -221,8 +225,9 @@ fn ended_advice(ended: &Ended) -> (Code, Option<String>) {
         Ended::TimedOut => (Code::TimedOut, None),
         Ended::Abandoned | Ended::Invalid => (Code::CouldNot, None),
         Ended::Interrupted { id } => {
-            let way_out =
-                format!("they can still be answered; wait again with: convoke questions wait {id}");
+            let way_out = format!(
+                "they can still be answered; wait again with `convoke questions wait {id}`"
+            );
             (Code::CouldNot, Some(way_out))
         }
         Ended::Incomplete { .. } => (Code::CouldNot, Some("see the log for the cause".to_owned())),
@@ -246,18 +251,20 @@ fn files_advice(error: &convoke_files::Error) -> (Code, Option<String>) {
             let folder = path.parent().unwrap_or(path).display();
             (
                 Code::CouldNot,
-                format!("check free space and permissions: df -h '{folder}'; ls -ld '{folder}'"),
+                format!(
+                    "check free space and permissions: `df -h '{folder}'`; `ls -ld '{folder}'`"
+                ),
             )
         }
         Error::Read { path, .. } => {
-            (Code::CouldNot, format!("check its permissions: ls -ld '{}'", path.display()))
+            (Code::CouldNot, format!("check its permissions: `ls -ld '{}'`", path.display()))
         }
         Error::Damaged { path, .. } => {
             let folder = path.parent().unwrap_or(path).display();
             (
                 Code::CouldNot,
                 format!(
-                    "inspect it, and delete the session if you do not need it: rm -r '{folder}'"
+                    "inspect it, and delete the session if you do not need it: `rm -r '{folder}'`"
                 ),
             )
         }
@@ -272,7 +279,7 @@ fn files_advice(error: &convoke_files::Error) -> (Code, Option<String>) {
             (Code::AskedWrongly, "give more characters of the id".to_owned())
         }
         Error::Settled { id, .. } => {
-            (Code::CouldNot, format!("see `convoke questions show {}`", text::short(*id)))
+            (Code::CouldNot, format!("see `convoke questions show {}`", short(*id)))
         }
         Error::Questions(_) => (
             Code::AskedWrongly,
@@ -328,7 +335,7 @@ fn home_advice(error: &home::Error) -> (Code, String) {
             // mistake.
             let path = path.display();
             let way_out = format!(
-                "choose another home with --home, or check its permissions: ls -ld '{path}'"
+                "choose another home with --home, or check its permissions: `ls -ld '{path}'`"
             );
             (Code::CouldNot, way_out)
         }
@@ -341,17 +348,17 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
         return Some(hint);
     }
     let hint = match error {
-        Error::Newer { .. } => "a newer convoke wrote it; install that version again".to_owned(),
+        Error::Newer { .. } => "a newer Convoke wrote it; install that version again".to_owned(),
         Error::Corrupt { path, .. } => {
             let folder = path.parent().unwrap_or(path).display();
             let path = path.display();
             format!(
-                "nothing was changed; restore a backup (ls '{folder}/backups', then convoke restore PATH), or recover what can be read: sqlite3 '{path}' .recover | sqlite3 recovered.db, \
-                 then convoke restore recovered.db; `convoke db check` lists all damage"
+                "nothing was changed; restore a backup (`ls '{folder}/backups'`, then `convoke restore PATH`), or recover what can be read: `sqlite3 '{path}' .recover | sqlite3 recovered.db`, \
+                 then `convoke restore recovered.db`; `convoke db check` lists all damage"
             )
         }
         Error::Lost { rescued: Some(rescued), .. } => format!(
-            "restart the daemon (convoke stop, convoke serve): all stored data is in '{}' and will be used then",
+            "restart the daemon (`convoke stop`, `convoke serve`): all stored data is in '{}' and will be used then",
             rescued.display()
         ),
         Error::Lost { rescued: None, .. } => {
@@ -361,28 +368,28 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
         Error::Rescued { path, rescued } => {
             let (path, rescued) = (path.display(), rescued.display());
             format!(
-                "use the rescued one, and set the other aside: convoke restore '{rescued}'; or keep {path}: mv '{rescued}' '{rescued}.old'"
+                "use the rescued one, and set the other aside: `convoke restore '{rescued}'`; or keep {path}: `mv '{rescued}' '{rescued}.old'`"
             )
         }
         Error::NotADatabase { path } | Error::ForeignDatabase { path } => {
             let path = path.display();
-            format!("move it away (mv '{path}' '{path}.other'), or choose another home with --home")
+            format!("move it away (`mv '{path}' '{path}.other'`), or choose another home with --home")
         }
         Error::NotAFile { path } => {
             let path = path.display();
-            format!("move it away: mv '{path}' '{path}.other'")
+            format!("move it away: `mv '{path}' '{path}.other'`")
         }
         Error::ReadOnly { path } | Error::Denied { path, .. } => {
-            format!("check its permissions: ls -l '{}'", path.display())
+            format!("check its permissions: `ls -l '{}'`", path.display())
         }
         Error::OtherContents { .. } => "copy into an empty database".to_owned(),
-        Error::DiskFull { path } => format!("free some space: df -h '{}'", path.display()),
+        Error::DiskFull { path } => format!("free some space: `df -h '{}'`", path.display()),
         Error::InUse { pid: Some(pid), .. } => {
-            format!("stop the daemon first: convoke stop; or see what process {pid} is: ps -p {pid}")
+            format!("stop the daemon first: `convoke stop`; or see what process {pid} is: `ps -p {pid}`")
         }
-        Error::InUse { pid: None, .. } => "wait for the other convoke to end".to_owned(),
+        Error::InUse { pid: None, .. } => "wait for the other Convoke to end".to_owned(),
         Error::Changed { .. } => {
-            "a released migration was edited; run the convoke that made this database".to_owned()
+            "a released migration was edited; run the Convoke that made this database".to_owned()
         }
         Error::UnknownProject { .. }
         | Error::UnknownSession { .. }

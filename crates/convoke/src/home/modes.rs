@@ -8,8 +8,6 @@ use std::path::{Path, PathBuf};
 
 use super::Home;
 
-/// The folder of agents' temporary files, whose permissions are not changed.
-const TEMPORARY: &str = "run/tmp";
 /// The folder of checkpoints. Git sets the permissions of its files, and others cannot enter the
 /// folder.
 const OF_GIT: &str = "snapshots";
@@ -92,8 +90,7 @@ impl Home {
                 while let Some(folder) = folders.pop() {
                     let is_of_git = folder.starts_with(&of_git);
                     let rule = if is_of_git { Rule::Readable } else { Rule::Private };
-                    let below = protect_entries(&folder, rule, &mut repairs);
-                    folders.extend(below.into_iter().filter(|it| *it != self.path.join(TEMPORARY)));
+                    folders.extend(protect_entries(&folder, rule, &mut repairs));
                 }
             }
         }
@@ -162,9 +159,8 @@ mod tests {
         let path = folder.path().join("home");
         let outside = folder.path().join("outside");
         fs::create_dir_all(path.join("questions/one")).unwrap();
-        fs::create_dir_all(path.join("run/tmp/agent")).unwrap();
-        let files = ["config.toml", "convoke.db", "run/token", "questions/one/status.json"];
-        for file in files.into_iter().chain(["run/tmp/agent/x"]) {
+        fs::create_dir(path.join("run")).unwrap();
+        for file in ["config.toml", "convoke.db", "run/token", "questions/one/status.json"] {
             fs::write(path.join(file), "").unwrap();
         }
         fs::write(&outside, "").unwrap();
@@ -177,7 +173,6 @@ mod tests {
             ("config.toml", 0o644),
             ("run/token", 0o000),
             ("questions/one/status.json", 0o666),
-            ("run/tmp/agent/x", 0o644),
             ("run", 0o777),
             ("", 0o000),
         ] {
@@ -193,7 +188,7 @@ mod tests {
             ["", "run", "questions/one", "config.toml", "run/token", "questions/one/status.json"]
                 .map(|file| mode(&path.join(file)));
         assert_eq!(modes, [0o700, 0o700, 0o700, 0o600, 0o600, 0o600]);
-        assert_eq!((mode(&outside), mode(&path.join("run/tmp/agent/x"))), (0o644, 0o644));
+        assert_eq!(mode(&outside), 0o644);
         assert!(home.protect(Depth::Whole).is_empty());
         assert!(home.protect(Depth::Essential).is_empty());
     }

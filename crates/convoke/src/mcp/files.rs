@@ -114,7 +114,7 @@ impl Backend for FilesBackend {
         let (folder, text) = (self.asking.questions.clone(), id.to_owned());
         let look = move || {
             let id = folder.find(&text)?;
-            folder.look(id).map(|(request, outcome)| (id, request, outcome))
+            folder.status(id).map(|(request, outcome)| (id, request, outcome))
         };
         let (id, request, mut outcome): (RequestId, RequestFile, Option<Outcome>) =
             blocking(look).await?;

@@ -6,6 +6,7 @@ use convoke_agents::Error as AgentError;
 use convoke_agents::driver::{Launch, Order};
 use convoke_agents::resume::{Begun, resume_or_begin};
 use convoke_core::content::Content;
+use convoke_core::count::counted;
 use convoke_core::message::{Message, Role};
 use convoke_core::notice::{AgentEvent, Event, Notice, ProcessEvent, Resumed, TurnEvent};
 use convoke_core::process::Exit;
@@ -287,7 +288,8 @@ fn replayed_notice(window: &Window) -> Notice {
     let mut notice = Notice::new(ProcessEvent::Resumed { how });
     if window.left_out() > 0 {
         let (count, left_out) = (window.len(), window.left_out());
-        let detail = format!(" ({count} turns of it; {left_out} in the middle are left out)");
+        let detail =
+            format!(" ({} of it; {left_out} in the middle left out)", counted(count, "turn"));
         notice.text.push_str(&detail);
     }
     notice

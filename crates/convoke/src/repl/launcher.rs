@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use convoke_agents::catalogue::{Agent, Sandbox};
 use convoke_agents::driver::{AttachmentContent, Launch, McpServer, PromptAttachment, Start};
-use convoke_agents::launch::{LaunchParameters, Surroundings};
+use convoke_agents::launch::{LaunchEnvironment, LaunchParameters};
 use convoke_agents::temp::TempFolder;
 use convoke_agents::{leftovers, sandbox};
 use convoke_files::{index, mention};
@@ -26,7 +26,7 @@ pub(crate) struct HomeInside {
 
 /// Launches agents in the current folder.
 pub(super) struct Launcher {
-    around: Surroundings,
+    around: LaunchEnvironment,
     workspace: PathBuf,
 }
 
@@ -43,7 +43,7 @@ impl Launcher {
         let temp = TempFolder::create(place, random::bytes())
             .context("cannot make a folder for temporary files")?;
         let variables = world.environment.iter();
-        let around = Surroundings {
+        let around = LaunchEnvironment {
             environment: variables.map(|(name, value)| (name.clone(), value.clone())).collect(),
             convoke: world.program.clone(),
             home: home.path().to_owned(),

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use convoke_core::count::counted;
 use convoke_core::time::relative;
 use convoke_files::transcripts::{Role, Turn};
 
@@ -23,8 +24,9 @@ impl Conversation {
                 Ok(())
             }
             Command::Save(None) => {
-                let (count, path) = (self.journal.turn_count, self.journal.writer.path().display());
-                self.console.screen.print_notice(&format!("{count} messages are saved in {path}"));
+                let count = counted(self.journal.turn_count, "message");
+                let path = self.journal.writer.path().display();
+                self.console.screen.print_notice(&format!("Saved {count} in {path}"));
                 Ok(())
             }
             Command::Save(Some(path)) | Command::Export(path) => {
@@ -48,9 +50,8 @@ impl Conversation {
 
     fn export(&mut self, path: &Path) -> anyhow::Result<()> {
         let count = copy::export(&self.journal.transcripts, self.journal.writer.id(), path)?;
-        self.console
-            .screen
-            .print_notice(&format!("{count} messages are written to {}", path.display()));
+        let count = counted(count, "message");
+        self.console.screen.print_notice(&format!("Wrote {count} to {}", path.display()));
         Ok(())
     }
 
@@ -58,9 +59,8 @@ impl Conversation {
         let Import { turns, left_out } = copy::import(path, self.journal.writer.path())?;
         let count = self.journal.import(path, turns)?;
         self.agent.stop().await;
-        self.console
-            .screen
-            .print_notice(&format!("{count} messages of {} are added", path.display()));
+        let count = counted(count, "message");
+        self.console.screen.print_notice(&format!("Added {count} of {}", path.display()));
         if let Some(left_out) = left_out {
             self.console.screen.print_error(&left_out.to_string());
         }

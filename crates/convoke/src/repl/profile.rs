@@ -28,7 +28,7 @@ pub(crate) struct Profile {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProfileError {
     /// Neither an agent nor a role has this name.
-    #[error("there is no agent and no role called {name:?}")]
+    #[error("there is no agent and no role called `{name}`")]
     Unknown {
         /// The name.
         name: String,
@@ -50,7 +50,7 @@ pub(crate) enum ProfileError {
         path: PathBuf,
     },
     /// A role is for an agent that is not in the catalogue.
-    #[error("the role {} is for the agent {agent:?}, and there is none of that name", path.display())]
+    #[error("the role {} is for the agent {agent}, and there is none of that name", path.display())]
     UnknownAgent {
         /// Its file.
         path: PathBuf,
@@ -226,10 +226,10 @@ mod tests {
         quoted: codex Some("Text")
         demo: demo None
         qa: gemini None
-        there is no agent and no role called "nobody"
-        there is no agent and no role called "../home/qa"
-        there is no agent and no role called ".qa"
-        there is no agent and no role called ""
+        there is no agent and no role called `nobody`
+        there is no agent and no role called `../home/qa`
+        there is no agent and no role called `.qa`
+        there is no agent and no role called ``
         "#);
         assert_eq!(profiles.names().last().unwrap(), "quoted");
     }
@@ -250,7 +250,7 @@ mod tests {
         the role [tmp]/house/silent.md does not name its agent
         the role [tmp]/house/open.md does not name its agent
         the role [tmp]/house/inner.md does not name its agent
-        the role [tmp]/house/stranger.md is for the agent "hal", and there is none of that name
+        the role [tmp]/house/stranger.md is for the agent hal, and there is none of that name
         cannot read the role [tmp]/house/folder.md
         "#);
     }

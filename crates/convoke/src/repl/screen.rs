@@ -68,7 +68,7 @@ pub(super) struct Screen {
     /// The last shown usage.
     used: String,
     /// Why stdout cannot be written.
-    trouble: Option<io::Error>,
+    error: Option<io::Error>,
 }
 
 impl Screen {
@@ -90,7 +90,7 @@ impl Screen {
             tools: Tools::default(),
             plan: Plan::default(),
             used: String::new(),
-            trouble: None,
+            error: None,
         }
     }
 
@@ -106,12 +106,12 @@ impl Screen {
 
     /// Whether stdout cannot be written any more.
     pub(super) const fn is_gone(&self) -> bool {
-        self.trouble.is_some()
+        self.error.is_some()
     }
 
     /// Why stdout cannot be written, unless its reader closed it.
-    pub(super) fn trouble(&mut self) -> Option<io::Error> {
-        self.trouble.take().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
+    pub(super) fn take_error(&mut self) -> Option<io::Error> {
+        self.error.take().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
     }
 
     /// Begins text.
@@ -212,7 +212,7 @@ impl Screen {
             self.show_step(step);
             if is_asking {
                 self.print_notice(
-                    "The agent asks you something; answer in another terminal with: convoke answer",
+                    "The agent asks you something; answer in another terminal with `convoke answer`",
                 );
             }
         }
@@ -326,12 +326,12 @@ impl Screen {
     }
 
     fn put(&mut self, text: &str) {
-        if text.is_empty() || self.trouble.is_some() {
+        if text.is_empty() || self.error.is_some() {
             return;
         }
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-        self.trouble = written.err();
+        self.error = written.err();
         self.is_fresh = text.ends_with('\n');
     }
 }

@@ -38,14 +38,14 @@ fn l1_an_agent_of_the_registry_is_added_with_how_it_is_run() {
     insta::assert_snapshot!(machine.run("agent refresh registry.json"), @r"
     exit 0
     --- stdout
-    The registry lists 1 agents; stored in [tmp]/.convoke/registry.json
+    The registry lists 1 agent; stored in [tmp]/.convoke/registry.json
     ");
     insta::assert_snapshot!(machine.run("agent add neat"), @r"
     exit 0
     --- stdout
     Added Neat 4.5.6 as neat to [tmp]/.convoke/config.toml: npx --yes @neat/cli@4.5.6 --acp
     Install Node.js with npm first: there is no npx on the search path.
-    A running daemon uses it after a restart: convoke stop
+    A running daemon uses it after a restart: `convoke stop`
     ");
     let config = fs::read_to_string(machine.home().join("config.toml")).unwrap();
     insta::assert_snapshot!(config, @r##"

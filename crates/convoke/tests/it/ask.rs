@@ -174,7 +174,7 @@ fn a_terminated_ask_leaves_an_abandoned_set_that_can_be_answered() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     let short = &id[..8];
     assert!(
-        stderr.contains(&format!("wait again with: convoke questions wait {short}")),
+        stderr.contains(&format!("wait again with `convoke questions wait {short}`")),
         "{stderr}"
     );
     let shown = machine.json(&format!("questions show {id} --json"));
@@ -264,7 +264,7 @@ fn q17_limits_of_the_configuration_are_enforced() {
     insta::assert_snapshot!(machine.run("ask --non-blocking questions.json"), @"
     exit 1
     --- stderr
-    error: 1 question sessions are already waiting for an answer
+    error: 1 question session already waiting for an answer
     hint: answer some of them with `convoke answer`, or raise questions.max_sessions
     ");
 }
@@ -281,7 +281,7 @@ fn ask_on_a_terminal_prints_the_command_that_answers() {
     let machine = machine();
     let (screen, code) = machine.run_on_terminal("ask questions.json --timeout-ms 100", "");
     assert_eq!(code, 5);
-    assert!(screen.contains("answer with: convoke answer"), "{screen}");
+    assert!(screen.contains("answer with `convoke answer`"), "{screen}");
     let mut piped = machine
         .command(&["ask", "questions.json", "--timeout-ms", "30"])
         .stderr(Stdio::piped())

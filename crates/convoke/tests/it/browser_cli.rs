@@ -105,7 +105,7 @@ fn k6_serve_prints_no_secret_into_a_file_or_a_pipe() {
     let (_daemon, said) = serve(&machine, &[]);
     let told = daemon(&machine);
     let url = told["url"].as_str().unwrap();
-    let expected = format!("Convoke is ready at {url}\nOpen the page with: convoke open\n");
+    let expected = format!("Convoke is ready at {url}\nOpen the page with `convoke open`\n");
     assert_eq!(said, expected);
     let machine = Convoke::new();
     let (_daemon, said) = serve(&machine, &["--json"]);
@@ -174,7 +174,7 @@ fn k6_open_starts_the_daemon_and_signs_a_browser_in_that_can_be_signed_out() {
     insta::assert_snapshot!(scene.run("browser list"), @r"
     exit 0
     --- stdout
-    No browser is signed in. Sign one in with: convoke open
+    No browser is signed in. Sign one in with `convoke open`
     ");
 }
 

@@ -73,7 +73,7 @@ fn c1_c2_c3_a_folder_without_git_shows_the_changes_of_a_session_and_of_each_turn
     assert_eq!(turn(second), ["added more.txt +1 -0"]);
     let whole = changes(&daemon, &session, "");
     assert_eq!(whole["turns"], json!([first, second]));
-    assert_eq!(whole["totals"], json!({"files": 3, "added": 3, "removed": 1}));
+    assert_eq!(whole["totals"], json!({"files": 2, "added": 2, "removed": 1}));
     let shown = daemon.get(&format!("/api/sessions/{session}")).json();
     assert_eq!(shown["changes"], whole["totals"]);
     let path = format!("/api/sessions/{session}/changes/file?path=notes.txt&turn={first}");
@@ -93,6 +93,56 @@ fn c1_c2_c3_a_folder_without_git_shows_the_changes_of_a_session_and_of_each_turn
         fs::read_dir(app(&daemon)).unwrap().map(|it| it.unwrap().file_name()).collect();
     found.sort();
     assert_eq!(found, ["mine.txt", "more.txt", "notes.txt"]);
+}
+
+#[test]
+fn c3_a_session_shows_what_its_turns_changed_and_not_what_others_did_before_or_between_them() {
+    let daemon = daemon();
+    let user = |path: &str, text: &str| fs::write(app(&daemon).join(path), text).unwrap();
+    let session = daemon.session_with("demo");
+    // Before the first turn, and after the session was created.
+    for path in ["notes.txt", "later.txt", "both.txt", "renamed.txt"] {
+        user(path, "one\ntwo\n");
+    }
+    write(&daemon, &session, "notes.txt", "by the agent");
+    write(&daemon, &session, "both.txt", "by the agent");
+    user("mine.txt", "mine\n");
+    user("later.txt", "one\nmine\n");
+    user("both.txt", "by the agent\nand by me\n");
+    fs::remove_file(app(&daemon).join("renamed.txt")).unwrap();
+    user("folder", "was a file\n");
+    write(&daemon, &session, "later.txt", "by the agent");
+    fs::remove_file(app(&daemon).join("folder")).unwrap();
+    fs::create_dir(app(&daemon).join("folder")).unwrap();
+    user("folder/mine.txt", "mine\n");
+    write(&daemon, &session, "more.txt", "by the agent");
+    user("last.txt", "after the last turn\n");
+    let whole = changes(&daemon, &session, "");
+    let expected = [
+        "modified both.txt +2 -2",
+        "modified later.txt +1 -2",
+        "added more.txt +1 -0",
+        "modified notes.txt +1 -2",
+    ];
+    assert_eq!(files(&whole), expected);
+    let between = ["folder/mine.txt", "later.txt", "mine.txt", "renamed.txt"];
+    assert_eq!(whole["between"], json!({"files": 4, "paths": between}));
+    let shown = daemon.machine.run_args(&["session", "diff", &session, "--stat"]);
+    assert!(shown.contains("~ mine.txt  changed between the turns, not shown\n"), "{shown}");
+    let totals = || daemon.get(&format!("/api/sessions/{session}")).json()["changes"].clone();
+    assert_eq!(totals(), whole["totals"]);
+    // What it reverts to is what the user wrote.
+    let body = json!({"path": "later.txt"});
+    let reverted = daemon.post(&format!("/api/sessions/{session}/revert"), &body);
+    assert_eq!(reverted.json()["written"], json!(["later.txt"]), "{reverted:?}");
+    assert_eq!(fs::read_to_string(app(&daemon).join("later.txt")).unwrap(), "one\nmine\n");
+    // Changed back by a later turn.
+    daemon.turn(&session, "/write more.txt by the agent");
+    fs::write(app(&daemon).join("notes.txt"), "one\ntwo\n").unwrap();
+    write(&daemon, &session, "more.txt", "again");
+    let left = ["modified both.txt +2 -2", "added more.txt +1 -0"];
+    assert_eq!(files(&changes(&daemon, &session, "")), left);
+    assert_eq!(totals(), json!({"files": 2, "added": 3, "removed": 2}));
 }
 
 #[test]

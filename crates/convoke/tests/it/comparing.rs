@@ -40,8 +40,29 @@ fn a_comparison_without_agents_is_refused_and_an_empty_list_tells_how_to_start_o
 
     Usage: convoke compare --agents <AGENTS> <PROMPT>
 
-    For more information, try '--help'.
+    For more information, try 'convoke compare --help'.
     ");
+    insta::assert_snapshot!(daemon.machine.run("compare fix --agents a,b --merge"), @"
+    exit 2
+    --- stderr
+    error: the argument '[PROMPT]' cannot be used with:
+      --merge
+      --squash
+      --rebase
+      --pr
+
+    Usage: convoke compare --agents <AGENTS> <PROMPT>
+
+    For more information, try 'convoke compare --help'.
+    ");
+    for mixed in [
+        "compare --keep abcd --test true",
+        "compare --list --resolve",
+        "compare --keep abcd --merge --squash",
+    ] {
+        let said = daemon.machine.run(mixed);
+        assert!(said.contains("cannot be used with"), "{said}");
+    }
     insta::assert_snapshot!(daemon.machine.run("compare --list"), @"
     exit 0
     --- stdout
@@ -64,7 +85,7 @@ fn c8_agents_are_checked_before_any_of_them_begins() {
     ");
     let told = compare("shell,nope");
     assert!(
-        told.starts_with("exit 2\n--- stderr\nerror: there is no agent 'nope'; there are "),
+        told.starts_with("exit 2\n--- stderr\nerror: there is no agent nope; there are "),
         "{told}"
     );
     assert_eq!(daemon.get("/api/sessions").json()["total"], 0);
@@ -97,7 +118,7 @@ fn c8_agents_are_compared_by_changes_time_and_test_and_one_is_kept() {
     assert!(entries[2]["error"].as_str().unwrap().contains("missing"), "{comparison}");
     let session = |number: usize| entries[number]["session"]["id"].as_str().unwrap();
     // By the command line: the first is merged, the second discarded and restorable.
-    let said = daemon.machine.run_args(&["compare", "--keep", session(0), "--how", "merge"]);
+    let said = daemon.machine.run_args(&["compare", "--keep", session(0), "--merge"]);
     assert!(said.contains("kept") && said.contains("discarded"), "{said}");
     assert!(app.join("answer.txt").exists());
     assert_eq!(git(&app, &["branch", "--format=%(refname:short)"]), "main");
@@ -122,7 +143,7 @@ fn c8_the_command_line_waits_for_all_and_prints_a_table() {
         "--project",
         project.as_str().unwrap(),
     ]);
-    assert_eq!(said.matches("shell  ended  1 files +1 -0").count(), 2, "{said}");
+    assert_eq!(said.matches("shell  ended  1 file +1 -0").count(), 2, "{said}");
     assert_eq!(said.matches("failed with exit code 3").count(), 2, "{said}");
     assert!(said.contains("\nSESSION   AGENT  STATE  CHANGES"), "{said}");
     assert!(said.contains("Keep one, such as the first: convoke compare --keep "), "{said}");
@@ -143,11 +164,10 @@ fn c8_conflicts_of_the_one_that_is_kept_are_given_to_its_agent_and_nothing_is_di
     let told = keep(&json!({}));
     assert_eq!(told["finished"]["outcome"], "conflicts", "{told}");
     assert_eq!(told["finished"].get("prompt"), None, "{told}");
-    let said = daemon.machine.run_args(&["compare", "--keep", &first, "--how", "merge"]);
-    assert!(said.contains("1 files are in conflict; nothing was kept or discarded"), "{said}");
+    let said = daemon.machine.run_args(&["compare", "--keep", &first, "--merge"]);
+    assert!(said.contains("1 file in conflict; nothing was kept or discarded"), "{said}");
     // The agent takes the prompt for a script, and runs the command in it.
-    let said =
-        daemon.machine.run_args(&["compare", "--keep", &first, "--how", "merge", "--resolve"]);
+    let said = daemon.machine.run_args(&["compare", "--keep", &first, "--merge", "--resolve"]);
     assert!(said.contains("was prompted to resolve conflicts"), "{said}");
     assert_eq!(done(&daemon, &id).get("kept"), None);
     let branches = git(&app, &["branch", "--format=%(refname:short)"]);
@@ -175,7 +195,7 @@ fn c8_one_that_has_files_which_no_snapshot_holds_is_discarded_by_force_alone() {
     assert!(said.contains("1 files that were not captured"), "{said}");
     assert_eq!((removed(&first), removed(&second)), (json!("keep"), Value::Null), "{said}");
     let (_, [first, second]) = compared(&daemon, prompt);
-    let keep = ["compare", "--keep", &first, "--how", "squash", "--message", "Big", "--force"];
+    let keep = ["compare", "--keep", &first, "--squash", "--message", "Big", "--force"];
     let said = daemon.machine.run_args(&keep);
     assert_eq!((removed(&first), removed(&second)), (json!("squash"), json!("discard")), "{said}");
     assert_eq!(git(&app(&daemon), &["log", "--format=%s", "main"]), "Big\nfirst");

@@ -103,6 +103,6 @@ fn an_unknown_shell_is_asked_wrongly() {
 
       tip: a similar value exists: 'zsh'
 
-    For more information, try '--help'.
+    For more information, try 'convoke completions --help'.
     ");
 }

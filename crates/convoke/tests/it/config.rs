@@ -277,7 +277,7 @@ fn a_folder_in_place_of_the_file_is_refused() {
     --- stderr
     error: the configuration has an error
       [tmp]/.convoke/config.toml: this is a folder, not a file
-        hint: move it away: mv '[tmp]/.convoke/config.toml' '[tmp]/.convoke/config.toml.d'
+        hint: move it away: `mv '[tmp]/.convoke/config.toml' '[tmp]/.convoke/config.toml.d'`
     ");
 }
 
@@ -291,7 +291,7 @@ fn a_file_that_cannot_be_read_is_refused() {
     --- stderr
     error: the configuration has an error
       [tmp]/.convoke/config.toml: cannot read the file: Too many levels of symbolic links (os error 40)
-        hint: see what is there: ls -l '[tmp]/.convoke/config.toml'
+        hint: see what is there: `ls -l '[tmp]/.convoke/config.toml'`
     ");
 }
 

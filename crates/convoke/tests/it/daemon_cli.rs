@@ -14,14 +14,14 @@ fn without_the_daemon_commands_end_with_3() {
     exit 3
     --- stderr
     error: the daemon is not running
-    hint: start it with: convoke serve
+    hint: start it with `convoke serve`
     ");
     for line in ["project list", "session list", "inbox list"] {
         let told = machine.run(&format!("{line} --no-autostart --json"));
         assert_eq!(
             told,
             "exit 3\n--- stderr\n{\"error\":\"the daemon is not running\",\"causes\":[],\
-             \"hint\":\"start it with: convoke serve\",\"exitCode\":3}\n"
+             \"hint\":\"start it with `convoke serve`\",\"exitCode\":3}\n"
         );
     }
     insta::assert_snapshot!(machine.run("stop"), @"
@@ -38,7 +38,7 @@ fn a_command_starts_the_daemon_and_stop_ends_it() {
     insta::assert_snapshot!(scene.run("project list"), @"
     exit 0
     --- stdout
-    No projects. Add one with: convoke project add PATH
+    No projects. Add one with `convoke project add PATH`
     ");
     let file = scene.machine.home().join("run/daemon.json");
     let daemon: serde_json::Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
@@ -59,7 +59,7 @@ fn a_command_starts_the_daemon_and_stop_ends_it() {
     sessions  0 active
     agents    0 running, 0 busy
     inbox     nothing needs you
-    backup    none yet; make one with: convoke backup
+    backup    none yet; make one with `convoke backup`
     ");
     let stopped = scene.run("stop").replace(&pid.to_string(), "[pid]");
     insta::assert_snapshot!(stopped, @r"
@@ -102,7 +102,7 @@ fn a_daemon_that_cannot_start_says_why() {
       error: cannot listen on [address]
         Address already in use (os error 98)
       hint: let it pick a free port: --listen 127.0.0.1:0
-    hint: run it in the foreground: convoke serve; its output is in [tmp]/.convoke/logs/daemon.stderr
+    hint: run it in the foreground: `convoke serve`; its output is in [tmp]/.convoke/logs/daemon.stderr
     ");
 }
 

@@ -135,7 +135,7 @@ fn a_rollback_by_no_steps_is_asked_wrongly() {
     --- stderr
     error: invalid value '0' for '--steps <N>': expected a number, at least 1
 
-    For more information, try '--help'.
+    For more information, try 'convoke db rollback --help'.
     ");
 }
 
@@ -146,12 +146,12 @@ fn a_folder_in_place_of_the_database_is_refused() {
     exit 1
     --- stderr
     error: [tmp]/.convoke/convoke.db is not a file
-    hint: move it away: mv '[tmp]/.convoke/convoke.db' '[tmp]/.convoke/convoke.db.other'
+    hint: move it away: `mv '[tmp]/.convoke/convoke.db' '[tmp]/.convoke/convoke.db.other'`
     ");
     insta::assert_snapshot!(machine.run("db migrate --json"), @r#"
     exit 1
     --- stderr
-    {"error":"[tmp]/.convoke/convoke.db is not a file","causes":[],"hint":"move it away: mv '[tmp]/.convoke/convoke.db' '[tmp]/.convoke/convoke.db.other'","exitCode":1}
+    {"error":"[tmp]/.convoke/convoke.db is not a file","causes":[],"hint":"move it away: `mv '[tmp]/.convoke/convoke.db' '[tmp]/.convoke/convoke.db.other'`","exitCode":1}
     "#);
 }
 
@@ -163,13 +163,13 @@ fn a_file_that_is_no_database_is_refused_and_left_alone() {
     exit 1
     --- stderr
     error: [tmp]/.convoke/convoke.db is not a database
-    hint: move it away (mv '[tmp]/.convoke/convoke.db' '[tmp]/.convoke/convoke.db.other'), or choose another home with --home
+    hint: move it away (`mv '[tmp]/.convoke/convoke.db' '[tmp]/.convoke/convoke.db.other'`), or choose another home with --home
     ");
     insta::assert_snapshot!(machine.run("db migrate"), @"
     exit 1
     --- stderr
     error: [tmp]/.convoke/convoke.db is not a database
-    hint: move it away (mv '[tmp]/.convoke/convoke.db' '[tmp]/.convoke/convoke.db.other'), or choose another home with --home
+    hint: move it away (`mv '[tmp]/.convoke/convoke.db' '[tmp]/.convoke/convoke.db.other'`), or choose another home with --home
     ");
     assert_eq!(std::fs::read_to_string(machine.home().join("convoke.db")).unwrap(), garbage);
 }
@@ -187,7 +187,7 @@ fn a_damaged_database_is_refused_with_a_way_to_save_what_is_left() {
     exit 1
     --- stderr
     error: [tmp]/.convoke/convoke.db is damaged: database disk image is malformed
-    hint: nothing was changed; restore a backup (ls '[tmp]/.convoke/backups', then convoke restore PATH), or recover what can be read: sqlite3 '[tmp]/.convoke/convoke.db' .recover | sqlite3 recovered.db, then convoke restore recovered.db; `convoke db check` lists all damage
+    hint: nothing was changed; restore a backup (`ls '[tmp]/.convoke/backups'`, then `convoke restore PATH`), or recover what can be read: `sqlite3 '[tmp]/.convoke/convoke.db' .recover | sqlite3 recovered.db`, then `convoke restore recovered.db`; `convoke db check` lists all damage
     ");
 }
 
@@ -201,7 +201,7 @@ fn a_database_that_a_daemon_writes_to_is_not_migrated() {
     exit 1
     --- stderr
     error: [tmp]/.convoke/convoke.db is in use by another process
-    hint: stop the daemon first: convoke stop; or see what process 4242 is: ps -p 4242
+    hint: stop the daemon first: `convoke stop`; or see what process 4242 is: `ps -p 4242`
     ");
 }
 

@@ -151,7 +151,7 @@ fn an_unusable_home_is_reported_and_the_rest_examined() {
     fail  home      cannot create the home [tmp]/.convoke/taken/home: Not a directory (os error 20)
                     → choose another home with --home or CONVOKE_HOME
     fail  config    [tmp]/.convoke/taken/home/config.toml: cannot read the file: Not a directory (os error 20)
-                    → see what is there: ls -l '[tmp]/.convoke/taken/home/config.toml'
+                    → see what is there: `ls -l '[tmp]/.convoke/taken/home/config.toml'`
     warn  database  not checked: there is no home to check
     warn  backups   not checked: there is no home to check
     warn  port      not checked: the configuration has errors
@@ -198,7 +198,7 @@ fn a_home_that_others_can_enter_is_reported_with_the_way_out() {
     exit 0
     --- stdout
     warn  home      other users can read [tmp]/.convoke (mode 755)
-                    → chmod 700 '[tmp]/.convoke'
+                    → run `chmod 700 '[tmp]/.convoke'`
     ");
 }
 
@@ -217,12 +217,12 @@ fn the_database_is_examined() {
     machine.run("db rollback --yes");
     insta::assert_snapshot!(database(), @"
     warn  database  [tmp]/.convoke/convoke.db has schema 7, and 8 is the newest
-                    → convoke db migrate
+                    → run `convoke db migrate`
     ");
     fs::write(machine.home().join("convoke.db"), "garbage ".repeat(1000)).unwrap();
     insta::assert_snapshot!(database(), @"
     fail  database  [tmp]/.convoke/convoke.db is not a database
-                    → move it away (mv '[tmp]/.convoke/convoke.db' '[tmp]/.convoke/convoke.db.other'), or choose another home with --home
+                    → move it away (`mv '[tmp]/.convoke/convoke.db' '[tmp]/.convoke/convoke.db.other'`), or choose another home with --home
     ");
 }
 
@@ -298,7 +298,7 @@ fn a_log_folder_that_is_none_is_reported() {
     ok    backups   none yet in [tmp]/.convoke/backups
     ok    port      any free port will be used
     warn  logs      cannot write logs in [tmp]/.convoke/logs: Not a directory (os error 20)
-                    → see what is there: ls -ld '[tmp]/.convoke/logs'
+                    → see what is there: `ls -ld '[tmp]/.convoke/logs'`
     warn  agents    none is installed besides the demo agent
                     → install one of those below
     ok    teams     none are configured

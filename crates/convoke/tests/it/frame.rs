@@ -33,7 +33,7 @@ fn an_unknown_command_is_asked_wrongly() {
 
     Usage: convoke [OPTIONS] <COMMAND>
 
-    For more information, try '--help'.
+    For more information, try 'convoke --help'.
     ");
 }
 
@@ -60,7 +60,7 @@ fn quiet_and_verbose_exclude_each_other() {
 
     Usage: convoke doctor --quiet
 
-    For more information, try '--help'.
+    For more information, try 'convoke doctor --help'.
     ");
 }
 
@@ -159,7 +159,7 @@ fn what_is_missing_is_named_to_machines_too() {
     insta::assert_snapshot!(told, @r#"
     exit 2
     --- stderr
-    {"error":"the following required arguments were not provided: <ID> <TEXT>","causes":[],"hint":"see `convoke --help`","exitCode":2}
+    {"error":"the following required arguments were not provided: <ID> <TEXT>","causes":[],"hint":"see `convoke session send --help`","exitCode":2}
     "#);
     let output = Convoke::new().command(&["session", "show", ""]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));

@@ -9,8 +9,9 @@ use convoke_testkit::wait::until;
 use serde_json::json;
 
 use crate::sandbox_scene::{Machine, users};
+use crate::worktree_finish::install_gh_and_ssh;
 use crate::worktree_scene::{
-    app, begin, daemon, daemon_on, git, machine, repository, run, session,
+    app, begin, daemon, daemon_on, finish, git, machine, notices, repository, run, session,
 };
 
 #[test]
@@ -331,4 +332,70 @@ fn k10_the_submodules_of_a_work_tree_are_protected() {
     assert!(free.unwrap().success());
     git(&path, &["status"]);
     assert!(mark.exists());
+}
+
+#[test]
+fn k10_a_pipe_that_git_would_wait_for_does_not_block_prompts_and_other_projects() {
+    let daemon = daemon();
+    let app = app(&daemon);
+    let body = json!({"repoId": daemon.project(), "agent": "shell"});
+    let begun = daemon.post("/api/sessions", &body);
+    let session = begun.json()["id"].as_str().unwrap().to_owned();
+    run(&daemon, &session, "echo one > file");
+    let changes = || daemon.get(&format!("/api/sessions/{session}/changes"));
+    assert_eq!(changes().status, 200);
+    // The daemon's git waits for the second at most as long as it takes to look for it.
+    for place in [".gitignore", "deep/er/.gitignore"] {
+        run(&daemon, &session, &format!("mkdir -p deep/er; rm -f {place}; mkfifo {place}"));
+        assert!(run(&daemon, &session, "echo still here").contains("still here"));
+        // Waits for the checkpoint after the turn, too.
+        let refused = changes();
+        assert_eq!(refused.status, 409, "{refused:?}");
+        let path = app.join(place);
+        let text = format!("git cannot read {}: it is a named pipe; delete it", path.display());
+        assert!(refused.body.contains(&text), "{refused:?}");
+        until("the session has the notice", || {
+            !notices(&daemon, &session, "checkpoint_failed").is_empty()
+        });
+        let told = notices(&daemon, &session, "checkpoint_failed");
+        assert!(told[0]["error"].as_str().unwrap().contains("/.gitignore: it is"), "{told:?}");
+        fs::remove_file(&path).unwrap();
+        assert_eq!(changes().status, 200);
+    }
+}
+
+#[test]
+fn k10_a_pull_request_sends_no_file_of_a_hidden_repository() {
+    let machine = machine();
+    let home = machine.path().canonicalize().unwrap();
+    let tools = home.join("tools");
+    fs::create_dir(&tools).unwrap();
+    install_gh_and_ssh(&tools);
+    let private = home.join("private");
+    fs::create_dir(&private).unwrap();
+    repository(&private);
+    fs::write(private.join("secret"), "correct horse\n").unwrap();
+    let secret = git(&private, &["hash-object", "-w", "secret"]);
+    let path = format!("{}:{}", tools.display(), search_path());
+    let daemon = daemon_on(machine, &format!("[sandbox]\nhidden = [{private:?}]\n"), &path);
+    let app = app(&daemon);
+    git(&home, &["init", "-q", "--bare", "origin.git"]);
+    git(&app, &["remote", "add", "origin", "ssh://git@github.test/ann/app.git"]);
+    let (session, _) = session(&daemon);
+    // A commit with a file that the agent cannot read; only its name is known.
+    let plant = format!(
+        "common=$(git rev-parse --git-common-dir); mkdir -p $common/objects/info; \
+         echo {}/.git/objects > $common/objects/info/alternates; \
+         tree=$(printf '100644 blob {secret}\\tsecret\\n' | git mktree --missing); \
+         git update-ref HEAD $(git commit-tree -p HEAD -m planted $tree) && echo planted; \
+         git cat-file -e {secret} || echo unread",
+        private.display()
+    );
+    let said = run(&daemon, &session, &plant);
+    assert!(said.contains("planted") && said.contains("unread"), "{said}");
+    let answer = finish(&daemon, &session, &json!({"how": "pr", "message": "x"}));
+    let origin = home.join("origin.git");
+    let sent = git(&origin, &["cat-file", "--batch-all-objects", "--batch-check"]);
+    assert!(!sent.contains(&secret), "{answer:?}");
+    assert_eq!(answer.status, 409, "{answer:?}");
 }

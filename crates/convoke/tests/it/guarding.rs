@@ -170,7 +170,7 @@ fn k8_a_restore_is_refused_while_the_daemon_runs() {
     assert!(refused.starts_with("exit 1"), "{refused}");
     assert!(
         refused.contains("daemon is running")
-            && refused.contains("stop the daemon first: convoke stop"),
+            && refused.contains("stop the daemon first: `convoke stop`"),
         "{refused}"
     );
     let none = daemon.machine.run("restore /nowhere");

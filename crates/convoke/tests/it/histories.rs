@@ -316,7 +316,7 @@ fn h9_all_sessions_are_exported_one_file_each() {
     insta::assert_snapshot!(scene.run("export --all out"), @r"
     exit 0
     --- stdout
-    1 sessions, 3 messages written to [tmp]/out
+    1 session, 3 messages written to [tmp]/out
     ");
     scene.run("export --all out --format jsonl");
     let mut files: Vec<PathBuf> = fs::read_dir(scene.machine.path().join("out"))

@@ -109,6 +109,9 @@ fn whatever_the_first_command_in_a_home_was_the_next_one_accepts_it() {
         machine.run(&format!("{command} --home {}", home.display()));
         let told = machine.run(&format!("config show --home {}", home.display()));
         assert!(told.starts_with("exit 0"), "{command}: {told}");
+        // Some of these commands start a daemon.
+        let stopped = machine.run(&format!("stop --home {}", home.display()));
+        assert!(stopped.starts_with("exit 0"), "{command}: {stopped}");
     }
 }
 
@@ -136,7 +139,7 @@ fn a_home_that_depends_on_the_current_folder_is_refused() {
     --- stderr
     error: a value is required for '--home <PATH>' but none was supplied
 
-    For more information, try '--help'.
+    For more information, try 'convoke db status --help'.
     ");
     insta::assert_snapshot!(Convoke::new().env("CONVOKE_HOME", "data").run("config show"), @"
     exit 2
@@ -167,7 +170,7 @@ fn a_home_that_others_can_enter_is_a_warning() {
     set_mode(&machine.home(), 0o755);
     let told = machine.run("db migrate");
     let (_, warning) = told.split_once("--- stderr\n").unwrap();
-    insta::assert_snapshot!(warning, @" WARN other users can read the home [tmp]/.convoke (mode 755); run: chmod 700 '[tmp]/.convoke'");
+    insta::assert_snapshot!(warning, @" WARN other users can read the home [tmp]/.convoke (mode 755); run `chmod 700 '[tmp]/.convoke'`");
 }
 
 #[test]

@@ -43,13 +43,13 @@ fn a_permission_is_listed_and_given() {
     insta::assert_snapshot!(told, @r"
     exit 2
     --- stderr
-    error: '[id]' is too short for a prefix of an id
+    error: [id] is too short for a prefix of an id
     hint: give at least four characters of the id
     ");
     insta::assert_snapshot!(scene.run(&format!("inbox allow {id} --option maybe")), @"
     exit 2
     --- stderr
-    error: [the-id] has no option 'maybe'; its options are allow, reject
+    error: [the-id] has no option `maybe`; its options are allow, reject
     hint: choose one of them with --option
     ");
     insta::assert_snapshot!(scene.run(&format!("inbox allow {}", &id[..4])), @r"
@@ -63,7 +63,7 @@ fn a_permission_is_listed_and_given() {
     insta::assert_snapshot!(scene.run(&format!("inbox allow {id}")), @"
     exit 1
     --- stderr
-    error: no request in the inbox has an id that starts with '[id]'
+    error: no request in the inbox has an id that starts with [id]
     hint: see `convoke inbox list`; it may have been answered already
     ");
     insta::assert_snapshot!(scene.run(&format!("inbox reject {id}")), @r"

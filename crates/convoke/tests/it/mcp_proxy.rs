@@ -338,7 +338,7 @@ fn an_unreachable_daemon_is_an_error_for_each_request_with_its_id_and_a_way_out(
         agent.send(&call(&id, "ask_user_questions"));
         let said = format!(
             "cannot reach the daemon: cannot connect to http://{closed}/mcp: Connection refused (os error 111) \
-             (check whether it is running: convoke status)"
+             (check whether it is running: `convoke status`)"
         );
         let expected =
             json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": said}});
@@ -381,11 +381,11 @@ fn a_daemon_that_refuses_or_breaks_off_is_an_error_with_the_id() {
         request.stream.shutdown(std::net::Shutdown::Both).unwrap();
     });
     insta::assert_snapshot!(told.join("\n"), @"
-    cannot reach the daemon: this token opens nothing (if another program restarted the daemon, run convoke stop and try again)
-    cannot reach the daemon: unexpected response from [url]: status 502, <html>oops</html> (if that daemon is of another version, run convoke stop and try again)
+    cannot reach the daemon: this token opens nothing (if another program restarted the daemon, run `convoke stop` and try again)
+    cannot reach the daemon: unexpected response from [url]: status 502, <html>oops</html> (if that daemon is of another version, run `convoke stop` and try again)
     the daemon ended the call without an answer
     the daemon ended the call without an answer
-    cannot reach the daemon: the connection to [url] was lost: error reading a body from connection: unexpected EOF during chunk size line (check whether it is running: convoke status)
+    cannot reach the daemon: the connection to [url] was lost: error reading a body from connection: unexpected EOF during chunk size line (check whether it is running: `convoke status`)
     ");
 }
 
@@ -459,6 +459,6 @@ fn half_a_way_to_the_daemon_is_asked_wrongly() {
     exit 3
     --- stderr
     error: not the address of a daemon: not a url
-    hint: check whether it is running: convoke status
+    hint: check whether it is running: `convoke status`
     ");
 }

@@ -115,3 +115,18 @@ fn n5_a_password_file_is_read_and_its_path_is_all_that_is_known_of_it() {
     assert!(told.contains(Path::new("[tmp]/none").to_str().unwrap()), "{told}");
     assert!(told.contains("the password cannot be read"), "{told}");
 }
+
+#[test]
+fn n5_a_home_is_recognized_after_its_daemon_was_stopped() {
+    let server = Server::start(&[]).unwrap();
+    let database = server.database();
+    let scene = crate::daemon_scene::Scene::new();
+    let home = scene.machine.path().join("elsewhere");
+    std::fs::create_dir(&home).unwrap();
+    let config = format!("[store]\nurl = \"{}\"\n", database.url);
+    std::fs::write(home.join("config.toml"), config).unwrap();
+    for command in ["session list", "stop", "session list", "stop", "config show"] {
+        let told = scene.run(&format!("{command} --home {}", home.display()));
+        assert!(told.starts_with("exit 0"), "{command}: {told}");
+    }
+}

@@ -68,7 +68,7 @@ fn s5_what_is_no_folder_of_the_workspace_is_refused() {
     insta::assert_snapshot!(scene.run("project remove shop"), @r"
     exit 1
     --- stderr
-    error: there is no project 'shop'
+    error: there is no project shop
     hint: see `convoke project list`; a folder is added with `convoke project add PATH`
     ");
 }
@@ -115,7 +115,7 @@ fn a_name_that_two_projects_have_lists_them() {
     insta::assert_snapshot!(scene.run("project remove web"), @r"
     exit 2
     --- stderr
-    error: 'web' matches several projects: [id] ([tmp]/web), [id] ([tmp]/old/web)
+    error: web matches several projects: [id] ([tmp]/web), [id] ([tmp]/old/web)
     hint: give its path, or more characters of its id
     ");
 }

@@ -11,7 +11,7 @@ fn p2_rules_are_added_listed_and_removed() {
     insta::assert_snapshot!(scene.run("rule list"), @r"
     exit 0
     --- stdout
-    No rules: agents ask for everything. An answer makes one: convoke inbox allow ID --always
+    No rules: agents ask for everything. An answer makes one: `convoke inbox allow ID --always`
     ");
     let add = |args: &[&str]| scene.run_args(&[&["rule", "add"], args].concat());
     insta::assert_snapshot!(add(&["allow", "command", "cargo test …", "--project", "web"]), @r"

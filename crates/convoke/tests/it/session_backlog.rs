@@ -39,7 +39,7 @@ fn a_prompt_behind_a_turn_that_waits_for_the_user_says_so() {
     queued as [the-id] behind the running turn
     --- stderr
     the running turn waits for you: Write notes.txt
-      answer with: convoke inbox allow [the-id], or convoke inbox deny [the-id]
+      answer with `convoke inbox allow [the-id]`, or `convoke inbox deny [the-id]`
     ");
 }
 

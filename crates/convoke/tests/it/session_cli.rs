@@ -17,7 +17,7 @@ fn s8_a_session_begins_in_a_folder_that_becomes_a_project() {
     insta::assert_snapshot!(scene.run("session list"), @r"
     exit 0
     --- stdout
-    No sessions. Create one with: convoke session new --project PATH
+    No sessions. Create one with `convoke session new --project PATH`
     ");
     insta::assert_snapshot!(scene.run("session new --project web --agent demo"), @r"
     exit 0
@@ -59,7 +59,7 @@ fn s8_a_session_begins_in_a_folder_that_becomes_a_project() {
     insta::assert_snapshot!(scene.run("session new --project shop"), @r"
     exit 1
     --- stderr
-    error: there is no project 'shop'
+    error: there is no project shop
     hint: see `convoke project list`; a folder is added with `convoke project add PATH`
     ");
 }
@@ -89,14 +89,14 @@ fn s4_sessions_are_listed_by_project_and_status() {
     error: invalid value 'lost' for '--status <STATUS>'
       [possible values: active, completed, cancelled, error]
 
-    For more information, try '--help'.
+    For more information, try 'convoke session list --help'.
     ");
     insta::assert_snapshot!(scene.run("session list --limit 0"), @r"
     exit 2
     --- stderr
     error: invalid value '0' for '--limit <N>': expected a number from 1 to 10000
 
-    For more information, try '--help'.
+    For more information, try 'convoke session list --help'.
     ");
 }
 
@@ -250,13 +250,13 @@ fn prompts_that_wait_are_listed_edited_removed_and_sent() {
     insta::assert_snapshot!(run(&format!("remove ID {}", ids[0])), @"
     exit 1
     --- stderr
-    error: no queued prompt has an id that starts with '[id]'
+    error: no queued prompt has an id that starts with [id]
     hint: it may have been sent; see `convoke session queue list [id]`
     ");
     insta::assert_snapshot!(run("send ID 123"), @"
     exit 2
     --- stderr
-    error: '123' is too short for a prefix of an id
+    error: 123 is too short for a prefix of an id
     hint: give at least four characters of the id
     ");
     insta::assert_snapshot!(run(&format!("send ID {}", ids[2])), @"
@@ -301,13 +301,13 @@ fn s3_a_session_is_ended_resumed_renamed_and_cancelled() {
     exit 1
     --- stderr
     error: the session is completed
-    hint: resume it first: convoke session resume [the-id]
+    hint: resume it first: `convoke session resume [the-id]`
     ");
     insta::assert_snapshot!(run("complete ID"), @r"
     exit 1
     --- stderr
     error: the session is completed
-    hint: resume it first: convoke session resume ID
+    hint: resume it first: `convoke session resume ID`
     ");
     assert!(run("cancel ID").contains("[the-id] has already ended: completed"));
     insta::assert_snapshot!(run("resume ID"), @r"
@@ -319,7 +319,7 @@ fn s3_a_session_is_ended_resumed_renamed_and_cancelled() {
     exit 1
     --- stderr
     error: the session is already active
-    hint: send it a prompt: convoke session send ID TEXT
+    hint: send it a prompt: `convoke session send ID TEXT`
     ");
     insta::assert_snapshot!(run("rename ID Parser"), @r"
     exit 0
@@ -340,7 +340,7 @@ fn s3_a_session_is_ended_resumed_renamed_and_cancelled() {
     exit 1
     --- stderr
     error: a cancelled session cannot be resumed
-    hint: create a new one: convoke session new
+    hint: create a new one: `convoke session new`
     ");
     let other = "00000000-0000-4000-8000-000000000000";
     insta::assert_snapshot!(scene.run(&format!("session show {other}")), @r"
@@ -376,7 +376,7 @@ fn s10_a_session_that_a_human_completed_refuses_prompts() {
     exit 1
     --- stderr
     error: the session is completed
-    hint: resume it first: convoke session resume [the-id]
+    hint: resume it first: `convoke session resume [the-id]`
     ");
 }
 

@@ -40,7 +40,7 @@ fn r1_a_session_is_named_and_never_made_twice() {
     scene.pipe("spawn --interactive --agent echo --session mine", "hello\n");
     insta::assert_snapshot!(scene.pipe("spawn --interactive --agent echo --session mine", "x\n").stderr, @"
     error: there is a session mine already
-    hint: resume it with: convoke spawn --resume mine
+    hint: resume it with `convoke spawn --resume mine`
     ");
     assert_eq!(scene.said("mine"), ["user: hello", "assistant: hello"]);
     for id in ["../../x", "", ".x", "a/b"] {
@@ -184,7 +184,7 @@ fn r3_a_long_conversation_is_replayed_within_the_budget() {
     }
     scene.leave("s", text);
     let told = scene.pipe("spawn --resume s", "go on\n");
-    assert!(told.stderr.contains("in the middle are left out"), "{}", told.stderr);
+    assert!(told.stderr.contains("in the middle left out"), "{}", told.stderr);
     assert!(told.stdout.contains("My name is Ann.") && told.stdout.contains("number 99"));
     assert!(!told.stdout.contains("number 10 ") && told.stdout.contains("turns are left out here"));
     assert!(told.stdout.len() < 6000, "{}", told.stdout.len());
@@ -361,7 +361,7 @@ fn r9_r10_a_second_writer_is_refused_by_name_and_readers_see_what_was_saved() {
     let pid = talk.pid();
     let text = format!(
         "error: the session s is open in process {pid}\n\
-         hint: exit it there first, or see what it is: ps -p {pid}\n"
+         hint: exit it there first, or see what it is: `ps -p {pid}`\n"
     );
     assert_eq!((told.code, told.stderr), (1, text));
     assert!(scene.machine.run("spawn --delete-session s --yes").starts_with("exit 1\n"));
@@ -383,7 +383,7 @@ fn r10_a_session_that_was_cut_off_shows_as_interrupted_and_keeps_what_was_said()
         talk.signal(signal);
         let told = talk.ends();
         assert_eq!(told.code, code, "{signal}");
-        let hint = "hint: it is saved; resume it with: convoke spawn --resume s\n";
+        let hint = "hint: it is saved; resume it with `convoke spawn --resume s`\n";
         assert!(told.stderr.ends_with(hint), "{signal}: {}", told.stderr);
         assert_eq!(scene.said("s"), ["user: question", "assistant: half an answer"], "{signal}");
         assert_eq!(scene.listed("s"), "slow 2 interrupted", "{signal}");

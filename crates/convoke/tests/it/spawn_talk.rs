@@ -80,7 +80,7 @@ fn an_agent_that_does_not_start_leaves_no_session() {
     assert!(!scene.path("s").exists());
     let told = scene.pipe("spawn --interactive --agent nobody", "hello\n");
     assert_eq!(told.code, 1);
-    assert!(told.stderr.contains("there is no agent and no role called \"nobody\""));
+    assert!(told.stderr.contains("there is no agent and no role called `nobody`"));
     // One that was there before stays as it is.
     let text = transcript("s", "broken", "2026-11-15T10:00:00.000Z");
     scene.leave("s", &text);
@@ -110,7 +110,7 @@ fn a_conversation_is_exported_and_imported_into_another() {
     let told = scene.pipe("spawn --interactive --agent echo --session one", input);
     assert_eq!(
         told.stderr,
-        "2 messages are written to talk.jsonl\n2 messages are written to talk.md\n\
+        "Wrote 2 messages to talk.jsonl\nWrote 2 messages to talk.md\n\
          error: talk.md exists already; choose another name\n"
     );
     let told = scene.pipe(
@@ -132,7 +132,7 @@ fn r3_another_agent_goes_on_with_the_same_conversation() {
     let input = "first\n/agent nobody\n/agent loud\nagain\n";
     let told = scene.pipe("spawn --interactive --agent echo --session s", input);
     assert_eq!(told.stdout, "first\nLOUD\n");
-    assert!(told.stderr.contains("error: there is no agent and no role called \"nobody\""));
+    assert!(told.stderr.contains("error: there is no agent and no role called `nobody`"));
     assert!(told.stderr.contains("You talk with loud now."), "{}", told.stderr);
     assert_eq!(scene.listed("s"), "loud 4 completed");
     // The last agent is used when the session is resumed, and knows everything.
@@ -211,7 +211,7 @@ fn an_agent_that_is_not_confined_asks_its_human_through_mcp() {
     let told = talk.ends();
     assert_eq!(told.code, 0);
     assert!(
-        told.stderr.contains("answer in another terminal with: convoke answer"),
+        told.stderr.contains("answer in another terminal with `convoke answer`"),
         "{}",
         told.stderr
     );

@@ -28,7 +28,7 @@ fn r1_r2_a_person_talks_with_an_agent_and_leaves() {
     assert!(screen.contains("\x1b[1;4mTitle\x1b[0m"), "{screen}");
     assert!(screen.contains("Some \x1b[1mbold\x1b[0m words and \x1b[36mcode\x1b[0m."), "{screen}");
     assert!(screen.contains("\x1b[2mLet me see."), "{screen}");
-    assert!(screen.contains("Resume it with: convoke spawn --resume s"), "{screen}");
+    assert!(screen.contains("Resume it with `convoke spawn --resume s`"), "{screen}");
     let answer = "assistant: # Title\n\nSome **bold** words and `code`.\n";
     assert_eq!(scene.said("s"), ["user: hello", answer]);
     assert_eq!(scene.listed("s"), "writer 2 completed");

@@ -81,13 +81,13 @@ fn t13_the_exit_code_tells_an_answer_from_everything_else() {
     backend has said so far:
     well
     error: backend did not answer within 0.3 s and is still working
-    hint: fetch the answer with: convoke team report backend --seq 1
+    hint: fetch the answer with `convoke team report backend --seq 1`
     ");
     let told = teams.run("team send backend later --no-wait");
     insta::assert_snapshot!(told, @r"
     exit 0
     --- stdout
-    backend has queued it behind another question; fetch the answer with: convoke team report backend --message [id]
+    backend has queued it behind another question; fetch the answer with `convoke team report backend --message [id]`
     ");
     insta::assert_snapshot!(teams.run("team report backend --seq 1"), @"
     exit 5
@@ -160,7 +160,7 @@ fn t15_wrong_requests_fail_in_the_words_of_the_contract() {
     exit 1
     --- stderr
     error: backend has not been asked anything yet
-    hint: ask it with: convoke team ask backend TEXT
+    hint: ask it with `convoke team ask backend TEXT`
     ");
     insta::assert_snapshot!(teams.run("team sessions --used-after yesterday"), @r"
     exit 2

@@ -198,7 +198,7 @@ fn t14_a_valid_change_of_the_file_is_reloaded_and_a_broken_one_is_not() {
     insta::assert_snapshot!(teams.run("team list"), @r"
     exit 0
     --- stdout
-    No teams. Configure them in teams.json in the home, then run: convoke team reload
+    No teams. Configure them in teams.json in the home, then run `convoke team reload`
     ");
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use convoke_testkit::tools::search_path;
 use serde_json::{Value, json};
@@ -221,7 +222,7 @@ fn c7_conflicts_are_listed_given_to_the_agent_and_never_left_half_done() {
     --- stdout
     conflict: notes.txt
     --- stderr
-    error: 1 files are in conflict; nothing was done
+    error: 1 file in conflict; nothing was done
     ");
     assert_eq!(daemon.post("/api/users", &json!({"name": "ann", "role": "member"})).status, 201);
     let token = daemon.post("/api/users/ann/tokens", &json!({"label": "test"})).json();
@@ -266,6 +267,14 @@ case "$last" in
 esac
 "#;
 
+/// Installs both into a folder.
+pub(crate) fn install_gh_and_ssh(tools: &Path) {
+    for (name, program) in [("gh", GH), ("ssh", SSH)] {
+        fs::write(tools.join(name), program).unwrap();
+        fs::set_permissions(tools.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
 #[test]
 fn c7_k10_a_pull_request_is_made_with_gh_and_no_program_of_the_repository_runs() {
     let machine = machine();
@@ -281,10 +290,7 @@ fn c7_k10_a_pull_request_is_made_with_gh_and_no_program_of_the_repository_runs()
     let refused = pr("x");
     assert_eq!(refused.status, 409, "{refused:?}");
     assert!(refused.body.contains("cli.github.com"), "{refused:?}");
-    for (name, program) in [("gh", GH), ("ssh", SSH)] {
-        fs::write(tools.join(name), program).unwrap();
-        fs::set_permissions(tools.join(name), fs::Permissions::from_mode(0o755)).unwrap();
-    }
+    install_gh_and_ssh(&tools);
     let refused = pr("x");
     assert!(refused.body.contains("git remote add origin"), "{refused:?}");
     git(&home, &["init", "-q", "--bare", "origin.git"]);
@@ -323,6 +329,33 @@ fn c7_k10_a_pull_request_is_made_with_gh_and_no_program_of_the_repository_runs()
     assert!(folder.exists());
     // Its new process is given the transcript with the prompt, and runs all of it.
     assert!(run(&daemon, &session, "git log -1 --format=%s").ends_with("\nx\n"));
+}
+
+#[test]
+fn c7_a_pull_request_is_pushed_when_the_remote_has_lost_a_branch_that_is_known_here() {
+    let machine = machine();
+    let home = machine.path().canonicalize().unwrap();
+    let tools = home.join("tools");
+    fs::create_dir(&tools).unwrap();
+    install_gh_and_ssh(&tools);
+    let daemon = daemon_on(machine, "", &format!("{}:{}", tools.display(), search_path()));
+    let app = app(&daemon);
+    git(&home, &["init", "-q", "--bare", "origin.git"]);
+    git(&app, &["push", "-q", home.join("origin.git").to_str().unwrap(), "main"]);
+    git(&app, &["remote", "add", "origin", "ssh://git@github.test/ann/app.git"]);
+    git(&app, &["update-ref", "refs/remotes/origin/main", "main"]);
+    // The remote had this commit in a branch that was deleted.
+    fs::write(app.join("lost.txt"), "lost\n").unwrap();
+    git(&app, &["add", "-A"]);
+    git(&app, &["commit", "-qm", "lost"]);
+    git(&app, &["update-ref", "refs/remotes/origin/deleted", "main"]);
+    let (session, _) = session(&daemon);
+    run(&daemon, &session, "echo a > a.txt");
+    let made = finish(&daemon, &session, &json!({"how": "pr", "message": "Add a"}));
+    assert_eq!(made.status, 200, "{made:?}");
+    let branch = made.json()["session"]["worktree"]["branch"].as_str().unwrap().to_owned();
+    let subjects = git(&home.join("origin.git"), &["log", "--format=%s", &branch]);
+    assert_eq!(subjects, "Add a\nlost\nfirst");
 }
 
 #[test]

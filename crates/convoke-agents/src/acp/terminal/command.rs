@@ -72,7 +72,7 @@ impl Command {
         };
         let output = pipe::Receiver::from_owned_fd(OwnedFd::from(output))?;
         let (end, ended) = watch::channel(None);
-        let watcher = tokio::spawn(attend(exit, output, screen, end)).abort_handle();
+        let watcher = tokio::spawn(watch_command(exit, output, screen, end)).abort_handle();
         Ok(Self { begun, ended, watcher, _record: record })
     }
 
@@ -167,7 +167,7 @@ async fn wait_for_leader(group: Pid, mut changes: Signals) -> Ended {
 }
 
 /// Reads output until the command has ended, and then returns its exit status.
-async fn attend(
+async fn watch_command(
     exit: Exit,
     mut output: pipe::Receiver,
     screen: Arc<Mutex<Screen>>,

@@ -46,7 +46,7 @@ impl Conversation {
         let (wire_id, request) = (word(frame, "request_id"), &frame["request"]);
         let subtype = word(request, "subtype");
         if subtype != "can_use_tool" {
-            let error = format!("Convoke does not take requests of the kind '{subtype}'");
+            let error = format!("Convoke does not take requests of the kind `{subtype}`");
             return self.respond(&json!({
                 "subtype": "error", "request_id": wire_id, "error": error,
             }));

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use convoke_core::bounds::{beginning, clip, fit, fit_args};
+use convoke_core::bounds::{clip, fit, fit_args};
+use convoke_core::call;
 use convoke_core::content::{Diff, PlanStatus, PlanStep, ToolResult, ToolStatus};
 use convoke_core::session::{Report, ToolUpdate};
 use serde_json::Value;
@@ -11,8 +12,6 @@ use super::{Conversation, list, word};
 use crate::driver::WORDS_BYTES_MAX;
 use crate::evidence::kind_of;
 
-/// The length of a call's summary.
-const SUMMARY_CHARS_MAX: usize = 500;
 /// Open calls that are tracked; beyond that the oldest is evicted, and its result has no diffs.
 const OPEN_MAX: usize = 1024;
 /// Bytes of diffs of open calls that are stored; further calls are tracked without diffs.
@@ -47,7 +46,7 @@ impl Conversation {
         let by = [word(frame, "task_description"), word(frame, "subagent_type")];
         let title = match by.into_iter().find(|name| !name.is_empty()) {
             Some(name) => Some(format!("{name}: {}", full_title(tool, args))),
-            None => summary(args),
+            None => call::summary(args),
         };
         self.announce(id, tool, args, title);
         if tool == "TodoWrite" {
@@ -112,28 +111,7 @@ impl Conversation {
 
 /// The summary of a call with the tool's name: `Bash: echo hi`.
 pub(super) fn full_title(tool: &str, args: &Value) -> String {
-    summary(args).map_or_else(|| tool.to_owned(), |summary| format!("{tool}: {summary}"))
-}
-
-/// The summary of a call in one line.
-fn summary(args: &Value) -> Option<String> {
-    const SUMMARY_FIELDS: [&str; 11] = [
-        "command",
-        "file_path",
-        "notebook_path",
-        "path",
-        "pattern",
-        "url",
-        "query",
-        "skill",
-        "description",
-        "prompt",
-        "plan",
-    ];
-    let text = SUMMARY_FIELDS.iter().find_map(|field| args[field].as_str())?.trim();
-    // Lines are joined visibly: a command must not hide behind its first line.
-    let line = text.lines().collect::<Vec<_>>().join(" ⏎ ");
-    Some(beginning(&line, SUMMARY_CHARS_MAX)).filter(|summary| !summary.is_empty())
+    call::summary(args).map_or_else(|| tool.to_owned(), |summary| format!("{tool}: {summary}"))
 }
 
 /// The changes that a call announces. The text before a `Write` is only known after it.

@@ -36,7 +36,7 @@ impl Asking {
         let (questions, asked) = mpsc::channel(WAITING_MAX);
         let (answers, answered) = mpsc::channel(WAITING_MAX);
         tokio::spawn(read(reading, answers));
-        tokio::spawn(attend(writing, asked, answered));
+        tokio::spawn(send_questions(writing, asked, answered));
         Ok(Arc::new(Self { questions, room: Semaphore::new(WAITING_MAX) }))
     }
 
@@ -71,7 +71,7 @@ async fn read(socket: OwnedReadHalf, answers: mpsc::Sender<ConnectionAnswer>) {
 }
 
 /// Sends questions and delivers their answers. Unanswered ones are denied when this ends.
-async fn attend(
+async fn send_questions(
     mut socket: OwnedWriteHalf,
     mut asked: mpsc::Receiver<Question>,
     mut answered: mpsc::Receiver<ConnectionAnswer>,

@@ -17,8 +17,8 @@ const FILES_MAX: usize = 50_000;
 pub(super) struct Watch {
     limits: Limits,
     temp: Option<PathBuf>,
-    /// The repositories that the program may write. None has a file that redirects git to another
-    /// configuration, whoever wrote it: another program in the same workspace may have.
+    /// The repositories that the program may write. None may get a file that redirects git to another
+    /// configuration, not even from another program in the same workspace.
     repositories: Vec<PathBuf>,
     samples: u32,
 }

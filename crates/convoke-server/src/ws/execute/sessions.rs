@@ -5,8 +5,8 @@ use convoke_core::id::MessageId;
 use convoke_core::session::QueueChoice;
 use convoke_core::user::UserName;
 use convoke_engine::{
-    Archived, NewPrompt, NewSession, SessionFilter, SessionKind, SessionOrder, SessionView, Whose,
-    Window,
+    Archived, NewPrompt, NewSession, NodeScope, SessionFilter, SessionKind, SessionOrder,
+    SessionView, Window,
 };
 
 use super::{Replied, Reply, names};
@@ -21,7 +21,7 @@ pub(super) async fn list(app: &App, project: &str, archived: Option<bool>) -> Re
         statuses: Vec::new(),
         archived: if archived == Some(true) { Archived::Only } else { Archived::Hidden },
         kind: Some(SessionKind::Session),
-        of: Whose::Anyone,
+        of: NodeScope::All,
     };
     let window = Window::first(Window::LIMIT_MAX);
     let listed = app.engine.sessions().list(filter, SessionOrder::Active, window).await?;

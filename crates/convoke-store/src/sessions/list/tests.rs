@@ -32,7 +32,7 @@ fn s4_no_filter_makes_a_list_scan_or_sort_all_sessions() {
                 for kind in [None, Some(SessionKind::Session)] {
                     let statuses = statuses.clone();
                     let filter =
-                        SessionFilter { project, statuses, archived, kind, of: Whose::Own };
+                        SessionFilter { project, statuses, archived, kind, of: NodeScope::Own };
                     for order in [SessionOrder::Created, SessionOrder::Active] {
                         assert_walks(&plan(&db, &filter, order));
                     }

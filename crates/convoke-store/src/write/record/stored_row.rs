@@ -27,7 +27,7 @@ enum SummaryChange {
     Whole,
 }
 
-const STANDING: &str = "SELECT n, last_seq, status, reason, archived, title, last_active_at, rev,
+const SELECT_ROW: &str = "SELECT n, last_seq, status, reason, archived, title, last_active_at, rev,
         ended_rev, seen_rev, running_since, failure, step, last_line, cost
     FROM agent_sessions WHERE id = ?1";
 
@@ -38,11 +38,11 @@ pub(super) fn stored_row(
     work: &WorkRow,
 ) -> SqlResult<Option<StoredRow>> {
     let sql = match db {
-        Db::Sqlite(_) => Cow::Borrowed(STANDING),
+        Db::Sqlite(_) => Cow::Borrowed(SELECT_ROW),
         // Locks the row against other writers, but not against transactions that only lock it for
         // foreign keys.
         Db::Postgres(_) => {
-            Cow::Owned(format!("{STANDING}{} FOR NO KEY UPDATE", db.own("agent_sessions")))
+            Cow::Owned(format!("{SELECT_ROW}{} FOR NO KEY UPDATE", db.own("agent_sessions")))
         }
     };
     db.prepare_cached(&sql)?

@@ -51,7 +51,7 @@ fn dispatch(model: &mut Model, key: KeyEvent) -> Option<Effect> {
             permission::Step::Left => anywhere(model, key),
             step @ (permission::Step::Taken
             | permission::Step::Answer { .. }
-            | permission::Step::Decline(_)
+            | permission::Step::Deny(_)
             | permission::Step::Away) => follow_permission(model, step),
         },
     }

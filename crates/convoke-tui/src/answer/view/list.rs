@@ -1,6 +1,6 @@
 //! All sets: those whose asker waits, those whose asker has left, and those that cannot be read.
 
-use convoke_core::id::RequestId;
+use convoke_core::id::{RequestId, short};
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
@@ -112,10 +112,9 @@ impl List<'_> {
 
     fn damaged(&mut self, line: usize, damaged: &Damaged) {
         let from = self.strip.len();
-        let id: String = damaged.id.to_string().chars().take(8).collect();
         let palette = self.model.palette;
         let style = if self.cursor == Some(line) { palette.open() } else { palette.bad() };
-        let spans = vec![self.marker(line, damaged.id), Span::styled(id, style)];
+        let spans = vec![self.marker(line, damaged.id), Span::styled(short(damaged.id), style)];
         self.strip.push_target(Line::from(spans), Target::Entry(line));
         let words = clean::line(&damaged.words);
         for row in

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
 
-use convoke_api::entry::{Entry, EntryBody, ToolCall};
+use convoke_api::entry::{Entry, EntryBody, ToolCall, Verdict};
 use convoke_core::content::ToolStatus;
 use convoke_core::message::Seq;
 use convoke_core::request::Status;
@@ -51,7 +51,7 @@ impl Display for Run {
 }
 
 /// The action of a read-only call.
-enum Look {
+enum ReadOnlyCall {
     Read,
     Search,
 }
@@ -97,12 +97,8 @@ fn asked_about(entry: &Entry) -> Option<&str> {
 fn alone(entry: &Entry, calls: &HashSet<&str>, asked: &HashSet<&str>) -> Beside {
     if let EntryBody::Permission(permission) = &entry.body {
         let is_with_call = permission.tool_call_id.as_deref().is_some_and(|id| calls.contains(id));
-        let is_told_by_call = match permission.status {
-            Status::Pending | Status::Answered => true,
-            // The call shows the rejection, but not the human's reason.
-            Status::Rejected => permission.reason.is_none(),
-            Status::TimedOut | Status::Abandoned => false,
-        };
+        // Agents report denied calls as failed, as complete or not at all.
+        let is_told_by_call = matches!(permission.verdict(), None | Some(Verdict::Allowed(_)));
         if is_with_call && is_told_by_call { Beside::Hidden } else { Beside::Nothing }
     } else if call(entry).is_some_and(|call| asked.contains(&*call.tool_call_id)) {
         Beside::Waits
@@ -119,12 +115,12 @@ fn fold_runs(entries: &[Entry], open_runs: &HashSet<Seq>, beside: &mut [Beside])
         if entry.is_some() && beside.get(at) == Some(&Beside::Hidden) {
             continue;
         }
-        match entry.and_then(look) {
-            Some(look) => {
+        match entry.and_then(read_only_call) {
+            Some(call) => {
                 members.push(at);
-                match look {
-                    Look::Read => run.reads += 1,
-                    Look::Search => run.searches += 1,
+                match call {
+                    ReadOnlyCall::Read => run.reads += 1,
+                    ReadOnlyCall::Search => run.searches += 1,
                 }
             }
             None => {
@@ -145,14 +141,14 @@ fn fold_runs(entries: &[Entry], open_runs: &HashSet<Seq>, beside: &mut [Beside])
     }
 }
 
-fn look(entry: &Entry) -> Option<Look> {
+fn read_only_call(entry: &Entry) -> Option<ReadOnlyCall> {
     let call = call(entry)?;
     if call.status != ToolStatus::Complete || call.error.is_some() || !call.diffs.is_empty() {
         return None;
     }
     match call.kind.as_deref().unwrap_or(&call.name).to_ascii_lowercase().as_str() {
-        "read" | "ls" | "notebookread" => Some(Look::Read),
-        "search" | "grep" | "glob" => Some(Look::Search),
+        "read" | "ls" | "notebookread" => Some(ReadOnlyCall::Read),
+        "search" | "grep" | "glob" => Some(ReadOnlyCall::Search),
         _ => None,
     }
 }

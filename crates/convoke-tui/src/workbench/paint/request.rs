@@ -1,6 +1,6 @@
 //! Requests to the human, and their outcome.
 
-use convoke_api::entry::{Permission, QuestionSet};
+use convoke_api::entry::{Permission, QuestionSet, Verdict};
 use convoke_core::question::Answer;
 use convoke_core::request::Status;
 use convoke_core::user::UserName;
@@ -13,18 +13,19 @@ use crate::text::line_buffer::LineBuffer;
 /// A permission.
 pub(super) fn permission(line_buffer: &mut LineBuffer, permission: &Permission) {
     let palette = line_buffer.palette;
-    let chosen = permission.option_id.as_ref().and_then(|id| {
-        let option = permission.options.iter().find(|option| option.option_id == *id);
-        option.map(|option| clean::line(&option.name))
-    });
-    let (mark, words, style) = match permission.status {
-        // The turn that asked is over, so an answer would have no effect.
-        Status::TimedOut => ("◇ ", "not answered in time".to_owned(), palette.faint()),
-        Status::Abandoned => ("◇ ", "no longer needed".to_owned(), palette.faint()),
-        status @ (Status::Pending | Status::Answered | Status::Rejected) => {
-            let (reason, by) = (permission.reason.as_deref(), permission.by.as_ref());
-            outcome(line_buffer, status, chosen, reason, by)
+    let who = permission.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
+    let (mark, words, style) = match permission.verdict() {
+        None => ("◆ ", "needs your answer".to_owned(), palette.news()),
+        Some(Verdict::Allowed(text)) => {
+            ("✓ ", format!("{}{who}", clean::line(&text)), palette.good())
         }
+        Some(Verdict::Denied(text)) => {
+            let because = permission.reason.as_ref().map(|why| format!(": {why}"));
+            let because = because.unwrap_or_default();
+            ("✗ ", format!("{}{who}{because}", clean::line(&text)), palette.bad())
+        }
+        // The turn that asked is over, so an answer would have no effect.
+        Some(Verdict::Unanswered(text)) => ("◇ ", text.to_owned(), palette.faint()),
     };
     line_buffer.text(mark, "  ", &permission.title, style, palette.strong());
     line_buffer.text("  ", "  ", &words, style, style);
@@ -34,7 +35,7 @@ pub(super) fn permission(line_buffer: &mut LineBuffer, permission: &Permission) 
 pub(super) fn questions(line_buffer: &mut LineBuffer, set: &QuestionSet) {
     let palette = line_buffer.palette;
     let (mark, words, style) =
-        outcome(line_buffer, set.status, None, set.reason.as_deref(), set.by.as_ref());
+        outcome(line_buffer, set.status, set.reason.as_deref(), set.by.as_ref());
     for (index, question) in set.questions.iter().enumerate() {
         let mark = if index == 0 { mark } else { "  " };
         line_buffer.text(mark, "  ", &question.prompt, style, palette.strong());
@@ -52,7 +53,6 @@ pub(super) fn questions(line_buffer: &mut LineBuffer, set: &QuestionSet) {
 fn outcome(
     line_buffer: &LineBuffer,
     status: Status,
-    chosen: Option<String>,
     reason: Option<&str>,
     by: Option<&UserName>,
 ) -> (&'static str, String, Style) {
@@ -61,10 +61,7 @@ fn outcome(
     let because = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     match status {
         Status::Pending => ("◆ ", "needs your answer".to_owned(), palette.news()),
-        Status::Answered => {
-            let chosen = chosen.unwrap_or_else(|| "answered".to_owned());
-            ("✓ ", format!("{chosen}{who}"), palette.good())
-        }
+        Status::Answered => ("✓ ", format!("answered{who}"), palette.good()),
         Status::Rejected => {
             let who = by.map_or("you", UserName::as_str);
             ("✗ ", format!("{who} declined{because}"), palette.bad())

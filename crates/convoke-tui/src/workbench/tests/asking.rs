@@ -5,7 +5,7 @@ use convoke_api::frames::{ClientFrame, ServerFrame};
 use convoke_core::content::{Diff, ToolStatus};
 use convoke_core::evidence::Evidence;
 use convoke_core::id::RequestId;
-use convoke_core::request::Status;
+use convoke_core::request::{PermissionKind, Status};
 
 use super::stage::{Stage, entry, permission, prompt, question};
 use crate::workbench::message::Effect;
@@ -165,11 +165,9 @@ fn p1_long_evidence_is_cut_and_v_shows_all_of_it() {
     assert_eq!(stage.said().len(), 1);
 }
 
-#[test]
-fn p8_a_call_that_waits_for_the_human_does_not_run() {
-    let mut stage = asked();
-    let call = ToolCall {
-        tool_call_id: "c2".to_owned(),
+fn call(id: &str) -> ToolCall {
+    ToolCall {
+        tool_call_id: id.to_owned(),
         name: "execute".to_owned(),
         title: Some("cargo test".to_owned()),
         kind: Some("execute".to_owned()),
@@ -179,7 +177,13 @@ fn p8_a_call_that_waits_for_the_human_does_not_run() {
         diffs: vec![],
         error: None,
         html: None,
-    };
+    }
+}
+
+#[test]
+fn p8_a_call_that_waits_for_the_human_does_not_run() {
+    let mut stage = asked();
+    let call = call("c2");
     stage.update(entry("t2", 2, EntryBody::ToolCall(call)));
     assert!(stage.screen().contains("◐ cargo test  execute  running"), "{}", stage.screen());
     let mut asked = permission(7).permission.unwrap();
@@ -197,4 +201,43 @@ fn p8_a_call_that_waits_for_the_human_does_not_run() {
     let screen = stage.screen();
     assert!(screen.contains("◐ cargo test  execute  running"), "{screen}");
     assert!(!screen.contains("✓ cargo test"), "the answer is no row of its own: {screen}");
+}
+
+#[test]
+fn p1_a_denied_permission_is_shown_as_denied_with_and_without_an_option() {
+    let mut stage = asked();
+    let mut denied = permission(7).permission.unwrap();
+    denied.tool_call_id = Some("c2".to_owned());
+    denied.status = Status::Answered;
+    denied.option_id = Some("no".to_owned());
+    denied.by = Some("ada".parse().unwrap());
+    let mut call = call("c2");
+    call.status = ToolStatus::Complete;
+    stage.receive(ServerFrame::InboxList { items: vec![] });
+    stage.update(entry("t2", 2, EntryBody::ToolCall(call)));
+    stage.update(entry("p3", 3, EntryBody::Permission(denied.clone())));
+    let screen = stage.screen();
+    assert!(screen.contains("✗ cargo test --workspace"), "{screen}");
+    assert!(screen.contains("denied by ada"), "{screen}");
+    // Without an option of the agent.
+    denied.status = Status::Rejected;
+    denied.option_id = None;
+    let mut rejected = entry("p3", 3, EntryBody::Permission(denied));
+    rejected.rev = rejected.rev.next();
+    stage.update(rejected);
+    assert!(stage.screen().contains("denied by ada"), "{}", stage.screen());
+}
+
+#[test]
+fn p1_n_denies_also_if_the_agent_has_no_option_for_it() {
+    let mut stage = asked();
+    let mut item = permission(7);
+    let options = &mut item.permission.as_mut().unwrap().options;
+    options.retain(|option| option.kind == PermissionKind::AllowOnce);
+    stage.receive(ServerFrame::InboxList { items: vec![] });
+    stage.receive(ServerFrame::InboxList { items: vec![item] });
+    stage.said();
+    stage.keys("tab n");
+    let question_id = RequestId::from_random([7; 16]).to_string();
+    assert_eq!(stage.said(), [ClientFrame::QuestionReject { question_id, reason: None }]);
 }

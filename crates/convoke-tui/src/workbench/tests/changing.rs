@@ -1,8 +1,8 @@
 //! What a session changed: listed, read, commented on, reverted and restored.
 
 use convoke_api::bodies::{
-    ChangedFile, DiffHunk, DiffLine, DiffLineKind, FileDiff, FileMode, FileStatus, Fork,
-    GivenComment, LeftOutFile, LeftOutReason, Restore, RestoreScope, Restored, Revert,
+    BetweenTurns, ChangedFile, DiffHunk, DiffLine, DiffLineKind, FileDiff, FileMode, FileStatus,
+    Fork, GivenComment, LeftOutFile, LeftOutReason, Restore, RestoreScope, Restored, Revert,
     SessionChanges, Undo,
 };
 use convoke_api::frames::{ClientFrame, ServerFrame};
@@ -52,6 +52,7 @@ fn listed() -> SessionChanges {
             reason: LeftOutReason::TooLarge,
             bytes: Some(1 << 30),
         }],
+        between: Some(BetweenTurns { files: 7, paths: vec!["notes\u{1b}[2J.md".to_owned()] }),
     }
 }
 

@@ -4,10 +4,11 @@ use convoke_api::bodies::Activity;
 use convoke_api::entry::Older;
 use convoke_api::frames::{ClientFrame, ServerFrame, SessionItem};
 use convoke_core::content::Cost;
-use convoke_core::session::Attention;
+use convoke_core::session::{Attention, EndReason, Status};
 use convoke_core::turn::{Failure, FailureKind};
 
-use super::stage::{Stage, permission, prompt, session, session_id, words};
+use super::stage::{Stage, permission, prompt, session, session_id, shop, site, words};
+use crate::workbench::message::Message;
 
 fn change(stage: &mut Stage, session: SessionItem) {
     stage.receive(ServerFrame::SessionChanged { session });
@@ -45,6 +46,33 @@ fn busy(width: u16, height: u16) -> Stage {
 fn p3_home_shows_what_needs_you_what_works_what_failed_and_what_is_finished() {
     insta::assert_snapshot!(busy(80, 24).screen());
     insta::assert_snapshot!(busy(120, 26).screen());
+}
+
+#[test]
+fn p3_h8_home_has_the_newest_sessions_of_folders_that_are_no_projects() {
+    let mut stage = Stage::new(140, 24);
+    stage.send(Message::Linked);
+    stage.receive(ServerFrame::ProjectList { projects: vec![shop()], editor: None });
+    let asked = stage.said().into_iter().filter(|frame| *frame == ClientFrame::HomeList {});
+    assert_eq!(asked.count(), 1);
+    let imported = SessionItem {
+        project_id: site().id,
+        status: Status::Completed,
+        reason: Some(EndReason::Imported),
+        attention: Attention::Ended,
+        ..session(8, 90, "Where the time goes", Activity::Idle)
+    };
+    let of_shop = session(9, 5, "A session of the shop", Activity::Idle);
+    stage.receive(ServerFrame::HomeList {
+        needs_you: Vec::new(),
+        working: Vec::new(),
+        finished: Vec::new(),
+        failed: Vec::new(),
+        recent: vec![of_shop, imported],
+    });
+    let screen = stage.screen();
+    assert!(screen.contains("Where the time goes  claude-code · imported"), "{screen}");
+    assert!(!screen.contains("A session of the shop"), "it comes with its project: {screen}");
 }
 
 #[test]

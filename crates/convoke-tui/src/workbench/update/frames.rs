@@ -164,6 +164,11 @@ fn handle(model: &mut Model, frame: ServerFrame) {
             let state = if incomplete { State::Incomplete } else { State::Answered };
             search::take(model, &query, hits, state);
         }
+        ServerFrame::HomeList { working, finished, failed, recent, .. } => {
+            let all = [working, finished, failed, recent].into_iter().flatten();
+            model.list.put_others(all);
+        }
+        ServerFrame::HistoryImport { import } if !import.running => ask_for_sessions(model),
         ServerFrame::RuleList { rules } => rules::take(model, rules),
         ServerFrame::RuleChanged {} if model.tab == Tab::Rules => rules::ask(model),
         ServerFrame::ComparisonChanged { .. } => comparisons::ask_if_shown(model),
@@ -178,7 +183,6 @@ fn handle(model: &mut Model, frame: ServerFrame) {
         | ServerFrame::SessionCancelled { .. }
         | ServerFrame::SessionClosed { .. }
         | ServerFrame::SessionSent { .. }
-        | ServerFrame::HomeList { .. }
         | ServerFrame::RuleAdded { .. }
         | ServerFrame::RuleRemoved { .. }
         | ServerFrame::FileOpened { .. }
@@ -212,6 +216,10 @@ pub(super) fn ask_for_sessions(model: &mut Model) {
     let projects: Vec<String> = model.list.projects.iter().map(|it| it.id.to_string()).collect();
     for project_id in projects {
         model.send(InFlight::List, ClientFrame::SessionList { project_id, archived });
+    }
+    if model.list.filter == ListFilter::Current {
+        // The newest sessions of folders that are no projects.
+        model.send(InFlight::List, ClientFrame::HomeList {});
     }
 }
 

@@ -3,7 +3,8 @@
 mod dialog;
 mod diff;
 
-use convoke_api::bodies::{ChangedFile, FileStatus, LeftOutReason};
+use convoke_api::bodies::{BetweenTurns, ChangedFile, FileStatus, LeftOutReason};
+use convoke_core::count::counted;
 use convoke_core::files::ChangeTotals;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -51,16 +52,17 @@ fn heading(model: &Model, changes: &Changes, picture: &mut Picture, area: Rect) 
     let mut after = vec![Span::styled(format!("  {scope}"), palette.code())];
     if let Some(listed) = changes.listed.here() {
         let ChangeTotals { files, .. } = listed.totals;
-        let words = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
-        after.push(Span::styled(format!("  {words}  "), palette.faint()));
+        after.push(Span::styled(format!("  {}  ", counted(files, "file")), palette.faint()));
         after.extend(counts(Some(listed.totals.added), Some(listed.totals.removed), palette));
     }
     let comments = model.reviews.get(&changes.id).map_or(0, Vec::len);
     let right = match (&changes.under_way, comments) {
         (Some(_), _) => vec![Span::styled("working… ", palette.news())],
         (None, 0) => Vec::new(),
-        (None, 1) => vec![Span::styled("1 comment: s sends ", palette.news())],
-        (None, count) => vec![Span::styled(format!("{count} comments: s sends "), palette.news())],
+        (None, count) => {
+            let words = format!("{}: s sends ", counted(count, "comment"));
+            vec![Span::styled(words, palette.news())]
+        }
     };
     picture.line(area, titled_line(title, after, right, usize::from(area.width)));
 }
@@ -118,6 +120,9 @@ fn list(model: &Model, changes: &Changes, picture: &mut Picture, area: Rect) {
     picture.strip(area, strip);
 }
 
+/// Files that are named of those that were changed between the turns.
+const BETWEEN_NAMED_MAX: usize = 5;
+
 /// Notes about files that the list does not have.
 fn notes(changes: &Changes, strip: &mut Strip, width: usize, palette: Palette) {
     let Some(listed) = changes.listed.here() else { return };
@@ -138,6 +143,13 @@ fn notes(changes: &Changes, strip: &mut Strip, width: usize, palette: Palette) {
             LeftOutReason::Hidden => "hidden from agents",
         };
         note(format!("Not in the checkpoints: {} ({why})", clean::line(&file.path)));
+    }
+    if let Some(BetweenTurns { files, paths }) = &listed.between {
+        let named: Vec<String> =
+            paths.iter().take(BETWEEN_NAMED_MAX).map(|path| clean::line(path)).collect();
+        let others = files.saturating_sub(named.len() as u64);
+        let others = if others > 0 { format!(" and {others} more") } else { String::new() };
+        note(format!("Changed between the turns, and not listed: {}{others}", named.join(", ")));
     }
 }
 

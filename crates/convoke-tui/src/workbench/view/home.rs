@@ -2,8 +2,9 @@
 
 use convoke_api::bodies::InboxKind;
 use convoke_api::frames::SessionItem;
+use convoke_core::count::counted;
 use convoke_core::files::ChangeTotals;
-use convoke_core::session::Attention;
+use convoke_core::session::{Attention, EndReason};
 use convoke_core::time::relative;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
@@ -287,9 +288,13 @@ fn about(model: &Model, group: Group, session: &SessionItem) -> Option<(String, 
 
 fn place(model: &Model, session: &SessionItem) -> String {
     let project = model.list.project(session.project_id);
-    let project = project.map(|project| clean::line(&project.name)).unwrap_or_default();
+    let project = match project {
+        Some(project) => format!(" · {}", clean::line(&project.name)),
+        None if session.reason == Some(EndReason::Imported) => " · imported".to_owned(),
+        None => " · no project".to_owned(),
+    };
     let node = model.node(session.node).map(|node| format!(" on {node}")).unwrap_or_default();
-    format!("{} · {project}{node}", session.cli_type)
+    format!("{}{project}{node}", session.cli_type)
 }
 
 /// A request to answer, or a preview of the session at the cursor.
@@ -345,11 +350,11 @@ fn preview(model: &Model, session: &SessionItem, line_buffer: &mut LineBuffer) {
         line_buffer.text("  “", "   ", &format!("{line}”"), palette.faint(), Style::new());
     }
     line_buffer.lines.push(Line::default());
-    let mut facts = vec![words::counted(session.message_count, "message")];
+    let mut facts = vec![counted(session.message_count, "message")];
     facts.extend(session.cost.as_ref().map(words::cost));
     facts.extend(session.changes.filter(|changes| changes.files > 0).map(|changes| {
         let ChangeTotals { files, added, removed } = changes;
-        format!("{} changed, +{added} −{removed}", words::counted(files, "file"))
+        format!("{} changed, +{added} −{removed}", counted(files, "file"))
     }));
     line_buffer.text("  ", "  ", &facts.join(" · "), palette.faint(), palette.faint());
     line_buffer.lines.push(Line::default());

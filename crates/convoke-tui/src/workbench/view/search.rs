@@ -2,6 +2,7 @@
 
 use convoke_api::bodies::Hit;
 use convoke_api::frames::SessionItem;
+use convoke_core::count::counted;
 use convoke_core::message::Role;
 use convoke_core::time::relative;
 use ratatui::layout::{Position, Rect};
@@ -11,7 +12,6 @@ use ratatui::text::{Line, Span};
 use super::{At, list, split_line};
 use crate::picture::{Picture, Strip};
 use crate::text::{clean, wrap};
-use crate::words;
 use crate::workbench::layout;
 use crate::workbench::model::Model;
 use crate::workbench::search::{Found, Search, State};
@@ -57,9 +57,9 @@ fn state(search: &Search, results: usize) -> String {
         State::Answered if search.hits.is_empty() => {
             "Only titles have these words, no message.".to_owned()
         }
-        State::Answered => words::counted(search.hits.len(), "message"),
+        State::Answered => counted(search.hits.len(), "message"),
         State::Incomplete => {
-            let found = words::counted(search.hits.len(), "message");
+            let found = counted(search.hits.len(), "message");
             format!("{found}; others may be missing, the search index is still being filled")
         }
     }

@@ -1,6 +1,7 @@
 //! The conversations of teams: asker, answerer, status, messages, and last use.
 
 use convoke_api::bodies::{TeamSession, TeamStats};
+use convoke_core::count::counted;
 use convoke_core::team::PairStatus;
 use convoke_core::time::relative;
 use ratatui::layout::Rect;
@@ -10,7 +11,6 @@ use ratatui::text::{Line, Span};
 use super::{At, not_loaded, split_line};
 use crate::picture::{Picture, Strip, Target};
 use crate::text::clean;
-use crate::words;
 use crate::workbench::model::Model;
 
 pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
@@ -44,14 +44,14 @@ pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
 
 fn summary(stats: &TeamStats) -> String {
     let TeamStats { total, active, compact_pending, archived, total_messages } = stats;
-    let mut parts = vec![words::counted(total, "conversation"), format!("{active} active")];
+    let mut parts = vec![counted(total, "conversation"), format!("{active} active")];
     if *compact_pending > 0 {
         parts.push(format!("{compact_pending} to be compacted"));
     }
     if *archived > 0 {
         parts.push(format!("{archived} archived"));
     }
-    parts.push(words::counted(total_messages, "message"));
+    parts.push(counted(total_messages, "message"));
     format!(" {}", parts.join(" · "))
 }
 
@@ -82,6 +82,6 @@ fn pair(model: &Model, session: &TeamSession, here: At, width: usize) -> Line<'s
         ),
     ];
     let age = relative(session.last_used_at, model.now);
-    let right = format!("{} messages  {age:>4}", session.message_count);
+    let right = format!("{}  {age:>4}", counted(session.message_count, "message"));
     split_line(left, vec![Span::styled(right, palette.faint())], width)
 }

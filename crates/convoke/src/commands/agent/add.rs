@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::Context;
 use convoke_agents::catalogue::find;
 use convoke_agents::catalogue::registry::{self, Arrival, Registered, Registry};
+use convoke_core::count::counted;
 use serde::Serialize;
 
 use crate::commands::World;
@@ -190,7 +191,7 @@ pub(super) fn add(
         if let Some(todo) = &added.todo {
             text.push_str(&format!("{}\n", plain(todo)));
         }
-        text.push_str("A running daemon uses it after a restart: convoke stop\n");
+        text.push_str("A running daemon uses it after a restart: `convoke stop`\n");
         text
     })
 }
@@ -220,7 +221,8 @@ pub(super) fn refresh(args: &RefreshArgs, home: &Home, output: &Output) -> anyho
     convoke_files::atomic::write(&path, text.as_bytes())?;
     let refreshed = Refreshed { agents: registry.agents.len(), path: path.display().to_string() };
     output.show(&refreshed, |refreshed, _| {
-        format!("The registry lists {} agents; stored in {}\n", refreshed.agents, refreshed.path)
+        let agents = counted(refreshed.agents, "agent");
+        format!("The registry lists {agents}; stored in {}\n", refreshed.path)
     })
 }
 

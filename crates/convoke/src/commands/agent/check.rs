@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::Context;
 use convoke_agents::catalogue::Agent;
 use convoke_agents::driver::{self, Abilities, Launch, REPORTS_MAX, Start};
-use convoke_agents::launch::{LaunchParameters, Surroundings};
+use convoke_agents::launch::{LaunchEnvironment, LaunchParameters};
 use convoke_agents::temp::TempFolder;
 use convoke_agents::{leftovers, sandbox};
 use serde::Serialize;
@@ -76,7 +76,7 @@ pub(super) fn run(
     std::fs::create_dir(&workspace).context("cannot make a folder for the agent to work in")?;
     let temp = TempFolder::create(&place, random::bytes())
         .context("cannot make a folder for temporary files")?;
-    let around = Surroundings {
+    let around = LaunchEnvironment {
         environment: world.environment.iter().map(owned).collect::<BTreeMap<_, _>>(),
         convoke: world.program.clone(),
         home: home.path().to_owned(),

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use convoke_agents::sandbox::{Available, Layer, WRITING_GENERATION, secret_places};
+use convoke_core::count::counted;
 use convoke_core::time::relative;
 use convoke_engine::{Team, backup};
 use convoke_store::location::Server;
@@ -26,7 +27,7 @@ const FREE_MIN: u64 = 16 << 20;
 
 /// Checks the home, and returns it if it is usable.
 pub(super) fn home(located: Result<Home, home::Error>, checks: &mut Vec<Check>) -> Option<Home> {
-    let looked_at = located.and_then(|home| home.look().map(|exposure| (home, exposure)));
+    let looked_at = located.and_then(|home| home.inspect().map(|exposure| (home, exposure)));
     match looked_at {
         Ok((home, exposure)) => match writing(home.path()) {
             Ok(()) => {
@@ -55,7 +56,7 @@ fn privacy(home: &Home, exposure: Exposure) -> Check {
         Exposure::Open { mode } => Check::warn(
             "home",
             format!("other users can read {path} (mode {mode:o})"),
-            format!("chmod 700 '{path}'"),
+            format!("run `chmod 700 '{path}'`"),
         ),
     }
 }
@@ -84,7 +85,7 @@ fn writing(home: &Path) -> Result<(), Box<Check>> {
             check: "home",
             status: Status::Fail,
             finding: format!("the disk of {path} is full ({} KiB are left)", free / 1024),
-            fix: Some(format!("see what uses the space: df -h '{path}'; du -xsh '{path}'")),
+            fix: Some(format!("see what uses the space: `df -h '{path}'`; `du -xsh '{path}'`")),
         })),
         Ok(_) => Ok(()),
         Err(error) => Err(Box::new(Check::fail("home", error))),
@@ -126,7 +127,7 @@ pub(super) fn database(home: &Home, server: Option<&Server>) -> Check {
     }
     let path = home.database();
     if let Some(left) = backup::unfinished_restore(home.path()) {
-        return Check::warn("database", left, "convoke serve");
+        return Check::warn("database", left, "run `convoke serve`");
     }
     if let Some(problem) = lost(home) {
         return problem;
@@ -158,7 +159,7 @@ fn schema_is(database: &dyn Display, migrations: &[Migration], state: &str) -> C
     let newest = migrations.iter().map(|migration| migration.version).max().unwrap_or(0);
     if version < newest {
         let finding = format!("{database} has schema {version}, and {newest} is the newest");
-        return Check::warn("database", finding, "convoke db migrate");
+        return Check::warn("database", finding, "run `convoke db migrate`");
     }
     Check::ok("database", format!("{database} {state}, schema {version}"))
 }
@@ -176,11 +177,11 @@ fn lost(home: &Home) -> Option<Check> {
     );
     let fix = if path.exists() {
         format!(
-            "use that one: convoke restore '{0}'; or keep the other: mv '{0}' '{0}.old'",
+            "use that one: `convoke restore '{0}'`; or keep the other: `mv '{0}' '{0}.old'`",
             rescued.display()
         )
     } else {
-        "start the daemon again, which puts it back: convoke stop, convoke serve".to_owned()
+        "start the daemon again, which puts it back: `convoke stop`, `convoke serve`".to_owned()
     };
     Some(Check { check: "database", status: Status::Fail, finding, fix: Some(fix) })
 }
@@ -198,7 +199,7 @@ pub(super) fn backups(config: &Config) -> Check {
         (Ok(None), None) => Check::warn(
             "backups",
             format!("none in {folder}, and automatic backups are off"),
-            "convoke backup; or set backup.every in config.toml",
+            "run `convoke backup`, or set backup.every in config.toml",
         ),
     }
 }
@@ -289,14 +290,15 @@ pub(super) fn logs(home: &Home) -> Check {
         })
         .with_context(|| format!("cannot write logs in {}", folder.display()));
     match writable {
-        Ok(1) => Check::ok("logs", format!("{} (1 file)", folder.display())),
-        Ok(files) => Check::ok("logs", format!("{} ({files} files)", folder.display())),
+        Ok(files) => {
+            Check::ok("logs", format!("{} ({})", folder.display(), counted(files, "file")))
+        }
         Err(error) => {
             let (finding, _) = crate::exit::explain(&error);
             Check::warn(
                 "logs",
                 finding,
-                format!("see what is there: ls -ld '{}'", folder.display()),
+                format!("see what is there: `ls -ld '{}'`", folder.display()),
             )
         }
     }

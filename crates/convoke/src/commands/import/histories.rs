@@ -7,9 +7,10 @@ use std::time::Duration;
 use anyhow::Context as _;
 use convoke_api::Client;
 use convoke_api::bodies::{HistoryImport, NewHistoryImport, SourceImport};
+use convoke_core::count::counted;
 use convoke_core::time::Timestamp;
 
-use super::{ImportIncomplete, counted};
+use super::ImportIncomplete;
 use crate::output::{Format, Output, aside, plain};
 
 /// The polling interval for the daemon's progress. The first polls are closer together, so that a
@@ -126,7 +127,7 @@ fn summary(import: &HistoryImport, is_dry: bool) -> String {
             (*added, if is_dry { "to import" } else { "imported" }),
             (*grown, if is_dry { "with more messages" } else { "continued" }),
             (*rewritten, "rewritten since, imported again"),
-            (*skipped, "skipped"),
+            (*skipped, "skipped (empty, elsewhere, deleted here, or already a session)"),
         ];
         let parts: Vec<String> = parts
             .into_iter()
@@ -145,7 +146,7 @@ fn summary(import: &HistoryImport, is_dry: bool) -> String {
     }
     let is_new = import.sources.iter().any(|source| source.added + source.grown > 0);
     if is_new && !is_dry {
-        text += "Search them with: convoke search WORD; or open the page: convoke open\n";
+        text += "Search them with `convoke search WORD`; or open the page: `convoke open`\n";
     }
     if text.is_empty() { "There is nothing new to import\n".to_owned() } else { text }
 }

@@ -4,9 +4,8 @@ use std::num::NonZeroUsize;
 
 use convoke_api::bodies::{Answer, Inbox, InboxItem};
 use convoke_api::entry::Permission;
+use convoke_core::id::short;
 use convoke_core::request::{PermissionKind, PermissionOption};
-
-use crate::commands::project::short;
 
 /// The shortest prefix of an id.
 const PREFIX_MIN: usize = 4;
@@ -15,19 +14,19 @@ const PREFIX_MIN: usize = 4;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InboxError {
     /// It is too short.
-    #[error("'{text}' is too short for a prefix of an id")]
+    #[error("{text} is too short for a prefix of an id")]
     Short {
         /// What was given.
         text: String,
     },
     /// Nothing with such an id waits.
-    #[error("no request in the inbox has an id that starts with '{text}'")]
+    #[error("no request in the inbox has an id that starts with {text}")]
     Unknown {
         /// What was given.
         text: String,
     },
     /// The prefix matches several ids.
-    #[error("'{text}' matches several ids: {}", candidates.join(", "))]
+    #[error("{text} matches several ids: {}", candidates.join(", "))]
     Ambiguous {
         /// What was given.
         text: String,
@@ -41,7 +40,7 @@ pub(crate) enum InboxError {
         id: String,
     },
     /// The agent offers no such option.
-    #[error("{id} has no option '{option}'; its options are {}", offered.join(", "))]
+    #[error("{id} has no option `{option}`; its options are {}", offered.join(", "))]
     NoOption {
         /// The beginning of its id.
         id: String,
@@ -237,7 +236,7 @@ mod tests {
         aaaa1111 offers no rule 3; it offers 1 to 2
         {"optionId":"o-allow_always"}
         {"optionId":"o-allow_once","rule":1}
-        aaaa1111 has no option 'maybe'; its options are o-allow_always, o-allow_once, o-reject_once
+        aaaa1111 has no option `maybe`; its options are o-allow_always, o-allow_once, o-reject_once
         {"optionId":"o-allow_once"}
         aaaa1111 offers no rules, because Convoke cannot tell what later requests would be the same
         aaaa1111 has no option that allows it; its options are o-allow_always, o-reject_once
@@ -267,9 +266,9 @@ mod tests {
         insta::assert_snapshot!(lines.join("\n"), @"
         aaaa1111
         aaaa2222
-        'aaaa' matches several ids: aaaa1111-0000-4000-8000-000000000001, aaaa2222-0000-4000-8000-000000000001
-        'aaa' is too short for a prefix of an id
-        no request in the inbox has an id that starts with 'bbbb'
+        aaaa matches several ids: aaaa1111-0000-4000-8000-000000000001, aaaa2222-0000-4000-8000-000000000001
+        aaa is too short for a prefix of an id
+        no request in the inbox has an id that starts with bbbb
         ");
     }
 }

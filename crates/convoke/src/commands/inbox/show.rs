@@ -2,11 +2,11 @@
 
 use convoke_api::bodies::InboxItem;
 use convoke_api::entry::{AskedQuestion, Permission};
+use convoke_core::id::short;
 use convoke_core::time::relative;
 
 use super::{from, kind};
 use crate::clock;
-use crate::commands::project::short;
 use crate::evidence;
 use crate::output::{Output, plain};
 

@@ -9,8 +9,6 @@ use convoke_core::id::NodeId;
 
 /// The shortest prefix of an id.
 const PREFIX_MIN: usize = 4;
-/// Characters of an id that are shown.
-const SHORT: usize = 8;
 
 /// The meaning of an argument.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,13 +23,13 @@ pub(crate) enum ProjectArgument {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProjectError {
     /// Nothing is called so.
-    #[error("there is no project '{text}'")]
+    #[error("there is no project {text}")]
     Unknown {
         /// What was given.
         text: String,
     },
     /// Several are called so.
-    #[error("'{text}' matches several projects: {}", candidates.join(", "))]
+    #[error("{text} matches several projects: {}", candidates.join(", "))]
     Ambiguous {
         /// What was given.
         text: String,
@@ -50,11 +48,6 @@ pub(crate) enum ProjectError {
         /// The current folder.
         folder: PathBuf,
     },
-}
-
-/// The start of an id, enough for people.
-pub(crate) fn short(id: impl std::fmt::Display) -> String {
-    id.to_string().chars().take(SHORT).collect()
 }
 
 /// An absolute path, without access to the daemon's machine.
@@ -140,6 +133,7 @@ fn choose<'a>(
 
 #[cfg(test)]
 mod tests {
+    use convoke_core::id::short;
     use serde_json::json;
 
     use super::*;
@@ -187,8 +181,8 @@ mod tests {
     #[test]
     fn what_could_be_several_lists_them() {
         insta::assert_snapshot!([chosen("aaaa", None), chosen("api", None)].join("\n"), @r"
-        'aaaa' matches several projects: aaaa1111-0000-4000-8000-000000000001 (/home/me/web), aaaa2222-0000-4000-8000-000000000001 (/home/me/api)
-        'api' matches several projects: aaaa2222-0000-4000-8000-000000000001 (/home/me/api), bbbb3333-0000-4000-8000-000000000001 (/home/me/old/api)
+        aaaa matches several projects: aaaa1111-0000-4000-8000-000000000001 (/home/me/web), aaaa2222-0000-4000-8000-000000000001 (/home/me/api)
+        api matches several projects: aaaa2222-0000-4000-8000-000000000001 (/home/me/api), bbbb3333-0000-4000-8000-000000000001 (/home/me/old/api)
         ");
     }
 

@@ -29,8 +29,8 @@ impl Guard {
             loop {
                 clock.tick().await;
                 let (home, problems) = (home.clone(), problems.clone());
-                let look = tokio::task::spawn_blocking(move || look(&home, &problems));
-                if let Err(error) = look.await {
+                let check = tokio::task::spawn_blocking(move || check_home(&home, &problems));
+                if let Err(error) = check.await {
                     tracing::error!("cannot check the home: {error}");
                 }
             }
@@ -45,7 +45,7 @@ impl Drop for Guard {
     }
 }
 
-fn look(home: &Home, problems: &Problems) {
+fn check_home(home: &Home, problems: &Problems) {
     let repairs = home.protect(Depth::Essential);
     problems.report("permissions", report_repairs(&repairs));
     problems.report("disk_full", check_disk(home));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use convoke_core::count::counted;
 use convoke_core::explain;
 use convoke_engine::{TeamProgress, TeamSettings};
 use convoke_files::watch::WholeFileWatcher;
@@ -29,8 +30,7 @@ pub(super) async fn open(serving: &Serving, config: &Config) -> anyhow::Result<(
     let TeamsFile { teams, .. } = read(config)?;
     match teams.teams.len() {
         0 => {}
-        1 => aside_on_terminal("Preparing 1 team …"),
-        count => aside_on_terminal(&format!("Preparing {count} teams …")),
+        count => aside_on_terminal(&format!("Preparing {} …", counted(count, "team"))),
     }
     let told = |progress: TeamProgress| {
         let TeamProgress { team, ready, total } = progress;

@@ -3,12 +3,12 @@
 use clap::builder::NonEmptyStringValueParser;
 use convoke_api::bodies::{Activity, Session, SessionPatch};
 use convoke_api::{Client, Result};
-use convoke_core::id::SessionId;
+use convoke_core::count::counted;
+use convoke_core::id::{SessionId, short};
 use convoke_core::session::{QueueChoice, Status};
 use serde::Serialize;
 
 use super::list::state;
-use crate::commands::project::short;
 use crate::commands::spawn::DeleteError;
 use crate::output::{Answer, Output, ask, plain};
 
@@ -25,7 +25,7 @@ pub(super) struct CancelArgs {
     /// Cancel only the running turn; the session stays active
     #[arg(long)]
     turn: bool,
-    /// What becomes of the queued prompts: the next one is sent, they are kept until you send one,
+    /// What to do with the queued prompts: the next one is sent, they are kept until you send one,
     /// or they are discarded [default: send]
     #[arg(long, value_name = "CHOICE", requires = "turn")]
     queue: Option<ShownChoice>,
@@ -58,7 +58,7 @@ pub(super) struct CompleteArgs {
     id: String,
 }
 
-/// Resume a session that has ended, so that it accepts prompts again
+/// Resume a completed or failed session, so that it accepts prompts again
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session resume 3fa8")]
@@ -144,10 +144,7 @@ fn confirm(session: &Session) -> anyhow::Result<()> {
         Activity::Running | Activity::Waiting => " Its agent is working and will be stopped.",
         Activity::Idle => "",
     };
-    let messages = match session.message_count {
-        1 => "1 message".to_owned(),
-        count => format!("{count} messages"),
-    };
+    let messages = counted(session.message_count, "message");
     let question = format!(
         "Delete \"{}\" ({} with {}) for good, with {messages} and all of its requests?{running}",
         plain(&session.title).replace('\n', " "),

@@ -8,6 +8,7 @@ use convoke_api::Client;
 use convoke_api::bodies::{
     ChangedFile, DiffHunk, DiffLineKind, FileDiff, FileStatus, SessionChanges,
 };
+use convoke_core::count::counted;
 use serde::Serialize;
 
 use super::turns;
@@ -17,10 +18,13 @@ use crate::commands::World;
 use crate::output::{Format, Output, Reader, Stream, plain};
 use crate::pager::{Paged, installed};
 
+/// Files in the list that were changed between the turns; further ones are counted.
+const BETWEEN_NAMED_MAX: usize = 10;
+
 /// Show what a session changed in its project
 ///
-/// From its first checkpoint to its last, or one turn of it. On a terminal the patch is shown by
-/// delta, if that is installed, or else by $PAGER or less.
+/// All of its turns, or one of them, without what was changed in between, which --stat names. On a terminal the patch
+/// is shown by delta, if that is installed, or else by $PAGER or less.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session diff 3fa8
@@ -131,9 +135,21 @@ fn stat(changes: &SessionChanges, colour: Colour) -> String {
     for file in &changes.left_out {
         writeln!(text, "{}", colour.faint(format!("? {}  not captured", plain(&file.path)))).ok();
     }
+    if let Some(between) = &changes.between {
+        let named = between.paths.iter().take(BETWEEN_NAMED_MAX);
+        for path in named.clone() {
+            let line = format!("~ {}  changed between the turns, not shown", plain(path));
+            writeln!(text, "{}", colour.faint(line)).ok();
+        }
+        let others = between.files.saturating_sub(named.len() as u64);
+        if others > 0 {
+            let line = format!("~ and {}", counted(others, "other"));
+            writeln!(text, "{}", colour.faint(line)).ok();
+        }
+    }
     let totals = changes.totals;
-    let files = if totals.files == 1 { "file" } else { "files" };
-    writeln!(text, "{} {files} changed, +{} -{}", totals.files, totals.added, totals.removed).ok();
+    let files = counted(totals.files, "file");
+    writeln!(text, "{files} changed, +{} -{}", totals.added, totals.removed).ok();
     if changes.turn.is_none() && changes.numbers.len() > 1 {
         let turns: Vec<String> = changes.numbers.iter().map(ToString::to_string).collect();
         let line = format!("turns: {}; --turn N shows one of them", turns.join(", "));

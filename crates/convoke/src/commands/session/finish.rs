@@ -1,32 +1,44 @@
 //! `convoke session finish`: finishes a session's work tree.
 
+use clap::ArgGroup;
 use clap::builder::NonEmptyStringValueParser;
 use convoke_api::Client;
 use convoke_api::bodies::{
     ConflictSide, FinishOutcome, FinishWay, FinishWorktree, FinishedWorktree, WorktreeConflict,
 };
+use convoke_core::count::counted;
+use convoke_core::id::short;
 
-use crate::commands::project::short;
 use crate::output::{Output, plain};
 
 /// Finish the work tree of a session: merge it, make a pull request, keep or discard it
 ///
 /// Uncommitted files are committed first, unless it is discarded. A snapshot is made before folder
 /// and branch are removed, and `convoke worktree restore` brings them back. With conflicts nothing
-/// is done, and the exit code is 1.
+/// else is changed, and the exit code is 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session finish 3fa8 --merge
   convoke session finish 3fa8 --squash --message 'Fix the login'
   convoke session finish 3fa8 --rebase --resolve
   convoke session finish 3fa8 --discard")]
+#[command(group = ArgGroup::new("way")
+    .required(true)
+    .args(CommitFlags::NAMES)
+    .args(["keep", "discard"]))]
 #[group(skip)]
 pub(super) struct FinishArgs {
     /// Session
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     #[command(flatten)]
-    way: FinishFlags,
+    commits: CommitFlags,
+    /// Keep its branch, and remove its folder
+    #[arg(long)]
+    keep: bool,
+    /// Remove its branch and its folder
+    #[arg(long)]
+    discard: bool,
     /// Message of commits, or title and body of the pull request [default: the session's title]
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
@@ -38,10 +50,18 @@ pub(super) struct FinishArgs {
     resolve: bool,
 }
 
+impl FinishArgs {
+    fn way(&self) -> FinishWay {
+        let other = if self.discard { FinishWay::Discard } else { FinishWay::Keep };
+        self.commits.chosen().unwrap_or(other)
+    }
+}
+
+/// What becomes of the commits of a work tree.
 #[derive(Debug, clap::Args)]
-#[group(required = true, multiple = false)]
-#[expect(clippy::struct_excessive_bools, reason = "exactly one of them is given")]
-struct FinishFlags {
+#[group(skip)]
+#[expect(clippy::struct_excessive_bools, reason = "at most one of them is given")]
+pub(crate) struct CommitFlags {
     /// Merge its branch into the branch that it was made from
     #[arg(long)]
     merge: bool,
@@ -54,38 +74,34 @@ struct FinishFlags {
     /// Push its branch and make a pull request with `gh`; the work tree stays
     #[arg(long)]
     pr: bool,
-    /// Keep its branch, and remove its folder
-    #[arg(long)]
-    keep: bool,
-    /// Remove its branch and its folder
-    #[arg(long)]
-    discard: bool,
 }
 
-impl FinishFlags {
-    fn chosen(&self) -> FinishWay {
+impl CommitFlags {
+    /// The names of the flags, of which at most one can be given.
+    pub(crate) const NAMES: [&str; 4] = ["merge", "squash", "rebase", "pr"];
+
+    pub(crate) fn chosen(&self) -> Option<FinishWay> {
         let ways = [
             (self.merge, FinishWay::Merge),
             (self.squash, FinishWay::Squash),
             (self.rebase, FinishWay::Rebase),
             (self.pr, FinishWay::Pr),
-            (self.discard, FinishWay::Discard),
         ];
         let chosen = ways.into_iter().find(|(is_chosen, _)| *is_chosen);
-        chosen.map_or(FinishWay::Keep, |(_, way)| way)
+        chosen.map(|(_, way)| way)
     }
 }
 
 /// Base and branch contradict each other.
 #[derive(Debug, thiserror::Error)]
-#[error("{files} files are in conflict; nothing was done")]
+#[error("{} in conflict; nothing was done", counted(files, "file"))]
 pub(crate) struct ConflictsFound {
     files: usize,
 }
 
 pub(super) async fn run(client: &Client, args: &FinishArgs, output: &Output) -> anyhow::Result<()> {
     let finish = FinishWorktree {
-        how: args.way.chosen(),
+        how: args.way(),
         message: args.message.clone(),
         force: args.force,
         resolve: args.resolve,

@@ -2,9 +2,8 @@
 
 use convoke_api::bodies::{Activity, code};
 use convoke_api::{Client, Error, SessionQuery};
+use convoke_core::id::short;
 use convoke_core::session::Status;
-
-use crate::commands::project::short;
 
 /// No more sessions can be active.
 #[derive(Debug, thiserror::Error)]

@@ -3,13 +3,13 @@
 use convoke_api::entry::{EntryBody, Permission, QuestionSet, ToolCall};
 use convoke_core::bounds::beginning;
 use convoke_core::content::{Content, PlanStatus, PlanStep, ToolStatus};
+use convoke_core::id::short;
 use convoke_core::message::{Message, Role};
 use convoke_core::notice::Notice;
 use convoke_core::request::Status;
 use convoke_core::review;
 use convoke_core::turn::Stop;
 
-use crate::commands::project::short;
 use crate::output::plain;
 
 /// Characters of a line; the JSON output has the rest.
@@ -98,16 +98,11 @@ fn plan(steps: &[PlanStep]) -> String {
 fn permission(record: &Permission) -> String {
     let id = short(record.permission_id);
     let title = &record.title;
-    match record.status {
-        Status::Pending => format!("{id} permission: {title}"),
-        Status::Answered => {
-            let chosen =
-                record.options.iter().find(|it| Some(&it.option_id) == record.option_id.as_ref());
-            let chosen = chosen.map_or("answered", |option| option.name.as_str());
-            format!("{id} permission: {title} → {chosen}")
-        }
-        Status::Rejected | Status::TimedOut | Status::Abandoned => {
-            format!("{id} permission: {title} → {}", record.status)
+    match record.verdict() {
+        None => format!("{id} permission: {title}"),
+        Some(verdict) => {
+            let because = record.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            format!("{id} permission: {title} → {}{because}", verdict.text())
         }
     }
 }

@@ -5,14 +5,14 @@ use std::collections::btree_map::Entry;
 
 use convoke_api::bodies::{Activity, Session, Sessions};
 use convoke_api::{Client, SessionQuery, Text};
-use convoke_core::id::ProjectId;
+use convoke_core::id::{ProjectId, short};
 use convoke_core::session::{Attention, EndReason, Status};
 use convoke_core::time::relative;
 
 use crate::args::{number, one_of};
 use crate::clock;
 use crate::commands::node::{self, NodeNames};
-use crate::commands::project::{DaemonNode, ProjectArgument, ProjectError, find, short};
+use crate::commands::project::{DaemonNode, ProjectArgument, ProjectError, find};
 use crate::output::{Format, Indenter, Output, Reader, aside_on_terminal, plain, table};
 
 /// List sessions, newest first
@@ -111,7 +111,7 @@ fn listed_table(
     nodes: Option<&NodeNames>,
 ) -> String {
     if listed.sessions.is_empty() {
-        return "No sessions. Create one with: convoke session new --project PATH\n".to_owned();
+        return "No sessions. Create one with `convoke session new --project PATH`\n".to_owned();
     }
     let now = clock::now();
     let row = |session: &Session| {

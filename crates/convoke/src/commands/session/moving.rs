@@ -29,7 +29,7 @@ pub(super) struct MoveArgs {
     /// The project there: its path, id or name [default: the one with the same git remote]
     #[arg(long, value_name = "PATH", value_parser = NonEmptyStringValueParser::new())]
     project: Option<String>,
-    /// What becomes of the files, with uncommitted changes
+    /// What to do with the files, with uncommitted changes
     #[arg(long, value_enum, default_value_t = Files::Auto)]
     files: Files,
     /// Stop a running turn, and withdraw open requests

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use convoke_api::Client;
 use convoke_api::bodies::{CreatedSession, NewRepo, NewSession, NewWorktree, Repo, Repos};
+use convoke_core::id::short;
 
 use super::attachments::{mentioned, read, store};
 use super::limit;
-use crate::commands::project::{DaemonNode, ProjectArgument, ProjectError, around, find, short};
+use crate::commands::project::{DaemonNode, ProjectArgument, ProjectError, around, find};
 use crate::output::{Output, aside, plain};
 
 /// Create a session and start its agent

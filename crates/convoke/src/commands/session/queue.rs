@@ -3,12 +3,12 @@
 use clap::builder::NonEmptyStringValueParser;
 use convoke_api::bodies::Session;
 use convoke_api::{Client, Result};
+use convoke_core::id::short;
 use convoke_core::state::{QueuedPrompt, SessionState};
 use serde::Serialize;
 
 use super::lines::one_line;
 use crate::args::number;
-use crate::commands::project::short;
 use crate::output::{Output, plain, table};
 
 /// The shortest prefix of a prompt's id.
@@ -94,13 +94,13 @@ struct MoveArgs {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum QueueError {
     /// It is too short.
-    #[error("'{text}' is too short for a prefix of an id")]
+    #[error("{text} is too short for a prefix of an id")]
     Short {
         /// What was given.
         text: String,
     },
     /// No such prompt waits.
-    #[error("no queued prompt has an id that starts with '{text}'")]
+    #[error("no queued prompt has an id that starts with {text}")]
     Unknown {
         /// The session.
         session: String,
@@ -108,7 +108,7 @@ pub(crate) enum QueueError {
         text: String,
     },
     /// The prefix matches several ids.
-    #[error("'{text}' matches several ids: {}", candidates.join(", "))]
+    #[error("{text} matches several ids: {}", candidates.join(", "))]
     Ambiguous {
         /// What was given.
         text: String,
@@ -214,6 +214,6 @@ fn show(
     output: &Output,
     became: &str,
 ) -> anyhow::Result<()> {
-    let prompt = prompt.get(..8).unwrap_or(prompt);
+    let prompt = short(prompt);
     output.show(&session?, |_, _| format!("{prompt} {became}\n"))
 }

@@ -3,12 +3,15 @@
 use clap::builder::NonEmptyStringValueParser;
 use convoke_api::Client;
 use convoke_api::bodies::{Fork, NewWorktree, Restore, RestoreScope, Restored, Undo};
+use convoke_core::id::short;
 
 use super::turns;
 use crate::args::number;
 use crate::colour::Colour;
-use crate::commands::project::short;
 use crate::output::{Output, plain};
+
+/// Files that are listed for people; a restore can have thousands.
+const LISTED_MAX: usize = 20;
 
 /// Restore files and conversation to what they were before a turn
 ///
@@ -109,15 +112,12 @@ pub(super) async fn fork(client: &Client, args: &ForkArgs, output: &Output) -> a
 }
 
 fn for_people(restored: &Restored, colour: Colour) -> String {
-    let mut text = String::new();
-    for path in &restored.written {
-        text.push_str(&format!("restored {}\n", plain(path)));
-    }
-    for path in &restored.removed {
-        text.push_str(&format!("removed {}\n", plain(path)));
-    }
-    for file in &restored.blocked {
-        let line = format!("left alone: {} ({})", plain(&file.path), file.why);
+    let mut text = list(&restored.written, "restored", |path| plain(path));
+    text.push_str(&list(&restored.removed, "removed", |path| plain(path)));
+    let left = list(&restored.blocked, "left alone:", |file| {
+        format!("{} ({})", plain(&file.path), file.why)
+    });
+    for line in left.lines() {
         text.push_str(&format!("{}\n", colour.doubtful(line)));
     }
     if let Some(session) = &restored.session {
@@ -127,4 +127,38 @@ fn for_people(restored: &Restored, colour: Colour) -> String {
         text.push_str("Nothing differs.\n");
     }
     text
+}
+
+/// A line for each file, and one for those beyond the limit.
+fn list<T>(files: &[T], verb: &str, name: impl Fn(&T) -> String) -> String {
+    let mut text = String::new();
+    for file in files.iter().take(LISTED_MAX) {
+        text.push_str(&format!("{verb} {}\n", name(file)));
+    }
+    let more = files.len().saturating_sub(LISTED_MAX);
+    if more > 0 {
+        text.push_str(&format!("{verb} {more} more; `--json` lists all\n"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use convoke_api::bodies::Restored;
+
+    use super::*;
+
+    #[test]
+    fn many_files_are_listed_briefly() {
+        let written = (0..1000).map(|number| format!("f{number}.txt")).collect();
+        let removed = vec!["old.txt".to_owned()];
+        let restored = Restored { written, removed, blocked: Vec::new(), session: None };
+        let text = for_people(&restored, Colour::Off);
+        assert!(text.starts_with("restored f0.txt\nrestored f1.txt\n"), "{text}");
+        assert!(
+            text.contains("restored f19.txt\nrestored 980 more; `--json` lists all\n"),
+            "{text}"
+        );
+        assert!(text.ends_with("removed old.txt\n"), "{text}");
+    }
 }

@@ -9,7 +9,7 @@ use convoke_api::bodies::{Inbox, InboxKind, Prompt, Prompted, code};
 use convoke_api::entry::Entry;
 use convoke_api::{Client, Error, EventsSince, SessionEvent};
 use convoke_core::content::Content;
-use convoke_core::id::MessageId;
+use convoke_core::id::{MessageId, short};
 use convoke_core::message::{Message, Role, Seq};
 use convoke_core::notice::{Event, Notice, TurnEvent};
 use convoke_core::turn::{self, Stop};
@@ -20,7 +20,6 @@ use super::follow::Following;
 use super::lines::one_line;
 use super::list::state;
 use super::print::Printer;
-use crate::commands::project::short;
 use crate::home::Home;
 use crate::output::{Format, Output, aside, plain};
 use crate::signals;
@@ -144,11 +143,11 @@ async fn tell_open(client: &Client, id: &str) -> anyhow::Result<()> {
         let (id, title) = (short(item.id), one_line(&item.title));
         let way = match item.kind {
             InboxKind::Permission => {
-                format!("convoke inbox allow {id}, or convoke inbox deny {id}")
+                format!("`convoke inbox allow {id}`, or `convoke inbox deny {id}`")
             }
-            InboxKind::Questions => format!("convoke inbox show {id}"),
+            InboxKind::Questions => format!("`convoke inbox show {id}`"),
         };
-        aside(&format!("the running turn waits for you: {title}\n  answer with: {way}"));
+        aside(&format!("the running turn waits for you: {title}\n  answer with {way}"));
     }
     Ok(())
 }

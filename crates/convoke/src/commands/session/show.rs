@@ -4,6 +4,7 @@ use clap::builder::NonEmptyStringValueParser;
 use convoke_api::bodies::SessionDetail;
 use convoke_api::entry::{Entry, EntryBody};
 use convoke_api::{Client, Messages, Transcript};
+use convoke_core::count::counted;
 use convoke_core::prompt::Attachment;
 use convoke_core::state::SessionState;
 use convoke_core::time::relative;
@@ -94,7 +95,7 @@ fn heading(detail: &SessionDetail) -> String {
     let now = clock::now();
     let archived = if session.archived { ", archived" } else { "" };
     format!(
-        "{}\n{}  {}{archived}, {} in {} ({})\ncreated {}, last active {}, {} messages\n",
+        "{}\n{}  {}{archived}, {} in {} ({})\ncreated {}, last active {}, {}\n",
         plain(&session.title),
         session.id,
         state(session),
@@ -103,7 +104,7 @@ fn heading(detail: &SessionDetail) -> String {
         plain(&repo.path),
         ago(&relative(session.created_at, now)),
         ago(&relative(session.last_active_at, now)),
-        session.message_count,
+        counted(session.message_count, "message"),
     )
 }
 

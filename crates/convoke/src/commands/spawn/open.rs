@@ -4,6 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use anyhow::bail;
 use convoke_agents::sandbox::Available;
+use convoke_core::count::counted;
 use convoke_files::transcripts::{
     self, End, Error, Id, Opened, Recall, Recovered, Transcripts, UNKNOWN_AGENT, Writer,
 };
@@ -100,7 +101,10 @@ fn open_or_repair(
         Repair::Recover => {
             let Recovered { kept, set_aside, bad } = transcripts.recover(id)?;
             let bad = bad.display();
-            aside(&format!("Recovered: kept {kept} lines, moved {set_aside} to {bad}"));
+            aside(&format!(
+                "Recovered: kept {}, moved {set_aside} to {bad}",
+                counted(kept, "line")
+            ));
             Ok(Some(transcripts.open(id, tokens_max)?))
         }
         Repair::Delete => {

@@ -153,7 +153,7 @@ fn queued(answer: &TeamAnswer) -> String {
 }
 
 fn later(answer: &TeamAnswer) -> String {
-    let mut line = format!("fetch the answer with: convoke team report {}", answer.team);
+    let mut line = format!("fetch the answer with `convoke team report {}", answer.team);
     if let Some(from) = &answer.from_team {
         line.push_str(&format!(" --from {from}"));
     }
@@ -165,5 +165,5 @@ fn later(answer: &TeamAnswer) -> String {
         (None, Some(message)) => line.push_str(&format!(" --message {message}")),
         (None, None) => {}
     }
-    line
+    line + "`"
 }

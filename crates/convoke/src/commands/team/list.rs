@@ -33,7 +33,7 @@ struct Statuses {
 }
 
 const NONE: &str =
-    "No teams. Configure them in teams.json in the home, then run: convoke team reload\n";
+    "No teams. Configure them in teams.json in the home, then run `convoke team reload`\n";
 
 pub(super) async fn list(client: &Client, _: &ListArgs, output: &Output) -> anyhow::Result<()> {
     let teams = client.teams().await?;
@@ -51,7 +51,7 @@ pub(super) fn human(Teams { teams }: &Teams, nodes: Option<&NodeNames>) -> Strin
         [
             team.name.to_string(),
             team.agent.to_string(),
-            standing(team),
+            activity(team),
             plain(&team.path),
             plain(description).replace(['\n', '\t'], " "),
         ]
@@ -68,7 +68,7 @@ pub(super) fn human(Teams { teams }: &Teams, nodes: Option<&NodeNames>) -> Strin
     table(header, teams.iter().map(row).collect())
 }
 
-fn standing(team: &Team) -> String {
+fn activity(team: &Team) -> String {
     match (team.busy, team.queued, team.processes) {
         (0, _, 0) => "asleep".to_owned(),
         (0, _, _) => "awake".to_owned(),
@@ -104,7 +104,7 @@ pub(super) async fn status(
 fn about(status: &TeamStatus, nodes: Option<&NodeNames>) -> String {
     let TeamStatus { team, sessions } = status;
     let node = nodes.map(|nodes| format!(" on {}", nodes.of(team.node))).unwrap_or_default();
-    let mut text = format!("{}  {}{node}, {}\n", team.name, team.agent, standing(team));
+    let mut text = format!("{}  {}{node}, {}\n", team.name, team.agent, activity(team));
     if sessions.is_empty() {
         return text;
     }

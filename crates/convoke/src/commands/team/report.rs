@@ -58,7 +58,7 @@ pub(super) async fn run(client: &Client, args: &ReportArgs, output: &Output) -> 
             Err(TeamError::Failed { team, reason: plain(&reason) }.into())
         }
         ReportStatus::Unasked => {
-            let way_out = format!("ask it with: convoke team ask {team} TEXT");
+            let way_out = format!("ask it with `convoke team ask {team} TEXT`");
             Err(TeamError::Unasked { team, way_out }.into())
         }
     }

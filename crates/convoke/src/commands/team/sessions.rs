@@ -2,6 +2,7 @@
 
 use convoke_api::bodies::{TeamSession, TeamSessions};
 use convoke_api::{Client, TeamSessionQuery};
+use convoke_core::id::short;
 use convoke_core::team::PairStatus;
 use convoke_core::time::relative;
 
@@ -78,7 +79,7 @@ fn human(TeamSessions { sessions }: &TeamSessions, nodes: Option<&NodeNames>) ->
             session.status.as_str().to_owned(),
             session.message_count.to_string(),
             relative(session.last_used_at, now),
-            session.session_id.to_string().chars().take(8).collect(),
+            short(session.session_id),
         ]
     };
     let Some(nodes) = nodes else {

@@ -3,6 +3,7 @@
 use clap::builder::NonEmptyStringValueParser;
 use convoke_api::Client;
 use convoke_api::bodies::{CompactedHow, TeamCancel};
+use convoke_core::id::short;
 
 use super::ask::Speaker;
 use super::list;
@@ -57,8 +58,7 @@ pub(super) async fn compact(
         match compacted.how {
             CompactedHow::Own => format!("the agent compacted conversation {id}\n"),
             CompactedHow::Successor => {
-                let session: String =
-                    compacted.session.session_id.to_string().chars().take(8).collect();
+                let session = short(compacted.session.session_id);
                 format!("conversation {id} continues in session {session}, with a summary\n")
             }
         }

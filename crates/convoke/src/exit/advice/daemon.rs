@@ -47,32 +47,37 @@ pub(super) fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<(Code,
         return Some((Code::CouldNot, send_hint(error)));
     }
     let NotStopped { pid } = cause.downcast_ref()?;
-    Some((Code::CouldNot, Some(format!("inspect it with ps -p {pid}; kill it with kill -9 {pid}"))))
+    Some((
+        Code::CouldNot,
+        Some(format!("inspect it with `ps -p {pid}`; kill it with `kill -9 {pid}`")),
+    ))
 }
 
 fn daemon_hint(error: &DaemonError) -> String {
     match error {
-        DaemonError::NotRunning => "start it with: convoke serve".to_owned(),
+        DaemonError::NotRunning => "start it with `convoke serve`".to_owned(),
         DaemonError::NotReady { .. } => {
-            "preparing teams may take a while; wait, or stop it with: convoke stop".to_owned()
+            "preparing teams may take a while; wait, or stop it with `convoke stop`".to_owned()
         }
-        DaemonError::Gone { .. } => "no messages are lost; start it with: convoke serve".to_owned(),
+        DaemonError::Gone { .. } => {
+            "no messages are lost; start it with `convoke serve`".to_owned()
+        }
         DaemonError::Refused { source, .. } => {
             let hint = source.problem().and_then(problem_hint);
-            hint.unwrap_or_else(|| "see why with: convoke status".to_owned())
+            hint.unwrap_or_else(|| "see why with `convoke status`".to_owned())
         }
         DaemonError::Unreadable { path, .. } => {
             let folder = path.ancestors().nth(2).unwrap_or(path).display();
-            format!("restore your permissions: chmod -R u+rwX '{folder}'")
+            format!("restore your permissions: `chmod -R u+rwX '{folder}'`")
         }
         DaemonError::Silent { pid, .. } => {
-            format!("inspect it with ps -p {pid}; `convoke stop` may stop it")
+            format!("inspect it with `ps -p {pid}`; `convoke stop` may stop it")
         }
         DaemonError::NotStarted { source } | DaemonError::TooSlow { source, .. } => format!(
-            "run it in the foreground: convoke serve; its output is in {}",
+            "run it in the foreground: `convoke serve`; its output is in {}",
             source.path.display()
         ),
-        DaemonError::CannotStart { .. } => "run it in the foreground: convoke serve".to_owned(),
+        DaemonError::CannotStart { .. } => "run it in the foreground: `convoke serve`".to_owned(),
     }
 }
 
@@ -83,11 +88,13 @@ fn api_advice(error: &Error) -> (Code, Option<String>) {
         | Error::Unreachable { .. }
         | Error::TimedOut { .. }
         | Error::Broken { .. } => {
-            (Code::Unreachable, Some("check whether it is running: convoke status".to_owned()))
+            (Code::Unreachable, Some("check whether it is running: `convoke status`".to_owned()))
         }
         Error::Unexpected { .. } | Error::Malformed { .. } => (
             Code::CouldNot,
-            Some("if that daemon is of another version, run convoke stop and try again".to_owned()),
+            Some(
+                "if that daemon is of another version, run `convoke stop` and try again".to_owned(),
+            ),
         ),
     }
 }
@@ -121,9 +128,9 @@ fn problem_hint(problem: &Problem) -> Option<String> {
         code::AGENT_FAILED => {
             "find the cause with `convoke agent check`; `convoke agent list` lists the agents"
         }
-        code::SESSION_ENDED => "resume it first: convoke session resume ID",
-        code::SESSION_CANCELLED => "create a new one: convoke session new",
-        code::SESSION_ACTIVE => "send it a prompt: convoke session send ID TEXT",
+        code::SESSION_ENDED => "resume it first: `convoke session resume ID`",
+        code::SESSION_CANCELLED => "create a new one: `convoke session new`",
+        code::SESSION_ACTIVE => "send it a prompt: `convoke session send ID TEXT`",
         code::TOO_MANY_SESSIONS => {
             "end one with `convoke session complete ID`, or raise sessions.max_active"
         }
@@ -131,7 +138,7 @@ fn problem_hint(problem: &Problem) -> Option<String> {
             "see what it asks with `convoke inbox list --json`; it can still be answered"
         }
         code::UNAUTHORIZED => {
-            "if another program restarted the daemon, run convoke stop and try again"
+            "if another program restarted the daemon, run `convoke stop` and try again"
         }
         code::STOPPING => "try again in a few seconds",
         _ => return problem.hint.clone(),
@@ -150,7 +157,7 @@ fn project_advice(error: &ProjectError) -> (Code, Option<String>) {
         }
         ProjectError::Nowhere { .. } => (
             Code::AskedWrongly,
-            "name the project with --project, or add this folder: convoke project add .",
+            "name the project with --project, or add this folder: `convoke project add .`",
         ),
         ProjectError::AroundHome { .. } => (
             Code::AskedWrongly,
@@ -199,7 +206,7 @@ fn queue_advice(error: &QueueError) -> (Code, Option<String>) {
 fn send_hint(error: &SendError) -> Option<String> {
     match error {
         SendError::Ended { id, .. } => {
-            Some(format!("resume it first: convoke session resume {id}"))
+            Some(format!("resume it first: `convoke session resume {id}`"))
         }
         SendError::NotWell { .. } => None,
         SendError::Interrupted { id } => Some(format!(

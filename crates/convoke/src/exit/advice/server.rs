@@ -14,22 +14,22 @@ pub(super) fn hint(error: &Error) -> Option<String> {
                 .to_owned()
         }
         Error::Denied { path, .. } if is_server(path) => format!(
-            "check the user and the database in store.url, and the password in store.password_file, PGPASSWORD or ~/.pgpass: psql '{}'",
+            "check the user and the database in store.url, and the password in store.password_file, PGPASSWORD or ~/.pgpass: `psql '{}'`",
             path.display()
         ),
         Error::DiskFull { path } if is_server(path) => {
             "free some space on the disk of the PostgreSQL server".to_owned()
         }
         Error::Unreachable { .. } => {
-            "check that the server runs and that store.url names it: convoke doctor".to_owned()
+            "check that the server runs and that store.url names it: `convoke doctor`".to_owned()
         }
         Error::Untrusted { .. } => "switch TLS on at the server (ssl = on), or change sslmode and sslrootcert in store.url: \
              sslrootcert names the certificate of the authority that signed the server's"
             .to_owned(),
-        Error::NodesRun { .. } => "stop them first (convoke stop, on those machines); \
-             a daemon that was killed is forgotten after 15 seconds: convoke node list"
+        Error::NodesRun { .. } => "stop them first (`convoke stop`, on those machines); \
+             a daemon that was killed is forgotten after 15 seconds: `convoke node list`"
             .to_owned(),
-        Error::NodeRuns { .. } => "stop it first: convoke stop, on that machine".to_owned(),
+        Error::NodeRuns { .. } => "stop it first: `convoke stop`, on that machine".to_owned(),
         Error::NodeNameTaken { .. } => {
             "give this one another name: node.name in config.toml".to_owned()
         }

@@ -24,7 +24,7 @@ pub(super) fn advice(cause: &(dyn StdError + 'static)) -> Option<(Code, Option<S
         return Some((code, Some(profile_hint(error))));
     }
     if let Some(Interrupted { id }) = cause.downcast_ref() {
-        let way_out = format!("it is saved; resume it with: convoke spawn --resume {id}");
+        let way_out = format!("it is saved; resume it with `convoke spawn --resume {id}`");
         return Some((Code::CouldNot, Some(way_out)));
     }
     if cause.is::<HomeInside>() {
@@ -39,7 +39,7 @@ pub(super) fn advice(cause: &(dyn StdError + 'static)) -> Option<(Code, Option<S
         return Some((Code::CouldNot, Some("see `convoke agent list`".to_owned())));
     }
     if cause.is::<NoSource>() {
-        let way_out = "see what is there: convoke import --dry-run";
+        let way_out = "see what is there: `convoke import --dry-run`";
         return Some((Code::AskedWrongly, Some(way_out.to_owned())));
     }
     if cause.is::<ImportIncomplete>() {
@@ -71,10 +71,10 @@ fn transcript_advice(error: &Error) -> (Code, Option<String>) {
             (Code::AskedWrongly, "give more characters of the id".to_owned())
         }
         Error::Exists { id } => {
-            (Code::CouldNot, format!("resume it with: convoke spawn --resume {id}"))
+            (Code::CouldNot, format!("resume it with `convoke spawn --resume {id}`"))
         }
         Error::Open { holder: Some(pid), .. } => {
-            (Code::CouldNot, format!("exit it there first, or see what it is: ps -p {pid}"))
+            (Code::CouldNot, format!("exit it there first, or see what it is: `ps -p {pid}`"))
         }
         Error::Open { holder: None, .. } => (Code::CouldNot, "exit it there first".to_owned()),
         Error::Damaged { .. } => (
@@ -102,7 +102,7 @@ fn profile_hint(error: &ProfileError) -> String {
             format!("see `convoke agent list`; roles are looked for in {places}")
         }
         ProfileError::Unreadable { path, .. } => {
-            format!("check its permissions: ls -ld '{}'", path.display())
+            format!("check its permissions: `ls -ld '{}'`", path.display())
         }
         ProfileError::NoAgent { .. } => {
             "start the file with `---`, `agent: claude-code` and `---`, each on its own line"

@@ -26,7 +26,7 @@ pub(super) fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<(Code,
 fn teams_hint(error: &TeamsError) -> String {
     match error {
         TeamsError::Read { path, .. } => {
-            format!("check its permissions: ls -ld '{}'", path.display())
+            format!("check its permissions: `ls -ld '{}'`", path.display())
         }
         TeamsError::Wrong { .. } => {
             r#"the format is {"teams": {"NAME": {"path": "/absolute/path"}}}"#.to_owned()

@@ -135,8 +135,8 @@ fn a_request_of_an_unknown_kind_is_answered_with_an_error() {
         "#,
     );
     insta::assert_snapshot!(reported, @r#"
-    > {"response":{"error":"Convoke does not take requests of the kind 'hook_callback'","request_id":"h1","subtype":"error"},"type":"control_response"}
-    > {"response":{"error":"Convoke does not take requests of the kind ''","request_id":"h2","subtype":"error"},"type":"control_response"}
+    > {"response":{"error":"Convoke does not take requests of the kind `hook_callback`","request_id":"h1","subtype":"error"},"type":"control_response"}
+    > {"response":{"error":"Convoke does not take requests of the kind ``","request_id":"h2","subtype":"error"},"type":"control_response"}
     "#);
 }
 

@@ -73,7 +73,7 @@ fn rows(model: &Model, changes: &Changes, diff: &OpenDiff, picture: &mut Picture
         strip.push(Line::styled(words, palette.faint()));
     }
     let comments = model.reviews.get(&changes.id).map(Vec::as_slice).unwrap_or_default();
-    let look = Look::new(diff, comments, usize::from(area.width), palette);
+    let look = RowStyle::new(diff, comments, usize::from(area.width), palette);
     let first = diff.cursor.saturating_sub(height);
     let shown = diff.rows().len().min(diff.cursor + height + 1);
     for row in first..shown {
@@ -97,7 +97,7 @@ fn rows(model: &Model, changes: &Changes, diff: &OpenDiff, picture: &mut Picture
 }
 
 /// How rows look.
-struct Look<'a> {
+struct RowStyle<'a> {
     diff: &'a OpenDiff,
     comments: &'a [GivenComment],
     /// Cells of a line's number.
@@ -106,7 +106,7 @@ struct Look<'a> {
     palette: Palette,
 }
 
-impl<'a> Look<'a> {
+impl<'a> RowStyle<'a> {
     fn new(
         diff: &'a OpenDiff,
         comments: &'a [GivenComment],
