@@ -792,6 +792,8 @@ type Panels = {
 type Mark = Session["attention"] | "finished";
 type Groups = { needsYou: Api.InboxItem[]; /** Questions that can still be answered, although their asker has left. */ left: Api.InboxItem[]; working: Session[]; finished: Session[]; failed: Session[]; recent: Session[] };
 type Opened = { uid: string; title: string; projectId: string };
+/** What is asked before a session is deleted. */
+type Erasable = { uid: string; title: string; messageCount: number };
 type BoardHandlers = {
   open(session: Session): void;
   openById(uid: string): void;
@@ -840,7 +842,7 @@ type News = {
 type PlaceOptions = {
   store: Store;
   line: Line;
-  handlers: { open(session: Opened): void; openById(uid: string): void; /** Opens a session with its changes beside it. */ openChanges(uid: string): void; erase(session: Session): void; setTheme(theme: string): void };
+  handlers: { open(session: Opened): void; openById(uid: string): void; /** Opens a session with its changes beside it. */ openChanges(uid: string): void; erase(session: Erasable): void; setTheme(theme: string): void };
 };
 /** The inside of a tab that is not a session. */
 type PlaceView = HTMLElement & { receive(frame: Frame): void; focusFirst(): void };
@@ -864,7 +866,7 @@ type ShellDialogs = {
   /** Asks for a path, completed folder by folder. */
   addProject(line: Line, onadded: (project: Project) => void): void;
   /** Asks before a session is deleted for good, and says what goes. */
-  erase(line: Line, session: Session): void;
+  erase(line: Line, session: Erasable): void;
 };
 /** The shell; what it can be asked to do. */
 type Shell = {

@@ -14,7 +14,7 @@ import { isTyping, shellAction } from "./lib/keys.js";
 import { waitsText } from "./lib/nodes.js";
 import { LineBroken } from "./lib/socket.js";
 import { handlerOf, makeStore } from "./lib/store.js";
-import { namesOf, sessionOfPath, windowTitle } from "./lib/words.js";
+import { namesOf, sentence, sessionOfPath, windowTitle } from "./lib/words.js";
 import { makeOutbox } from "./lib/writing.js";
 import { fill, h, isTouch, part } from "./ui/dom.js";
 import { connect, lineStatus } from "./ui/line.js";
@@ -166,7 +166,7 @@ async function open() {
 	} catch (/** @type {any} */ error) {
 		if (error instanceof LineBroken) return;
 		if (session) return toastError(error);
-		return showGone(error.message, error.hint || "It may have been removed.");
+		return showGone(error.message, sentence(error.hint || "It may have been removed"));
 	}
 	isFollowing = true;
 	if (log.nearBeginning) onolder();

@@ -97,6 +97,7 @@ const shell = {
 		if (frame.type === "session:created") shell.ask("agent:list");
 		if (frame.type === "project:added") shell.ask("session:list", { projectId: frame.project.id });
 		if (frame.type === "project:removed") shell.loadFolders();
+		if (frame.type === "session:unarchived" && !store.folderOf(frame.session.projectId)) shell.loadFolders();
 		// Many frames may arrive at once. A timer also runs while the page is hidden.
 		if (isKnown) painting ||= setTimeout(shell.paint, 16);
 	},
@@ -287,7 +288,7 @@ const loadPalette = () => import("./shell/palette.js");
 /** Messages before the end that are searched for the last prompt of a failed turn. */
 const RETRY_LOOKS_BACK = 200;
 
-/** @param {Session} session */
+/** @param {Erasable} session */
 const erase = (session) => ask.erase(line, session);
 /** @type {BoardOptions} */
 const boardOptions = {

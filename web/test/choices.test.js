@@ -28,5 +28,5 @@ test("p1 what became of a request, in a word or two", () => {
   const of = (status, optionId) => verdictOf({ options, status, optionId });
   assert.deepEqual(of("answered", "o-Yes"), { isRefused: false, text: "Allowed" });
   assert.deepEqual(of("answered", "o-No"), { isRefused: true, text: "Denied: No" });
-  assert.deepEqual(["rejected", "timed_out", "abandoned"].map((status) => of(status).text), ["Declined", "Not answered in time", "No longer needed"]);
+  assert.deepEqual(["rejected", "timed_out", "abandoned"].map((status) => of(status).text), ["Denied", "Not answered in time", "No longer needed"]);
 });

@@ -29,6 +29,7 @@ test("h8 an import says how far it is, and what came of it", () => {
   const ended = (fields) => resultText({ number: 1, running: false, failed: [], sources: [source(fields)] });
   assert.equal(ended({ added: 2, messages: 9 }), "2 conversations imported, with 9 messages.");
   assert.equal(ended({}), "Everything was here already.");
+  assert.equal(ended({ added: 3, messages: 22, skipped: 1 }), "3 conversations imported, with 22 messages. 1 conversation was skipped: empty, deleted here, or already a session.");
   assert.equal(ended({ added: 1, messages: 1, failed: 2, brokenLines: 1 }), "1 conversation imported, with 1 message. 2 conversations could not be read. 1 line could not be read and was skipped.");
   assert.equal(resultText({ number: 1, running: false, failed: [], sources: [], error: "the disk is full" }), "The import ended early: the disk is full. Everything was here already.");
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { duration, fold, lineCount, money, plain, plural, relativeTime, sentence, sessionOfPath, timeAgo, tokens, unmarked, windowTitle } from "../assets/lib/words.js";
+import { duration, fold, lineCount, money, plain, plural, relativeTime, sentence, sessionOfPath, timeAgo, tokens, unmarked, visible, visibleName, windowTitle } from "../assets/lib/words.js";
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 const ago = (ms) => new Date(NOW - ms).toISOString();
@@ -60,4 +60,10 @@ test("lines are counted as they wrap", () => {
 test("p4 an excerpt has the words of Markdown without its marks", () => {
   const texts = ["## The **cache** is `warm`", "see [the docs](https://example.org/a) and ![a picture](x.png)", "- one\n- *two*\n> three", "a * b and 2*3 and snake_case", "~~gone~~ ```rust"];
   assert.deepEqual(texts.map(unmarked), ["The cache is warm", "see the docs and a picture", "one\ntwo\nthree", "a * b and 2*3 and snake_case", "gone rust"]);
+});
+
+test("p1 code shows its control characters, and none shows the text around it in another order", () => {
+  assert.equal(visible("rm \u202e-rf\u2069 a\u001b[2J\tb\r\n\u007f"), "rm \ufffd-rf\ufffd a\u241b[2J\tb\r\n\ufffd");
+  assert.equal(visibleName("safe\u202etxt\n.exe"), "safe\ufffdtxt\u240a.exe");
+  assert.equal(visible("שלום, мир, 日本 👩‍👩‍👧"), "שלום, мир, 日本 👩‍👩‍👧");
 });

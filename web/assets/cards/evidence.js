@@ -1,6 +1,6 @@
 // The evidence of a permission: the command, the changes, the address or the arguments, never the title.
 
-import { bytes, plural } from "../lib/words.js";
+import { bytes, plural, visible } from "../lib/words.js";
 import { commandView, diffView, jsonView, pathView } from "../ui/code-view.js";
 import { h, icon } from "../ui/dom.js";
 
@@ -79,5 +79,5 @@ function partsOf(evidence, place) {
 /** An address as text, its host in bold: where a request goes matters most. */
 function addressView(url = "") {
 	const [, scheme = "", host = "", rest = url] = /^([a-z][a-z\d+.-]*:\/\/)([^/?#]*)([\s\S]*)$/i.exec(url) ?? [];
-	return h("pre.command.address", { tabIndex: 0, role: "group", label: "Address" }, scheme, h("b", host), rest);
+	return h("pre.command.address", { tabIndex: 0, role: "group", label: "Address" }, scheme, h("b", visible(host)), visible(rest));
 }

@@ -1,11 +1,12 @@
 // <convoke-permission>: a permission request of an agent, with its evidence.
 
 import { choicesOf, verdictOf } from "../lib/choices.js";
+import { visible } from "../lib/words.js";
 import { component, fill, h, icon, quoted } from "../ui/dom.js";
 import { me } from "../ui/me.js";
 import { openMenu, toast } from "../ui/parts.js";
 import { askOf, evidenceView, wordsBeyond } from "./evidence.js";
-import { declineForm, keyHints, makeCard, UNANSWERABLE } from "./request.js";
+import { keyHints, makeCard, refusalForm, UNANSWERABLE } from "./request.js";
 
 /** Characters of a title in the name of a card. */
 const LABEL_MAX = 160;
@@ -18,7 +19,7 @@ export const makePermission = component("convoke-permission", (element, around) 
 	let note = () => "";
 
 	/** A title with the paths of files as they are within the project or the work tree. */
-	const within = (title = "") => (around.root ? title.replaceAll(`${around.root}/`, "") : title);
+	const within = (title = "") => visible(around.root ? title.replaceAll(`${around.root}/`, "") : title);
 
 	/** @param {Api.Permission} asked */
 	function ask(asked) {
@@ -34,7 +35,7 @@ export const makePermission = component("convoke-permission", (element, around) 
 			note = () => "";
 			return card.settle(type, fields);
 		};
-		const decline = declineForm((reason) => settle("question:reject", { questionId: permissionId, reason }));
+		const decline = refusalForm("Deny", (reason) => settle("question:reject", { questionId: permissionId, reason }));
 		note = () => decline.box.value.trim();
 		const choice = (style = "", /** @type {Choice} */ { label, name, optionId }) => h(`button.button${style}`, { "data-choice": "", title: name === label ? "" : name, onclick: () => answer(optionId) }, label);
 		fill(element,

@@ -5,7 +5,7 @@ import { plural } from "../lib/words.js";
 import { component, fill, h, icon, on, part, setText } from "../ui/dom.js";
 import { setHtml } from "../ui/markdown.js";
 import { me } from "../ui/me.js";
-import { declineForm, makeCard, UNANSWERABLE } from "./request.js";
+import { makeCard, refusalForm, UNANSWERABLE } from "./request.js";
 
 let radioGroups = 0;
 
@@ -23,7 +23,7 @@ export const makeQuestion = component("convoke-question", (element, { send, draf
 		const all = answers.drafts(questions, kept?.answers);
 		const progress = h("span.muted", { role: "status" });
 		const button = h("button.button.primary", { onclick: () => submit() }, "Send");
-		const decline = declineForm((reason) => settle("question:reject", { questionId, reason }));
+		const decline = refusalForm("Decline", (reason) => settle("question:reject", { questionId, reason }));
 		const missing = () => questions.filter((question, at) => !answers.isAnswered(question, all[at]));
 		const paint = () => {
 			const { length } = missing();

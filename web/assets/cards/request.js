@@ -67,19 +67,19 @@ export function keyHints(card) {
 	[...card.querySelectorAll("button[data-choice]")].slice(0, 9).forEach((button, at) => button.append(h("kbd", { ariaHidden: "true" }, String(at + 1))));
 }
 
-/** Declining with a note: a button that opens a text field. @param {(reason?: string) => void} send */
-export function declineForm(send) {
+/** A button that refuses with a note, for which it opens a text field. @param {"Decline" | "Deny"} verb @param {(reason?: string) => void} send */
+export function refusalForm(verb, send) {
 	const box = h("input.field", { maxLength: 2000, placeholder: "What to do instead (optional)", label: "Note for the agent" });
 	const toggle = () => {
 		form.hidden = !form.hidden;
 		button.ariaExpanded = String(!form.hidden);
 		(form.hidden ? button : box).focus();
 	};
-	const button = h("button.button.quiet", { "data-choice": "", ariaExpanded: "false", onclick: toggle }, "Decline with a note…");
+	const button = h("button.button.quiet", { "data-choice": "", ariaExpanded: "false", onclick: toggle }, `${verb} with a note…`);
 	const form = h("form.decline", {
 		hidden: true,
 		onsubmit: (event) => (event.preventDefault(), send(box.value.trim() || undefined)),
 		onkeydown: (event) => event.key === "Escape" && (event.stopPropagation(), toggle()),
-	}, box, h("button.button", { type: "submit" }, "Decline"));
+	}, box, h("button.button", { type: "submit" }, verb));
 	return { form, button, box };
 }

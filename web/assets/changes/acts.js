@@ -46,7 +46,7 @@ function overwrites({ files }) {
 }
 
 /** What was done, in a sentence. @param {Api.Restored} done */
-export function outcome({ written, removed, blocked }, nothing = "Nothing had to be changed.") {
+function outcome({ written, removed, blocked }, nothing = "Nothing had to be changed.") {
 	const parts = [written.length && `${plural(written.length, "file")} written`, removed.length && `${plural(removed.length, "file")} removed`, blocked.length && `${plural(blocked.length, "file")} left alone`].filter(Boolean);
 	return parts.length ? `Restored: ${parts.join(", ")}.` : nothing;
 }

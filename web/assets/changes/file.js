@@ -2,7 +2,7 @@
 
 import { digest, notesOf, STATUS } from "../lib/changes.js";
 import { fileLink } from "../lib/paths.js";
-import { plural } from "../lib/words.js";
+import { plural, visibleName } from "../lib/words.js";
 import { counts } from "../ui/code-view.js";
 import { copy, fill, h, icon, on, setText } from "../ui/dom.js";
 import { menuButton, problem, toast } from "../ui/parts.js";
@@ -26,7 +26,7 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, handle
 	const word = h("span.away");
 	const notes = h("span.notes");
 	const many = h("span.sums");
-	const fold = h("button.file-fold", { onclick: () => toggle(!isOpen) }, icon("chevron"), letter, h("bdi.path", { title: path }, h("span.muted", folder), h("b", name)), word, notes);
+	const fold = h("button.file-fold", { onclick: () => toggle(!isOpen) }, icon("chevron"), letter, h("bdi.path", { title: path }, h("span.muted", visibleName(folder)), h("b", visibleName(name))), word, notes);
 	const box = h("input", { type: "checkbox", onchange: () => handlers.viewed(path, box.checked) });
 	const viewed = h("label.viewed", { title: "Mark this file as viewed (V)" }, box, h("span", "Viewed"));
 	const menu = menuButton(`Menu of ${path}`, () => {
@@ -107,7 +107,7 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, handle
 			letter.title = what;
 			setText(word, ` ${what} `);
 			element.dataset.status = next.status;
-			fill(notes, ...notesOf(next).map((note) => h("span.note", { title: note }, note)));
+			fill(notes, ...notesOf(next).map((note) => h("span.note", { title: note }, visibleName(note))));
 			fill(many, ...sums(next));
 			// It may have changed again; it is loaded when it is on screen.
 			watcher.drop(waiting);

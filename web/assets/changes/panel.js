@@ -2,7 +2,7 @@
 
 import { fingerprint, leftOutWhy, treeOf } from "../lib/changes.js";
 import { keep, kept } from "../lib/kept.js";
-import { plural, totalsText } from "../lib/words.js";
+import { plural, totalsText, visibleName } from "../lib/words.js";
 import { counts } from "../ui/code-view.js";
 import { component, fill, h, icon, iconButton, keyed, on, setText } from "../ui/dom.js";
 import { menuButton, problem } from "../ui/parts.js";
@@ -111,15 +111,15 @@ export const makePanel = component("convoke-changes", (element, options) => {
 
 	function show() {
 		if (!found) return;
-		const { totals, complete, leftOut } = found;
+		const { totals, complete, leftOut, between } = found;
 		const isEmpty = found.files.length === 0;
 		showScope(found.turns, found.numbers);
 		fill(sums, ...(complete && !isEmpty ? counts(totals.added, totals.removed) : []));
 		sums.title = totalsText(totals);
 		element.classList.toggle("is-none", isEmpty);
 		none.hidden = !isEmpty;
-		if (isEmpty) fill(none, icon("check"), h("h3", turn ? "This turn changed no files" : "No files have changed"), leftOutView(leftOut));
-		fill(told, !complete && h("p.told", icon("warning"), h("span", `Too many files changed to list them all: these are the first ${found.files.length.toLocaleString("en")} of ${totals.files.toLocaleString("en")}, and their lines are not counted.`)), !isEmpty && leftOutView(leftOut));
+		if (isEmpty) fill(none, icon("check"), h("h3", turn ? "This turn changed no files" : "No files have changed"), leftOutView(leftOut), betweenView(between));
+		fill(told, !complete && h("p.told", icon("warning"), h("span", `Too many files changed to list them all: these are the first ${found.files.length.toLocaleString("en")} of ${totals.files.toLocaleString("en")}, and their lines are not counted.`)), !isEmpty && leftOutView(leftOut), !isEmpty && betweenView(between));
 		const wanted = new Set(found.files.map(({ path }) => path));
 		for (const [path, view] of views) if (!wanted.has(path)) (view.drop(), views.delete(path));
 		const order = treeOf(found.files, new Set()).flatMap(({ file }) => file ?? []);
@@ -139,7 +139,12 @@ export const makePanel = component("convoke-changes", (element, options) => {
 
 	/** @param {Api.LeftOutFile[]} files */
 	function leftOutView(files) {
-		return files.length > 0 && h("details.left-out", h("summary", icon("info"), `${plural(files.length, "file")} not watched`, icon("chevron")), h("p.muted", "Changes to these files are neither shown nor restored."), h("ul.paths", ...files.slice(0, 100).map((file) => h("li", h("code", file.path), h("span.muted", ` ${leftOutWhy(file)}`))), files.length > 100 && h("li.muted", `and ${plural(files.length - 100, "other")}`)));
+		return files.length > 0 && h("details.left-out", h("summary", icon("info"), `${plural(files.length, "file")} not watched`, icon("chevron")), h("p.muted", "Changes to these files are neither shown nor restored."), h("ul.paths", ...files.slice(0, 100).map((file) => h("li", h("code", visibleName(file.path)), h("span.muted", ` ${leftOutWhy(file)}`))), files.length > 100 && h("li.muted", `and ${plural(files.length - 100, "other")}`)));
+	}
+
+	/** @param {Api.BetweenTurns | null} [between] */
+	function betweenView(between) {
+		return between && h("details.left-out", h("summary", icon("info"), `${plural(between.files, "file")} changed between the turns`, icon("chevron")), h("p.muted", "You, another program, or a command that a turn left running changed these files while no turn ran. Their changes are not shown here."), h("ul.paths", ...between.paths.map((path) => h("li", h("code", visibleName(path)))), between.files > between.paths.length && h("li.muted", `and ${plural(between.files - between.paths.length, "other")}`)));
 	}
 
 	/** @param {number[]} turns @param {number[]} numbers */

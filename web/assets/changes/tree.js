@@ -1,6 +1,7 @@
 // The changed files as a tree of folders.
 
 import { STATUS, treeOf } from "../lib/changes.js";
+import { visibleName } from "../lib/words.js";
 import { h, icon, keyed, on } from "../ui/dom.js";
 import { sums } from "./file.js";
 
@@ -34,8 +35,8 @@ export function makeTree({ go, isViewed, commentsOn }) {
 		const said = file ? commentsOn(path) : 0;
 		line.classList.toggle("is-viewed", file !== undefined && isViewed(path));
 		line.replaceChildren(...(file
-			? [h("span.status", { "data-status": file.status, title: STATUS[file.status][1] }, STATUS[file.status][0]), h("span.title", name), said > 0 && h("span.said", icon("comment"), String(said)), isViewed(path) && h("span.seen", { role: "img", label: "viewed" }, icon("check")), ...(file.binary ? [h("span.muted", "binary")] : sums(file))]
-			: [icon("chevron"), h("span.title", name)]).filter((child) => child !== false));
+			? [h("span.status", { "data-status": file.status, title: STATUS[file.status][1] }, STATUS[file.status][0]), h("span.title", visibleName(name)), said > 0 && h("span.said", icon("comment"), String(said)), isViewed(path) && h("span.seen", { role: "img", label: "viewed" }, icon("check")), ...(file.binary ? [h("span.muted", "binary")] : sums(file))]
+			: [icon("chevron"), h("span.title", visibleName(name))]).filter((child) => child !== false));
 	}
 
 	function paint() {

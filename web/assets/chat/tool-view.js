@@ -5,7 +5,7 @@ import { diff } from "../lib/diff.js";
 import { shortPath } from "../lib/paths.js";
 import { me } from "../ui/me.js";
 import { asksHuman, exitCode, permissionOf, tail } from "../lib/rows.js";
-import { duration, fold, plain } from "../lib/words.js";
+import { duration, fold, plain, visible } from "../lib/words.js";
 import { commandView, counts, diffView } from "../ui/code-view.js";
 import { copy, fill, h, icon, iconButton, on, setText } from "../ui/dom.js";
 import { terminalNodes } from "../ui/markdown.js";
@@ -73,7 +73,7 @@ export function toolView(entry, around) {
 		const code = exitCode(entry);
 		exit.hidden = code === undefined;
 		setText(exit, code === undefined ? "" : `exit ${code}`);
-		const text = isFailed ? tail(plain(entry.error)) : "";
+		const text = isFailed ? tail(visible(plain(entry.error))) : "";
 		if (isFailed && entry.html?.error) fill(error, ...terminalNodes(tail(entry.html.error)));
 		else setText(error, text);
 	}
@@ -85,9 +85,9 @@ export function toolView(entry, around) {
 		update(next) {
 			entry = next;
 			asked = permissionOf(around.entries(), entry);
-			const name = (entry.title || entry.name).replace(/^`([\s\S]*)`$/, "$1");
+			const name = visible((entry.title || entry.name).replace(/^`([\s\S]*)`$/, "$1"));
 			const key = SUBJECTS.find((key) => typeof entry.args?.[key] === "string");
-			const about = key ? shortPath(entry.args[key], place.root) : "";
+			const about = key ? visible(shortPath(entry.args[key], place.root)) : "";
 			fill(kind, icon(KIND_ICONS[entry.kind ?? ""] ?? "tool"));
 			setText(title, name);
 			title.classList.toggle("is-code", name === about && COMMANDS.includes(key ?? ""));
@@ -119,7 +119,7 @@ const head = (label = "", text = "") => h("div.output-head", label, iconButton("
 
 /** A text, collapsed when it is long; with terminal colours where it has them. */
 function output(label = "", raw = "", html = "") {
-	const text = plain(raw);
+	const text = visible(plain(raw));
 	const { shown, left } = fold(html || text);
 	const pre = h("pre", { tabIndex: 0, role: "group", label });
 	const show = (part = "") => fill(pre, ...(html ? terminalNodes(part) : [part]));

@@ -27,6 +27,6 @@ export function verdictOf({ options, optionId, status }) {
 		const isOnly = options.filter(({ kind }) => kind === option?.kind).length < 2;
 		return { isRefused, text: isRefused ? (isOnly ? "Denied" : `Denied: ${option?.name}`) : isOnly ? "Allowed" : `Allowed: ${option?.name}` };
 	}
-	const texts = /** @type {Record<string, string>} */ ({ rejected: "Declined", timed_out: "Not answered in time", abandoned: "No longer needed" });
+	const texts = /** @type {Record<string, string>} */ ({ rejected: "Denied", timed_out: "Not answered in time", abandoned: "No longer needed" });
 	return { isRefused: true, text: texts[status] ?? "" };
 }

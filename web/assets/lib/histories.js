@@ -31,10 +31,11 @@ export function progressOf({ sources }) {
 
 /** The result of an import. @param {Api.HistoryImport} run */
 export function resultText({ sources, error }) {
-	const sum = (/** @type {"added" | "grown" | "rewritten" | "failed" | "brokenLines" | "messages"} */ what) => sources.reduce((all, source) => all + source[what], 0);
+	const sum = (/** @type {"added" | "grown" | "rewritten" | "skipped" | "failed" | "brokenLines" | "messages"} */ what) => sources.reduce((all, source) => all + source[what], 0);
 	const added = sum("added") + sum("rewritten");
 	const done = added || sum("grown") ? `${plural(added, "conversation")} imported, with ${plural(sum("messages"), "message")}${sum("grown") ? `; ${plural(sum("grown"), "other")} went on` : ""}.` : "Everything was here already.";
+	const skipped = sum("skipped") ? ` ${plural(sum("skipped"), "conversation")} ${sum("skipped") === 1 ? "was" : "were"} skipped: empty, deleted here, or already a session.` : "";
 	const failed = sum("failed") ? ` ${plural(sum("failed"), "conversation")} could not be read.` : "";
 	const broken = sum("brokenLines") ? ` ${plural(sum("brokenLines"), "line")} could not be read and ${sum("brokenLines") === 1 ? "was" : "were"} skipped.` : "";
-	return `${error ? `The import ended early: ${error}. ` : ""}${done}${failed}${broken}`;
+	return `${error ? `The import ended early: ${error}. ` : ""}${done}${skipped}${failed}${broken}`;
 }

@@ -3,6 +3,8 @@
 // Code in Markdown is coloured by the server. A diff is cut into lines and marked word by word here, so its colours are
 // found here too. Where a lexer is mistaken, something has the wrong colour.
 
+import { visible } from "./words.js";
+
 /** Longest text that is coloured. */
 const TEXT_MAX = 200_000;
 
@@ -94,6 +96,6 @@ export function pieces(text = "", coloured = [], marks = []) {
 	return sorted.slice(0, -1).map((from, at) => {
 		while (coloured[colour]?.[1] <= from) colour += 1;
 		while (marks[mark]?.[1] <= from) mark += 1;
-		return { text: text.slice(from, sorted[at + 1]), name: coloured[colour]?.[0] <= from ? coloured[colour][2] : "", isMarked: marks[mark]?.[0] <= from };
+		return { text: visible(text.slice(from, sorted[at + 1])), name: coloured[colour]?.[0] <= from ? coloured[colour][2] : "", isMarked: marks[mark]?.[0] <= from };
 	});
 }

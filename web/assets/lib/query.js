@@ -1,7 +1,7 @@
 // Parses the query of the palette: words, and filters such as `agent:codex`.
 
 /** The filters that the daemon understands. */
-export const FILTERS = ["agent:", "project:", "role:", "since:", "until:", "order:"];
+const FILTERS = ["agent:", "project:", "role:", "since:", "until:", "order:"];
 
 /** Parses a query; the daemon does the same with the whole text. @returns {Query} */
 export function parseQuery(text = "") {

@@ -14,7 +14,7 @@ const SIGNED_OUT = 4401;
 const FLOW = ["session:update", "session:chunk", "session:complete"];
 
 /** Why a request failed, for people. */
-export class RequestError extends Error {
+class RequestError extends Error {
 	constructor(message = "", hint = "") {
 		super(message);
 		this.hint = hint;

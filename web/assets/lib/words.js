@@ -85,6 +85,15 @@ export const lineCount = (text = "") => text.split("\n").reduce((sum, line) => s
 /** A piece of Markdown as people read it, without its marks. */
 export const unmarked = (text = "") => text.replace(/!?\[([^\]\n]*)\]\([^)\s]*\)/g, "$1").replace(/(^|\n)[ \t]*(?:#{1,6}|>|[-*+])[ \t]+/g, "$1").replace(/`+|\*{2,}|~~/g, "").replace(/(^|[\s(])\*(?=\S)|(\S)\*(?=[\s).,;:!?]|$)/g, "$1$2");
 
+/** The control pictures of Unicode are in the order of the characters that they show. */
+const picture = (character = "") => String.fromCharCode(character.charCodeAt(0) + 0x2400);
+
+/** Code as it is: control characters are visible, and so are those that would show the text around them in another order. Every character stays one character. */
+export const visible = (text = "") => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, picture).replace(/[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+
+/** The name of a file in one line. */
+export const visibleName = (text = "") => visible(text).replace(/[\t\n\r]/g, picture);
+
 /** Removes terminal escape sequences. */
 export const plain = (text = "") =>
 	text.replace(/\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g, "").replace(/\r\n?/g, "\n");

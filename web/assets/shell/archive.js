@@ -1,49 +1,79 @@
-// <convoke-archive>: all archived sessions, with search; restored or deleted from here.
+// <convoke-archive>: all archived sessions, with search; opened, restored or deleted from here.
 
 import { matching } from "../lib/query.js";
 import { plural, relativeTime } from "../lib/words.js";
 import { component, fill, h, keyed, on, part, setText } from "../ui/dom.js";
 import { me } from "../ui/me.js";
 import { toastError } from "../ui/parts.js";
+import { rest } from "../ui/rest.js";
+
+/** Sessions that are read; the daemon lists no more at once. */
+const READ_MAX = 10_000;
+/** Rows that are shown initially, and more with each click. */
+const SHOWN = 200;
 
 /** @type {(place: PlaceOptions) => PlaceView} */
 export const makeArchive = component("convoke-archive", (element, { store, line, handlers }) => {
 	const field = h("input.field", { type: "search", placeholder: "Search the archive by title or project", label: "Search the archive" });
 	const list = h("ul.archive-list");
 	const told = h("p.muted", { role: "status" }, "Loading…");
-	let sessions = /** @type {Session[]} */ ([]);
+	const more = h("button.button.small.archive-more", { hidden: true, onclick: () => ((shown += SHOWN), paint()) });
+	let [sessions, total, shown] = [/** @type {Api.Session[]} */ ([]), 0, SHOWN];
+	/** Projects by their ids, also removed ones and folders that are none. @type {Map<string, Api.Repo>} */
+	let folders = new Map();
+	/** The number of the last request, whose response alone counts. */
+	let asked = 0;
 
-	const projectName = (id = "") => store.projects.find((project) => project.id === id)?.name ?? "";
+	const folderOf = (id = "") => store.folderOf(id) ?? folders.get(id);
+	const placeOf = (id = "") => folderOf(id)?.name ?? "";
 
-	/** @param {Session} session */
-	function make(session) {
-		const { uid: sessionId, title } = session;
-		return h("li", h("button.link.name", { onclick: () => handlers.open(session) }, title), h("span.badge", store.agent(session.cliType).badge), h("span.muted.place"), h("time.muted"),
-			me.may("member", session.projectId) && h("button.button.small", { label: `Restore ${title}`, onclick: () => line.request("session:unarchive", { sessionId }).catch(toastError) }, "Restore"),
-			me.may("owner", session.projectId) && h("button.button.small", { label: `Delete ${title}`, onclick: () => handlers.erase(session) }, "Delete…"));
+	/** @param {Api.Session} session */
+	function make({ id, title, repoId, agent, messageCount }) {
+		return h("li", h("button.link.name", { onclick: () => handlers.open({ uid: id, title, projectId: repoId }) }, title), h("span.badge", store.agent(agent).badge),
+			h("span.muted.place"), h("time.muted"),
+			me.may("member", repoId) && h("button.button.small", { label: `Restore ${title}`, onclick: () => line.request("session:unarchive", { sessionId: id }).catch(toastError) }, "Restore"),
+			me.may("owner", repoId) && h("button.button.small", { label: `Delete ${title}`, onclick: () => handlers.erase({ uid: id, title, messageCount }) }, "Delete…"));
 	}
 
 	function paint() {
-		const found = sessions.filter(({ title, projectId }) => matching(`${title} ${projectName(projectId)}`, field.value.trim()));
-		keyed(list, found, ({ uid }) => uid, make, (row, { projectId, lastActiveAt }) => {
-			setText(part(row, ".place"), projectName(projectId));
+		const found = sessions.filter(({ title, repoId }) => matching(`${title} ${placeOf(repoId)}`, field.value.trim()));
+		const rows = found.slice(0, shown);
+		keyed(list, rows, ({ id }) => id, make, (row, { title, repoId, lastActiveAt }) => {
+			const isProject = store.projects.some(({ id }) => id === repoId);
+			setText(part(row, ".name"), (part(row, ".name").title = title));
+			setText(part(row, ".place"), [placeOf(repoId), isProject ? "" : "no project"].filter(Boolean).join(" · "));
+			part(row, ".place").title = folderOf(repoId)?.path ?? "";
 			setText(part(row, "time"), relativeTime(lastActiveAt, Date.now()));
 		});
-		setText(told, !sessions.length ? "No archived sessions. Archiving hides a session from the sidebar and keeps everything in it." : found.length ? plural(found.length, "session") : "No archived session matches.");
+		more.hidden = rows.length === found.length;
+		setText(more, `Show ${Math.min(SHOWN, found.length - rows.length)} more`);
+		const beyond = total > sessions.length ? `; the newest ${sessions.length} of ${total} are searched` : "";
+		setText(told, !sessions.length ? "No archived sessions. Archiving hides a session from the sidebar and keeps everything in it." : found.length ? `${plural(found.length, "session")}${beyond}` : `No archived session matches${beyond}.`);
 	}
 
 	async function load() {
-		const lists = await Promise.all(store.projects.map(({ id }) => line.query("session:list", { projectId: id, archived: true })));
-		sessions = lists.flatMap((frame) => frame.sessions).sort((a, b) => b.lastActiveAt.localeCompare(a.lastActiveAt));
+		const mine = (asked += 1);
+		const [listed, { repos }] = await Promise.all([rest(`/api/sessions?archived=true&limit=${READ_MAX}`), rest("/api/repos?found=true&archived=true")]);
+		if (mine !== asked) return;
+		folders = new Map(repos.map((/** @type {Api.Repo} */ repo) => [repo.id, repo]));
+		total = listed.total;
+		sessions = listed.sessions.sort((/** @type {Api.Session} */ a, /** @type {Api.Session} */ b) => b.lastActiveAt.localeCompare(a.lastActiveAt));
 		paint();
 	}
 
-	on(field, "input", paint);
-	fill(element, h("div.page", h("h2.page-title", "Archive"), field, told, list));
-	load().catch(toastError);
+	const fail = (/** @type {any} */ error) => {
+		if (!sessions.length) setText(told, "The archive cannot be loaded.");
+		toastError(error);
+	};
+	on(field, "input", () => {
+		shown = SHOWN;
+		paint();
+	});
+	fill(element, h("div.page", h("h2.page-title", "Archive"), field, told, list, more));
+	load().catch(fail);
 	return {
 		receive({ type }) {
-			if (["project:list", "session:archived", "session:unarchived", "session:erased"].includes(type)) load().catch(() => {});
+			if (["project:list", "project:added", "project:removed", "session:archived", "session:unarchived", "session:erased", "session:title-updated"].includes(type)) load().catch(() => {});
 		},
 		focusFirst: () => field.focus(),
 	};

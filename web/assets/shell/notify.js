@@ -6,7 +6,7 @@ import { fill, h, icon } from "../ui/dom.js";
 const permission = () => ("Notification" in window ? Notification.permission : "denied");
 
 /** Whether the user asked for notifications and the browser allows them. */
-export const notifies = () => permission() === "granted" && kept("notify") === "on";
+const notifies = () => permission() === "granted" && kept("notify") === "on";
 
 /** A button that turns them on and off. */
 export function makeNotify() {

@@ -4,6 +4,9 @@ import { keep, kept } from "../lib/kept.js";
 import { fill, h, icon } from "../ui/dom.js";
 import { dialogs, openMenu } from "../ui/parts.js";
 
+/** Characters of a title in a sentence. */
+const TITLE_MAX = 60;
+
 /**
  * The choice is remembered for each project. A branch is used once, since two sessions cannot have it at the same time.
  * @param {{ store: Store, drafts: Drafts, project: () => Project, onchange: () => void }} options @returns {TreeChip}
@@ -60,7 +63,7 @@ export function makeTreeChip({ store, drafts, project, onchange }) {
 			fill(chip, icon("branch"), h("span.title", (isOn() && branch()) || text), icon("chevron"));
 			const other = isOn() ? undefined : neighbour();
 			note.hidden = !other;
-			if (other) fill(words, "“", h("b", other.title), other.attention === "needs_you" ? "” has not finished in this folder: it waits for you." : "” is working in this folder.");
+			if (other) fill(words, "“", h("b", other.title.length > TITLE_MAX ? `${other.title.slice(0, TITLE_MAX)}…` : other.title), other.attention === "needs_you" ? "” has not finished in this folder: it waits for you." : "” is working in this folder.");
 		},
 	};
 }

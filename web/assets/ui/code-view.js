@@ -4,7 +4,7 @@ import { diff } from "../lib/diff.js";
 import { keep, kept } from "../lib/kept.js";
 import { colours, pieces } from "../lib/lexer.js";
 import { fileLink, shortPath } from "../lib/paths.js";
-import { plural } from "../lib/words.js";
+import { plural, visible, visibleName } from "../lib/words.js";
 import { fill, h, icon } from "./dom.js";
 
 /** @param {Piece[]} all @returns {Child[]} */
@@ -22,7 +22,7 @@ export function commandView(text = "") {
 	const coloured = colours("command.sh", text);
 	const nodes = lines.flatMap((line, at) => {
 		const end = at < lines.length - 1 ? "\n" : "";
-		if (at >= LINES_MAX) return [line + end];
+		if (at >= LINES_MAX) return [visible(line) + end];
 		const found = pieces(line, coloured[at], [...line.matchAll(/\S+/g)].map(({ index, 0: word }) => [index, index + word.length]));
 		const words = /** @type {Child[]} */ ([]);
 		let word = /** @type {HTMLElement | null} */ (null);
@@ -49,7 +49,8 @@ export function jsonView(value, label = "Arguments") {
 /** A path, as a link to the editor where there is one. @param {string} path @param {Place} place */
 export function pathView(path, { root = "", editor = "" }) {
 	const href = fileLink(editor, root, path);
-	return href ? h("a.path", { href, target: "_top", title: `Open ${path}` }, shortPath(path, root)) : h("span.path", { title: path }, shortPath(path, root));
+	const name = visibleName(shortPath(path, root));
+	return href ? h("a.path", { href, target: "_top", title: `Open ${path}` }, name) : h("span.path", { title: path }, name);
 }
 
 /** Lines of a diff that are shown before the rest is collapsed. */

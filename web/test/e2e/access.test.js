@@ -34,7 +34,7 @@ for (const colorScheme of ["light", "dark"]) {
     const found = await findings(page, "conversation");
     await conversation.locator(".tool summary").last().click();
     await conversation.locator(".thinking summary").click();
-    await conversation.getByRole("button", { name: "Decline with a note…" }).click();
+    await conversation.getByRole("button", { name: "Deny with a note…" }).click();
     found.push(...(await findings(page, "opened")));
     await page.keyboard.press("Alt+i");
     await page.locator("convoke-inbox convoke-permission").waitFor();

@@ -174,6 +174,20 @@ test("c3 files that are left out are named, and names of files are only ever tex
   await page.context().close();
 });
 
+test("c3 files that were changed between the turns are named, and not among the changes", async () => {
+  const { page } = await talk([write({ "turn.txt": "a\n" })]);
+  const name = "<i onclick=top.pwned=1>mine.txt";
+  writeFileSync(join(daemon.project, name), "mine\n");
+  await say(page, write({ "turn.txt": "b\n" }));
+  await page.keyboard.press("Alt+c");
+  await panel(page).getByText("1 file changed between the turns").click();
+  await panel(page).getByRole("listitem").filter({ hasText: name }).waitFor();
+  await fileOf(page, "turn.txt").waitFor();
+  assert.equal(await panel(page).locator(".file").count(), 1);
+  assert.deepEqual(await attackless(page), []);
+  await page.context().close();
+});
+
 test("c3 Home and the sidebar say how much a session changed", async () => {
   const { page } = await talk([write({ "counted.txt": "a\nb\nc\n" })]);
   await counted(page, "+3");
@@ -187,7 +201,8 @@ test("c3 Home and the sidebar say how much a session changed", async () => {
 test("c3 the keyboard reaches everything in the panel", async () => {
   const { page } = await talk([write({ "k/one.txt": "1\n2\n3\n", "k/two.txt": "4\n" })]);
   await page.keyboard.press("Alt+c");
-  await fileOf(page, "k/two.txt").locator(".row").first().waitFor();
+  // Each file is read by itself, and one without lines is passed over.
+  for (const path of ["k/one.txt", "k/two.txt"]) await fileOf(page, path).locator(".row").first().waitFor();
   const focus = () => page.evaluate(() => document.activeElement?.ariaLabel ?? document.activeElement?.textContent);
   await panel(page).locator(".changes-scroller").focus();
   await page.keyboard.press("j");

@@ -110,6 +110,13 @@ test("h8 w6 conversations of folders that are no projects are in Recent and belo
   const section = page.getByRole("region", { name: "Histories" });
   await section.getByText("all imported").waitFor();
   assert.equal(await section.getByRole("button", { name: "Add project lagoon" }).count(), 0);
+  // Archived, they are in the archive like all others.
+  for (const { id } of (await daemon.api("GET", "/sessions")).sessions) await daemon.api("PATCH", `/sessions/${id}`, { archived: true });
+  await page.getByRole("button", { name: "Archive", exact: true }).click();
+  const archive = page.locator("convoke-archive");
+  await until(page, "all are listed", async () => (await archive.getByRole("listitem").filter({ hasText: "lagoon · no project" }).count()) === 3);
+  await archive.getByRole("button", { name: /heliotrope 2/ }).first().click();
+  await chat(page).locator(".assistant", { hasText: "In garden 2." }).waitFor();
   assert.deepEqual(page.problems, []);
   await page.context().close();
 });

@@ -41,7 +41,7 @@ test("q19 a permission is refused in own words, and the keyboard is enough", asy
   const { page, conversation } = await session();
   await say(conversation, "/write notes.txt hello");
   const card = conversation.locator("convoke-permission");
-  await card.getByRole("button", { name: "Decline with a note…" }).press("Enter");
+  await card.getByRole("button", { name: "Deny with a note…" }).press("Enter");
   await page.keyboard.type("1 not now, please");
   assert.equal(await card.getAttribute("data-status"), "pending", "digits that are typed choose nothing");
   await page.keyboard.press("Enter");

@@ -51,7 +51,7 @@ test("nothing that an agent or a person writes becomes markup", async () => {
   await conversation.locator("convoke-permission").waitFor();
   await page.keyboard.press("Alt+i");
   await page.locator("convoke-inbox convoke-permission").waitFor();
-  await page.locator("convoke-inbox").getByRole("button", { name: "Decline with a note…" }).click();
+  await page.locator("convoke-inbox").getByRole("button", { name: "Deny with a note…" }).click();
   await page.keyboard.type(ATTACK);
   await page.keyboard.press("Enter");
   await conversation.locator(".tool q:visible").waitFor();

@@ -144,6 +144,32 @@ test("w9 a session that was archived elsewhere closes here, also if the page was
   assert.deepEqual(page.problems, []);
 });
 
+test("w9 the archive has the sessions of a removed project, opens them and gives them back", async () => {
+  const page = await workbench("first one", "second one");
+  const { sessions } = await daemon.api("GET", "/sessions");
+  for (const { id } of sessions) await daemon.api("PATCH", `/sessions/${id}`, { archived: true });
+  await daemon.api("DELETE", `/repos/${sessions[0].repoId}`);
+  // A folder without listed sessions is not shown beside the projects.
+  await page.reload();
+  await page.getByText("No projects yet.").waitFor();
+  await page.getByRole("button", { name: "Archive", exact: true }).click();
+  const archive = page.locator("convoke-archive");
+  await archive.getByRole("searchbox").fill("FIRST alpha");
+  await archive.getByRole("listitem").filter({ hasText: "alpha · no project" }).waitFor();
+  assert.equal(await archive.getByRole("listitem").count(), 1);
+  assert.equal(await page.getByRole("button", { name: /^Other folders/ }).count(), 0);
+  await archive.getByRole("button", { name: "first one", exact: true }).click();
+  await chat(page).getByText("This session is archived.").waitFor();
+  await page.locator(".tab", { hasText: "Archive" }).click();
+  await archive.getByRole("button", { name: "Restore first one" }).click();
+  await page.getByRole("button", { name: /^Other folders/ }).click();
+  await page.locator(".folder .fold", { hasText: "alpha" }).click();
+  await page.locator(".session a", { hasText: "first one" }).waitFor();
+  await archive.getByRole("searchbox").fill("");
+  await until(page, "one is left", async () => (await archive.getByRole("listitem").count()) === 1);
+  assert.deepEqual(page.problems, []);
+});
+
 test("w9 a session is deleted for good, here and in every other window, after a question that says what goes", async () => {
   const page = await workbench("keep me", "delete me");
   await openSession(page, "delete me");

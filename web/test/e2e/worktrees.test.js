@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { chat, Daemon, git, idle, openBrowser, openPage, repository, say, search, startSession, until, writing as write } from "./harness.js";
+import { chat, Daemon, git, idle, openBrowser, openPage, repository, say, search, startSession, writing as write } from "./harness.js";
 import { findings, findingsInBoth } from "./judges.js";
 
 /** A program that speaks the command line of `gh`, and writes its arguments to a file. */
