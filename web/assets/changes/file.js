@@ -26,6 +26,7 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, handle
 	const word = h("span.away");
 	const notes = h("span.notes");
 	const many = h("span.sums");
+	const outdatedList = h("details.outdated");
 	const fold = h("button.file-fold", { onclick: () => toggle(!isOpen) }, icon("chevron"), letter, h("bdi.path", { title: path }, h("span.muted", visibleName(folder)), h("b", visibleName(name))), word, notes);
 	const box = h("input", { type: "checkbox", onchange: () => handlers.viewed(path, box.checked) });
 	const viewed = h("label.viewed", { title: "Mark this file as viewed (V)" }, box, h("span", "Viewed"));
@@ -84,7 +85,9 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, handle
 	/** Comments on lines that are not in the diff any more. */
 	function outdated() {
 		const lost = comments(path).filter(({ element: one }) => !lines?.element.contains(one) && !isPlaced(one));
-		return lost.length ? [h("details.outdated", h("summary", icon("comment"), `${plural(lost.length, "comment")} on lines that are no longer here`, icon("chevron")), ...lost.map(({ element: one }) => one))] : [];
+		if (!lost.length) return [];
+		fill(outdatedList, h("summary", icon("comment"), `${plural(lost.length, "comment")} on lines that are no longer here`, icon("chevron")), ...lost.map(({ element: one }) => one));
+		return [outdatedList];
 	}
 
 	/** Whether a comment has a line, though it may not be on screen. @param {HTMLElement} one */

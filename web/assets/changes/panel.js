@@ -2,10 +2,11 @@
 
 import { fingerprint, leftOutWhy, treeOf } from "../lib/changes.js";
 import { keep, kept } from "../lib/kept.js";
-import { plural, totalsText, visibleName } from "../lib/words.js";
+import { plural, totalsText } from "../lib/words.js";
 import { counts } from "../ui/code-view.js";
 import { component, fill, h, icon, iconButton, keyed, on, setText } from "../ui/dom.js";
 import { menuButton, problem } from "../ui/parts.js";
+import { makeFoldedPaths } from "../ui/path-list.js";
 import { rest } from "../ui/rest.js";
 import { acts, undone } from "./acts.js";
 import { makeWatcher } from "./chunks.js";
@@ -46,8 +47,14 @@ export const makePanel = component("convoke-changes", (element, options) => {
 	const wide = iconButton("expand", "", () => (document.body.classList.toggle("changes-only"), arrange()), { className: "icon-button wide" });
 	const files = h("button.files-toggle", { ariaExpanded: "false", onclick: () => showTree(tree.element.hidden === true) }, icon("chevron"), h("span"));
 	const seen = h("span.muted.seen-count");
-	const told = h("div.changes-told");
+	const cutText = h("span");
+	const cut = h("p.told", { hidden: true }, icon("warning"), cutText);
+	const notWatched = makeFoldedPaths("Changes to these files are neither shown nor restored.");
+	const changedBetween = makeFoldedPaths("You, another program, or a command that a turn left running changed these files while no turn ran. Their changes are not shown here.");
+	const others = h("div", notWatched.element, changedBetween.element);
+	const told = h("div.changes-told", cut, others);
 	const none = h("div.centre.none", { hidden: true });
+	const noneTitle = h("h3");
 	const list = h("div.file-list");
 	const scroller = h("div.changes-scroller", { tabIndex: -1 }, told, list);
 	const watcher = makeWatcher(scroller);
@@ -111,15 +118,19 @@ export const makePanel = component("convoke-changes", (element, options) => {
 
 	function show() {
 		if (!found) return;
-		const { totals, complete, leftOut, between } = found;
+		const { totals, complete } = found;
 		const isEmpty = found.files.length === 0;
 		showScope(found.turns, found.numbers);
 		fill(sums, ...(complete && !isEmpty ? counts(totals.added, totals.removed) : []));
 		sums.title = totalsText(totals);
 		element.classList.toggle("is-none", isEmpty);
 		none.hidden = !isEmpty;
-		if (isEmpty) fill(none, icon("check"), h("h3", turn ? "This turn changed no files" : "No files have changed"), leftOutView(leftOut), betweenView(between));
-		fill(told, !complete && h("p.told", icon("warning"), h("span", `Too many files changed to list them all: these are the first ${found.files.length.toLocaleString("en")} of ${totals.files.toLocaleString("en")}, and their lines are not counted.`)), !isEmpty && leftOutView(leftOut), !isEmpty && betweenView(between));
+		showOthers(found);
+		setText(noneTitle, turn ? "This turn changed no files" : "No files have changed");
+		if (!isEmpty && others.parentElement !== told) told.append(others);
+		if (isEmpty && others.parentElement !== none) fill(none, icon("check"), noneTitle, others);
+		cut.hidden = complete;
+		setText(cutText, `Too many files changed to list them all: these are the first ${found.files.length.toLocaleString("en")} of ${totals.files.toLocaleString("en")}, and their lines are not counted.`);
 		const wanted = new Set(found.files.map(({ path }) => path));
 		for (const [path, view] of views) if (!wanted.has(path)) (view.drop(), views.delete(path));
 		const order = treeOf(found.files, new Set()).flatMap(({ file }) => file ?? []);
@@ -137,14 +148,11 @@ export const makePanel = component("convoke-changes", (element, options) => {
 		review.paint();
 	}
 
-	/** @param {Api.LeftOutFile[]} files */
-	function leftOutView(files) {
-		return files.length > 0 && h("details.left-out", h("summary", icon("info"), `${plural(files.length, "file")} not watched`, icon("chevron")), h("p.muted", "Changes to these files are neither shown nor restored."), h("ul.paths", ...files.slice(0, 100).map((file) => h("li", h("code", visibleName(file.path)), h("span.muted", ` ${leftOutWhy(file)}`))), files.length > 100 && h("li.muted", `and ${plural(files.length - 100, "other")}`)));
-	}
-
-	/** @param {Api.BetweenTurns | null} [between] */
-	function betweenView(between) {
-		return between && h("details.left-out", h("summary", icon("info"), `${plural(between.files, "file")} changed between the turns`, icon("chevron")), h("p.muted", "You, another program, or a command that a turn left running changed these files while no turn ran. Their changes are not shown here."), h("ul.paths", ...between.paths.map((path) => h("li", h("code", visibleName(path)))), between.files > between.paths.length && h("li.muted", `and ${plural(between.files - between.paths.length, "other")}`)));
+	/** @param {Api.SessionChanges} shown */
+	function showOthers({ leftOut, between }) {
+		notWatched.show(`${plural(leftOut.length, "file")} not watched`, leftOut.map((file) => [file.path, leftOutWhy(file)]));
+		const count = between?.files ?? 0;
+		changedBetween.show(`${plural(count, "file")} changed between the turns`, (between?.paths ?? []).map((path) => [path]), count);
 	}
 
 	/** @param {number[]} turns @param {number[]} numbers */

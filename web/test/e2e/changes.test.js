@@ -184,6 +184,12 @@ test("c3 files that were changed between the turns are named, and not among the 
   await panel(page).getByRole("listitem").filter({ hasText: name }).waitFor();
   await fileOf(page, "turn.txt").waitFor();
   assert.equal(await panel(page).locator(".file").count(), 1);
+  // The list stays open when there is more to list.
+  await idle(page);
+  writeFileSync(join(daemon.project, "more.txt"), "mine\n");
+  await say(page, write({ "turn.txt": "c\n" }));
+  await panel(page).getByText("2 files changed between the turns").waitFor();
+  await panel(page).getByRole("listitem").filter({ hasText: "more.txt" }).waitFor();
   assert.deepEqual(await attackless(page), []);
   await page.context().close();
 });
