@@ -3,9 +3,9 @@
 //! `session/capture.rs` makes the checkpoints before and after turns. This module writes to a
 //! conversation only through the session's task.
 
-mod base;
 mod error;
 pub(crate) mod numbers;
+mod old_side;
 mod range;
 mod restore;
 mod upkeep;
@@ -24,8 +24,8 @@ use crate::session;
 use crate::sessions::Sessions;
 use crate::settings::Checkpointing;
 
-pub(crate) use base::{Base, Folder, base};
 pub use error::ChangesError;
+pub(crate) use old_side::{Folder, OldSide, old_side};
 pub use range::DiffRange;
 use range::Range;
 pub(crate) use restore::to_checkpoint;

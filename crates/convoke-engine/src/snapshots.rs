@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use convoke_core::files::ChangeTotals;
 use convoke_core::id::{ProjectId, SessionId};
+use convoke_core::message::Seq;
 use convoke_git::{Cancel, Checkpoint, CheckpointKind, Checkpoints, Git, Limits, Name, Options};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore, oneshot};
 
@@ -23,9 +24,9 @@ use crate::settings::{Checkpointing, HostContext, Settings};
 const TIME_MAX: Duration = Duration::from_secs(120);
 /// Calls that use git at the same time; further ones wait. More would only compete for the disk.
 const PARALLEL_MAX: usize = 4;
-/// Those of one project, which wait for each other alone.
+/// The same for one project, so that a slow project does not block others.
 const PARALLEL_IN_PROJECT_MAX: usize = 2;
-/// A call that takes longer gives its place to a call for another project: an agent may have made its project one on
+/// A call that takes longer gives its permit to a call for another project: an agent may have made its project one on
 /// which git is slow.
 const LONG: Duration = Duration::from_secs(10);
 /// Files that are counted for the totals of a session; a longer list is cut off.
@@ -45,7 +46,7 @@ pub(crate) struct Snapshots {
     host: Arc<HostContext>,
     /// Opened when it is first needed; tried again until it is found.
     git: OnceCell<Git>,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     /// The same for each project that has calls.
     projects: Mutex<HashMap<ProjectId, Weak<Semaphore>>>,
     /// Ends all calls when the engine stops.
@@ -60,7 +61,7 @@ impl Snapshots {
             settings: Arc::clone(settings),
             host: Arc::clone(host),
             git: OnceCell::new(),
-            turns: Arc::new(Semaphore::new(PARALLEL_MAX)),
+            permits: Arc::new(Semaphore::new(PARALLEL_MAX)),
             projects: Mutex::default(),
             cancel: Cancel::default(),
             is_warned: AtomicBool::new(false),
@@ -69,7 +70,7 @@ impl Snapshots {
 
     /// Ends all calls: checkpoints are dropped, and a restore is completed at the next start.
     pub(crate) fn stop(&self) {
-        self.turns.close();
+        self.permits.close();
         self.cancel.cancel();
     }
 
@@ -92,11 +93,23 @@ impl Snapshots {
             let name = Name::new(&session.to_string(), kind)?;
             let made = checkpoints.checkpoint(&name, limits)?;
             let CheckpointKind::After(_) = kind else { return Ok(None) };
-            // The checkpoint is made, whatever has become of older ones.
-            let counted = totals(checkpoints, &made, folder, limits).inspect_err(|error| {
-                tracing::warn!(session.id = %session, "changes cannot be counted: {error}");
-            });
-            Ok(counted.ok())
+            Ok(totals(checkpoints, &made, folder, limits))
+        })
+        .await
+    }
+
+    /// Notes that a turn may have begun before the checkpoint before it was made.
+    pub(crate) async fn mark_late(
+        self: &Arc<Self>,
+        project: ProjectId,
+        work_tree: PathBuf,
+        session: SessionId,
+        turn: Seq,
+    ) -> Outcome<()> {
+        self.with(project, work_tree, move |checkpoints, limits| {
+            let session = session.to_string();
+            let made = Name::new(&session, CheckpointKind::Before(turn.get()))?;
+            checkpoints.copy(&made, &Name::new(&session, CheckpointKind::Late(turn.get()))?, limits)
         })
         .await
     }
@@ -186,13 +199,24 @@ impl Snapshots {
         project: ProjectId,
         run: impl FnOnce(&Git, &Limits) -> Outcome<T> + Send + 'static,
     ) -> Outcome<T> {
-        let own = self.turns_of(project).acquire_owned().await.map_err(|_| ChangesError::Gone)?;
+        self.run_within(TIME_MAX, project, run).await
+    }
+
+    /// The same, with another time limit.
+    pub(crate) async fn run_within<T: Send + 'static>(
+        self: &Arc<Self>,
+        time_max: Duration,
+        project: ProjectId,
+        run: impl FnOnce(&Git, &Limits) -> Outcome<T> + Send + 'static,
+    ) -> Outcome<T> {
+        let gone = |_| ChangesError::Gone;
+        let own = self.permits_of(project).acquire_owned().await.map_err(gone)?;
         // Closed when the engine stops.
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| ChangesError::Gone)?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(gone)?;
         let git = self.git().await?;
-        let limits = Limits::cancelled_by(TIME_MAX, self.cancel.clone());
+        let limits = Limits::cancelled_by(time_max, self.cancel.clone());
         let (running, ended) = oneshot::channel();
-        tokio::spawn(hold(turn, ended));
+        tokio::spawn(hold(permit, ended));
         let run = move || {
             let _running: (OwnedSemaphorePermit, oneshot::Sender<()>) = (own, running);
             run(&git, &limits)
@@ -200,16 +224,16 @@ impl Snapshots {
         tokio::task::spawn_blocking(run).await.map_err(|error| cut_off(&error))?
     }
 
-    /// The places for calls that a project has.
-    fn turns_of(&self, project: ProjectId) -> Arc<Semaphore> {
+    /// The permits for calls on one project.
+    fn permits_of(&self, project: ProjectId) -> Arc<Semaphore> {
         let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(turns) = projects.get(&project).and_then(Weak::upgrade) {
-            return turns;
+        if let Some(permits) = projects.get(&project).and_then(Weak::upgrade) {
+            return permits;
         }
-        projects.retain(|_, turns| turns.strong_count() > 0);
-        let turns = Arc::new(Semaphore::new(PARALLEL_IN_PROJECT_MAX));
-        projects.insert(project, Arc::downgrade(&turns));
-        turns
+        projects.retain(|_, permits| permits.strong_count() > 0);
+        let permits = Arc::new(Semaphore::new(PARALLEL_IN_PROJECT_MAX));
+        projects.insert(project, Arc::downgrade(&permits));
+        permits
     }
 
     /// Opens the checkpoints of a work tree.
@@ -286,31 +310,44 @@ impl Snapshots {
     }
 }
 
-/// Keeps the place of a call until it has ended, or takes long.
-async fn hold(turn: OwnedSemaphorePermit, ended: oneshot::Receiver<()>) {
+/// Keeps the permit of a call until it has ended, or takes long.
+async fn hold(permit: OwnedSemaphorePermit, ended: oneshot::Receiver<()>) {
     // The sender is dropped at the end of the call, also if that panics.
     if tokio::time::timeout(LONG, ended).await.is_err() {
         tracing::info!(
             "a call of git takes long, and does not keep those of other projects waiting"
         );
     }
-    drop(turn);
+    drop(permit);
 }
 
-/// What the turns of a session changed, up to the checkpoint `last`.
+/// What the turns of a session changed, up to the checkpoint `last`; `None` if it cannot be counted.
+///
+/// The checkpoint is made, and files are restored, whatever has become of older checkpoints.
 pub(crate) fn totals(
     checkpoints: &Checkpoints,
     last: &Checkpoint,
     folder: Folder,
     limits: &Limits,
+) -> Option<ChangeTotals> {
+    let session = last.name.session();
+    let counted = count(checkpoints, last, folder, limits).inspect_err(|error| {
+        tracing::warn!(session.id = %session, "changes cannot be counted: {error}");
+    });
+    counted.ok()
+}
+
+fn count(
+    checkpoints: &Checkpoints,
+    last: &Checkpoint,
+    folder: Folder,
+    limits: &Limits,
 ) -> convoke_git::Result<ChangeTotals> {
-    let Some(base) = changes::base(checkpoints, last.name.session(), folder, limits)? else {
+    let old = changes::old_side(checkpoints, last.name.session(), folder, limits)?;
+    let Some(old) = old.filter(|old| old.tree != last.tree) else {
         return Ok(ChangeTotals::default());
     };
-    if base.tree == last.tree {
-        return Ok(ChangeTotals::default());
-    }
-    let list = checkpoints.changes(&base.tree, &last.tree, COUNTED_MAX, limits)?;
+    let list = checkpoints.changes(&old.tree, &last.tree, COUNTED_MAX, limits)?;
     let lines = list.total();
     Ok(ChangeTotals {
         files: list.changes.len() as u64,

@@ -29,6 +29,7 @@ mod snapshot;
 mod state;
 mod tree;
 mod verify;
+mod versions;
 
 pub use carry::Carried;
 pub(crate) use carry::write_pack;

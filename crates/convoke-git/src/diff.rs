@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use crate::ObjectId;
 
-mod carried;
 mod lines;
 mod list;
 mod parse;
+mod with_changes;
 mod words;
 
 pub(crate) use parse::file_mode;

@@ -163,7 +163,7 @@ pub enum Error {
         files: Vec<PathBuf>,
     },
     /// Removing the work tree would lose files that the snapshot does not hold.
-    #[error("{} has {} files that were not captured", path.display(), files.len())]
+    #[error("{} has files that were not captured: {}", path.display(), listed(files))]
     NotCaptured {
         /// The work tree.
         path: PathBuf,

@@ -165,7 +165,7 @@ impl Checkpoints {
         if change.status == Status::TypeChanged {
             return Err(Error::StaleHunk { path });
         }
-        let old = self.versions(&HashSet::from([path.as_path()]), limits)?.remove(&path);
+        let old = self.versions(|it| it == path, limits)?.remove(&path);
         let current = match &old {
             Some(version) if matches!(version.mode, FileMode::Link | FileMode::Submodule) => {
                 return Err(Error::StaleHunk { path });

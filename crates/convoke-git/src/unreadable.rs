@@ -37,6 +37,9 @@ const OF_ANY_SIZE: [&str; 2] = ["index", "packed-refs"];
 /// The size from which such a file counts as huge; git needs seconds for longer lists of patterns.
 const BYTES_MAX: u64 = 16 << 20;
 
+/// Folders that wait for the search, about 150 bytes each; with more, it ends.
+const FOLDERS_MAX: usize = 100_000;
+
 /// What a git process reads of a project.
 #[derive(Debug, Clone)]
 pub(crate) struct Reads {
@@ -50,7 +53,7 @@ pub(crate) struct Reads {
 
 /// Whether a folder is one of git's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum FolderKind {
     WorkTree,
     Repository,
 }
@@ -94,32 +97,36 @@ impl Reads {
     /// The search ends at `until`; folders near the root come first. Returns whether it was complete.
     pub(crate) fn search(&self, input: &[u8], until: Instant, limits: &Limits) -> Result<bool> {
         self.check()?;
+        let is_over = || limits.is_cancelled() || Instant::now() >= until;
         for path in input.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
+            if is_over() {
+                return Ok(false);
+            }
             let path = self.work_tree.join(OsStr::from_bytes(path));
             let found = fs::symlink_metadata(&path).ok();
             if let Some(why) = found.and_then(|found| special(&found)) {
                 return Err(Error::Unreadable { path, why });
             }
         }
-        let own = self.repository.iter().map(|folder| (folder.clone(), Kind::Repository));
+        let own = self.repository.iter().map(|folder| (folder.clone(), FolderKind::Repository));
         let mut folders: VecDeque<_> = own.collect();
-        folders.push_back((self.work_tree.clone(), Kind::WorkTree));
+        folders.push_back((self.work_tree.clone(), FolderKind::WorkTree));
         while let Some((folder, kind)) = folders.pop_front() {
-            if limits.is_cancelled() || Instant::now() >= until {
-                return Ok(false);
-            }
             let is_root = folder == self.work_tree;
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                if is_over() || folders.len() > FOLDERS_MAX {
+                    return Ok(false);
+                }
                 let (path, name) = (entry.path(), entry.file_name());
                 let Ok(found) = entry.file_type() else { continue };
                 if found.is_dir() && is_root && name == ".git" {
                     // That of the project itself, which git reads only as a repository.
                 } else if found.is_dir() {
-                    let is_own = kind == Kind::Repository || name == ".git";
-                    folders.push_back((path, if is_own { Kind::Repository } else { kind }));
+                    let is_own = kind == FolderKind::Repository || name == ".git";
+                    folders.push_back((path, if is_own { FolderKind::Repository } else { kind }));
                 } else if IN_WORK_TREES.iter().any(|it| name == *it) {
                     check(&path, BYTES_MAX)?;
-                } else if kind == Kind::Repository && !found.is_file() {
+                } else if kind == FolderKind::Repository && !found.is_file() {
                     check(&path, u64::MAX)?;
                 }
             }

@@ -272,7 +272,7 @@ fn hint(error: &Error) -> Option<String> {
         Error::NotStarted {
             source: AgentError::NotInstalled { install: Some(install), .. },
             ..
-        } => format!("install it with: {install}"),
+        } => format!("install it with `{install}`"),
         Error::NotRunning => "prompt the session first, which starts its agent".to_owned(),
         Error::Changes(ChangesError::Working) => {
             "`convoke session cancel ID --turn` cancels the turn".to_owned()
@@ -315,10 +315,10 @@ const fn git_hint(error: &GitError) -> Option<&'static str> {
             Some("a work tree needs a project that is the root of a git repository: `git init`")
         }
         GitError::Misdirected { .. } => Some(
-            "an agent may have changed it: look at it with `ls -l`, and put the original back; if you moved it, or its repository is elsewhere, run `git --work-tree=. config --worktree core.worktree \"$PWD\"` in it",
+            "an agent may have changed it: look at it with `ls -l`, and put the original back; if you moved it, or its repository is elsewhere, run `git --work-tree=. config --worktree core.worktree \"$PWD\"` in it, or the same without `--worktree` if git refuses that",
         ),
         GitError::MovedByHand { .. } => Some(
-            "run `git worktree repair` in it; if you did not move it, an agent may have changed its file `.git`: put the original back",
+            "if you moved it, run `git worktree repair` in it; if not, an agent may have changed its file `.git`: put the original back",
         ),
         GitError::SharedFolder { .. } => {
             Some("name a new branch, or one that is alone in its folder, such as `fix/login`")

@@ -28,6 +28,7 @@ pub(crate) fn next(names: &[Name]) -> Restore {
         CheckpointKind::Restore(_)
         | CheckpointKind::Before(_)
         | CheckpointKind::After(_)
+        | CheckpointKind::Late(_)
         | CheckpointKind::Removal(_) => None,
     });
     let free = taken.max().map_or(0, |taken| (taken / 2 + 1) * 2).min(PER_TURN - 2);
@@ -44,6 +45,7 @@ pub(super) fn since_turn(names: &[Name]) -> Vec<Restore> {
             CheckpointKind::Restore(_)
             | CheckpointKind::Before(_)
             | CheckpointKind::After(_)
+            | CheckpointKind::Late(_)
             | CheckpointKind::Removal(_) => None,
         })
         .collect();
@@ -57,7 +59,10 @@ pub(super) fn newest(names: &[Name]) -> Option<&Name> {
         CheckpointKind::Restore(number) if number % 2 == 1 => {
             Some((number / PER_TURN, number % PER_TURN))
         }
-        CheckpointKind::Restore(_) | CheckpointKind::Before(_) | CheckpointKind::Removal(_) => None,
+        CheckpointKind::Restore(_)
+        | CheckpointKind::Before(_)
+        | CheckpointKind::Late(_)
+        | CheckpointKind::Removal(_) => None,
     };
     names.iter().filter(|name| age(name).is_some()).max_by_key(age)
 }
@@ -71,46 +76,56 @@ pub(super) fn newest_since(names: &[Name], turn: u64) -> Option<&Name> {
 pub(super) fn after(before: &Name) -> Option<CheckpointKind> {
     match before.kind() {
         CheckpointKind::Restore(number) => Some(CheckpointKind::Restore(number / 2 * 2 + 1)),
-        CheckpointKind::Before(_) | CheckpointKind::After(_) | CheckpointKind::Removal(_) => None,
+        CheckpointKind::Before(_)
+        | CheckpointKind::After(_)
+        | CheckpointKind::Late(_)
+        | CheckpointKind::Removal(_) => None,
     }
 }
 
 /// The checkpoint before the first turn, and all later times in which neither a turn nor a restore changed files: from
 /// the end of one to the beginning of the next.
 ///
-/// A turn whose end was not captured lasts until the next one begins.
-pub(super) fn between(
-    names: &[Name],
-) -> (Option<CheckpointKind>, Vec<(CheckpointKind, CheckpointKind)>) {
-    let mut kinds: Vec<((u64, u64), CheckpointKind)> = names
+/// A turn whose end was not captured lasts until the next one begins; so does one that may have begun before the
+/// checkpoint before it was made.
+pub(super) fn between(names: &[Name]) -> (Option<&Name>, Vec<(&Name, &Name)>) {
+    let mut ordered: Vec<((u64, u64), &Name)> = names
         .iter()
         .filter_map(|name| match name.kind() {
-            CheckpointKind::Before(turn) => Some(((turn, 0), name.kind())),
-            CheckpointKind::After(turn) => Some(((turn, 1), name.kind())),
+            CheckpointKind::Before(turn) => Some(((turn, 0), name)),
+            CheckpointKind::After(turn) => Some(((turn, 1), name)),
             CheckpointKind::Restore(number) => {
-                Some(((number / PER_TURN, 2 + number % PER_TURN), name.kind()))
+                Some(((number / PER_TURN, 2 + number % PER_TURN), name))
             }
-            CheckpointKind::Removal(_) => None,
+            CheckpointKind::Late(_) | CheckpointKind::Removal(_) => None,
         })
         .collect();
-    kinds.sort_unstable();
-    let kinds: Vec<CheckpointKind> = kinds
+    ordered.sort_unstable();
+    let ordered: Vec<&Name> = ordered
         .into_iter()
-        .map(|(_, kind)| kind)
-        .skip_while(|kind| !matches!(kind, CheckpointKind::Before(_)))
+        .map(|(_, name)| name)
+        .skip_while(|name| !matches!(name.kind(), CheckpointKind::Before(_)))
         .collect();
-    let between = kinds.iter().zip(kinds.iter().skip(1));
-    let between = between.filter(|(end, begin)| !begins(**end) && begins(**begin));
-    (kinds.first().copied(), between.map(|(end, begin)| (*end, *begin)).collect())
-}
-
-/// Whether a turn or a restore begins at a kind.
-const fn begins(kind: CheckpointKind) -> bool {
-    match kind {
-        CheckpointKind::Before(_) => true,
-        CheckpointKind::Restore(number) => number.is_multiple_of(2),
-        CheckpointKind::After(_) | CheckpointKind::Removal(_) => false,
-    }
+    let is_late = |turn| names.iter().any(|name| name.kind() == CheckpointKind::Late(turn));
+    let between = ordered.iter().zip(ordered.iter().skip(1)).filter(|(end, begin)| {
+        let is_end = match end.kind() {
+            // The files before a restore that never took place: those that a session was moved with.
+            CheckpointKind::Restore(_) => after(end) != Some(begin.kind()),
+            CheckpointKind::After(_) => true,
+            CheckpointKind::Before(_) | CheckpointKind::Late(_) | CheckpointKind::Removal(_) => {
+                false
+            }
+        };
+        let is_beginning = match begin.kind() {
+            CheckpointKind::Before(turn) => !is_late(turn),
+            CheckpointKind::Restore(number) => number.is_multiple_of(2),
+            CheckpointKind::After(_) | CheckpointKind::Late(_) | CheckpointKind::Removal(_) => {
+                false
+            }
+        };
+        is_end && is_beginning
+    });
+    (ordered.first().copied(), between.map(|(end, begin)| (*end, *begin)).collect())
 }
 
 fn restore(before: u64) -> Restore {
@@ -119,7 +134,9 @@ fn restore(before: u64) -> Restore {
 
 fn turn_of(name: &Name) -> Option<u64> {
     match name.kind() {
-        CheckpointKind::Before(turn) | CheckpointKind::After(turn) => Some(turn),
+        CheckpointKind::Before(turn) | CheckpointKind::After(turn) | CheckpointKind::Late(turn) => {
+            Some(turn)
+        }
         CheckpointKind::Restore(number) => Some(number / PER_TURN),
         CheckpointKind::Removal(_) => None,
     }
@@ -137,7 +154,13 @@ mod tests {
     fn c3_others_change_files_between_the_turns_and_restores_of_a_session() {
         let (before, after, restore) =
             (CheckpointKind::Before, CheckpointKind::After, CheckpointKind::Restore);
-        let of = |kinds: &[CheckpointKind]| between(&names(kinds));
+        let late = CheckpointKind::Late;
+        let of = |kinds: &[CheckpointKind]| {
+            let names = names(kinds);
+            let (first, pairs) = between(&names);
+            let pairs = pairs.into_iter().map(|(end, begin)| (end.kind(), begin.kind()));
+            (first.map(Name::kind), pairs.collect::<Vec<_>>())
+        };
         assert_eq!(of(&[]), (None, vec![]));
         assert_eq!(of(&[after(1)]), (None, vec![]), "the files before it are not known");
         assert_eq!(of(&[before(1), after(1)]), (Some(before(1)), vec![]));
@@ -147,6 +170,12 @@ mod tests {
         // The end of turn 3 and the beginning of turn 7 were not captured.
         let kinds = [before(3), before(5), after(5), after(7), before(9), after(9)];
         assert_eq!(of(&kinds), (Some(before(3)), vec![(after(7), before(9))]));
+        // Turn 3 may have begun before its checkpoint was made.
+        let kinds = [before(1), after(1), before(3), late(3), after(3), before(5), after(5)];
+        assert_eq!(of(&kinds), (Some(before(1)), vec![(after(3), before(5))]));
+        // The session was moved to another machine, where the files stayed as they were.
+        let found = vec![(after(1), restore(1_000)), (restore(1_000), before(3))];
+        assert_eq!(of(&[before(1), after(1), restore(1_000), before(3)]), (Some(before(1)), found));
     }
 
     #[test]

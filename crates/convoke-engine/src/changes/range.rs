@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use convoke_core::message::Seq;
 use convoke_git::{Checkpoint, CheckpointKind, Checkpoints, LeftOut, Limits, Name, ObjectId};
 
-use super::{Base, ChangesError, SessionFiles, base, numbers};
+use super::{ChangesError, OldSide, SessionFiles, numbers, old_side};
 
 /// What a diff is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +40,9 @@ pub(super) fn find(
     let turns = turns(&names);
     let (from, to, between) = match range {
         DiffRange::Session => {
-            let base = base(checkpoints, &place.id.to_string(), place.folder, limits)?;
-            match (base, turns.last()) {
-                (Some(Base { tree, between }), Some(last)) => (tree, *last, between),
+            let old = old_side(checkpoints, &place.id.to_string(), place.folder, limits)?;
+            match (old, turns.last()) {
+                (Some(OldSide { tree, between }), Some(last)) => (tree, *last, between),
                 _ => return Ok(Err(ChangesError::NoCheckpoint)),
             }
         }
@@ -94,9 +94,10 @@ pub(super) fn turns(names: &[Name]) -> Vec<Seq> {
         .iter()
         .filter_map(|name| match name.kind() {
             CheckpointKind::Before(turn) => Some(turn),
-            CheckpointKind::After(_) | CheckpointKind::Restore(_) | CheckpointKind::Removal(_) => {
-                None
-            }
+            CheckpointKind::Late(_)
+            | CheckpointKind::After(_)
+            | CheckpointKind::Restore(_)
+            | CheckpointKind::Removal(_) => None,
         })
         .collect();
     found.into_iter().map(Seq::new).collect()

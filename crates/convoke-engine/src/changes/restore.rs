@@ -103,12 +103,20 @@ impl Changes {
                 return Ok(Err(ChangesError::Unchanged { path }));
             };
             let Some(hunk) = hunk else {
-                let first = match range {
-                    DiffRange::Session => range::turns(names).first().copied(),
-                    DiffRange::Turn(turn) => Some(turn),
+                let turns = match range {
+                    DiffRange::Session => range::turns(names),
+                    DiffRange::Turn(turn) => vec![turn],
                 };
-                let kind = CheckpointKind::Before(first.map_or(0, Seq::get));
-                let Some(before) = range::side(checkpoints, names, kind, limits)? else {
+                // Of the first turn, unless that checkpoint is lost.
+                let mut found_before = None;
+                for turn in turns {
+                    let kind = CheckpointKind::Before(turn.get());
+                    found_before = range::side(checkpoints, names, kind, limits)?;
+                    if found_before.is_some() {
+                        break;
+                    }
+                }
+                let Some(before) = found_before else {
                     return Ok(Err(ChangesError::NoCheckpoint));
                 };
                 // What the diff shows as the old side, which has what others changed since.
@@ -160,13 +168,15 @@ impl Changes {
                 Ok(done) => done,
                 Err(refusal) => return Ok(Err(refusal)),
             };
-            Ok(Ok((restored, snapshots::totals(checkpoints, &made, folder, limits)?)))
+            Ok(Ok((restored, snapshots::totals(checkpoints, &made, folder, limits))))
         });
         let (Restored { written, removed, blocked, .. }, totals) = done.await??;
-        self.sessions.store.set_changes(id, totals).await?;
-        let shown =
-            session::ask(&self.sessions, id, |reply| Request::ShowChanges { totals, reply });
-        shown.await?;
+        if let Some(totals) = totals {
+            self.sessions.store.set_changes(id, totals).await?;
+            let shown =
+                session::ask(&self.sessions, id, |reply| Request::ShowChanges { totals, reply });
+            shown.await?;
+        }
         Ok(Restoration { written, removed, blocked })
     }
 

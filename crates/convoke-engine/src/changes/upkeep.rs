@@ -21,8 +21,8 @@ const UPKEEP_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The page size of reads.
 const PAGE: u32 = 100;
 
-/// The session that asked for a restore, and what it changed altogether since.
-type Restorer = Option<(SessionId, ChangeTotals)>;
+/// The session that asked for a restore, and what it changed altogether since, if that can be counted.
+type Restorer = Option<(SessionId, Option<ChangeTotals>)>;
 
 /// A restore that was completed after an interruption.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Changes {
                     Ok(Some((recovered, restored))) => {
                         let place = work_tree.display();
                         tracing::warn!("completed a restore in {place}: {recovered:?}");
-                        if let Some((session, totals)) = restored {
+                        if let Some((session, Some(totals))) = restored {
                             self.sessions.store.set_changes(session, totals).await?;
                         }
                         let (files, left) = (&recovered.finished, &recovered.left);
@@ -145,7 +145,7 @@ fn recover(
     let after = names.iter().rev().find_map(|name| Some((name.session(), numbers::after(name)?)));
     let Some((name, after)) = after else { return Ok(Some((recovered, None))) };
     let made = checkpoints.checkpoint(&Name::new(name, after)?, limits)?;
-    let totals = snapshots::totals(checkpoints, &made, folder, limits)?;
+    let totals = snapshots::totals(checkpoints, &made, folder, limits);
     let session = name.parse().ok();
     Ok(Some((recovered, session.map(|session| (session, totals)))))
 }

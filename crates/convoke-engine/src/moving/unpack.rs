@@ -203,10 +203,10 @@ async fn unpack_files(
             let restored = to_checkpoint(checkpoints, &names, &to, Scope::All, guard, limits)?;
             Ok(match restored {
                 Ok((restored, made)) => {
-                    let totals = totals(checkpoints, &made, folder, limits)?;
+                    let totals = totals(checkpoints, &made, folder, limits);
                     let written = restored.written.len() as u64;
                     let removed = restored.removed.len() as u64;
-                    (MovedFiles::Written { written, removed }, Some(totals))
+                    (MovedFiles::Written { written, removed }, totals)
                 }
                 Err(error) => (MovedFiles::Kept { why: explain(&error) }, None),
             })

@@ -26,7 +26,7 @@ use crate::settings::Checkpointing;
 use crate::view::{Change, SessionChange};
 
 /// How long a prompt waits for the checkpoint before it. If a large project takes longer, the
-/// prompt is sent, and the checkpoint may include the agent's first changes.
+/// prompt is sent, and the checkpoint may include the agent's first changes; it is marked as late.
 const PROMPT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a prompt waits for the set-up of a work tree, which has a shorter limit of its own.
@@ -119,9 +119,16 @@ impl Task {
                 drop(made);
                 return;
             }
-            let outcome = shared.snapshots.checkpoint(project, workspace, session, kind).await;
-            // The prompt does not wait for the steps below.
-            made.send(()).ok();
+            let snapshots = &shared.snapshots;
+            let outcome = snapshots.checkpoint(project, workspace.clone(), session, kind).await;
+            // The prompt does not wait for the steps below. It may have been sent, and its first changes be captured.
+            let is_late = made.send(()).is_err() && kind == CheckpointKind::Before(turn.get());
+            if is_late
+                && outcome.is_ok()
+                && let Err(error) = snapshots.mark_late(project, workspace, id, turn).await
+            {
+                tracing::warn!(session.id = %id, "a late checkpoint cannot be marked: {error}");
+            }
             if let Err(error) = &outcome
                 && error.is_git_missing()
             {

@@ -365,7 +365,10 @@ pub(super) fn last_removal(
     let names = checkpoints.list(&session.to_string())?.into_iter();
     let numbers = names.filter_map(|name| match name.kind() {
         CheckpointKind::Removal(number) => Some(number),
-        CheckpointKind::Before(_) | CheckpointKind::After(_) | CheckpointKind::Restore(_) => None,
+        CheckpointKind::Before(_)
+        | CheckpointKind::Late(_)
+        | CheckpointKind::After(_)
+        | CheckpointKind::Restore(_) => None,
     });
     Ok(numbers.max().unwrap_or_default())
 }

@@ -158,6 +158,7 @@ impl Restorer {
             (
                 CheckpointKind::Removal(_)
                 | CheckpointKind::Before(_)
+                | CheckpointKind::Late(_)
                 | CheckpointKind::After(_)
                 | CheckpointKind::Restore(_),
                 _,

@@ -264,9 +264,10 @@ impl Maker {
         let names = checkpoints.list(&origin.session.id.to_string())?;
         let is_in = |name: &&Name| match name.kind() {
             CheckpointKind::After(turn) => origin.turn.is_none_or(|last| turn <= last.get()),
-            CheckpointKind::Before(_) | CheckpointKind::Restore(_) | CheckpointKind::Removal(_) => {
-                false
-            }
+            CheckpointKind::Before(_)
+            | CheckpointKind::Late(_)
+            | CheckpointKind::Restore(_)
+            | CheckpointKind::Removal(_) => false,
         };
         let Some(last) = names.iter().filter(is_in).max() else { return Ok(()) };
         let Some(to) = checkpoints.find(last, limits)? else { return Ok(()) };

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use convoke_agents::catalogue;
 use convoke_git::{Launcher, NewPullRequest, Outgoing, PushedBranch};
@@ -26,6 +27,8 @@ const REPOSITORY: [&str; 7] = [
 ];
 /// The remote that branches are pushed to.
 const REMOTE: &str = "origin";
+/// How long a pull request may take: a push over a slow network, and the packing of a long history.
+const PUSH_TIME_MAX: Duration = Duration::from_secs(15 * 60);
 
 impl Worktrees {
     /// Commits everything, pushes the branch, and gives the address of the pull request.
@@ -48,27 +51,30 @@ impl Worktrees {
         let sessions = Arc::clone(&self.sessions);
         let (text, branch) = (message(place, order), place.own.branch.clone());
         let outgoing = sessions.host.home.join("run").join(format!("outgoing-{}", place.id()));
-        let made = self.sessions.snapshots.run(place.project.id, move |git, limits| {
-            let own = inside.open(git, &path, limits)?;
-            if !own.has_remote(REMOTE) {
-                return Ok(Err(WorktreeError::NoRemote));
-            }
-            own.commit_all(&branch, &text, limits)?;
-            let missing = || convoke_git::Error::NotFound { what: format!("the branch {branch}") };
-            let commit = own.resolve(&format!("refs/heads/{branch}"), limits)?;
-            let commit = commit.ok_or_else(missing)?;
-            // Keys and log-ins of the user are needed, which no sandbox shows.
-            let pushed = PushedBranch { remote: REMOTE, branch: &branch, commit: &commit };
-            let user = of_user(&sessions);
-            let outgoing = Outgoing::create(&own, pushed, &outgoing, user, limits)?;
-            if let Err(error) = outgoing.push(&own, pushed, limits) {
-                return Ok(Err(WorktreeError::PullRequest(error)));
-            }
-            let (title, body) = text.split_once('\n').unwrap_or((&text, ""));
-            let new = NewPullRequest { branch: &branch, base: &base, title, body: body.trim() };
-            let address = outgoing.create_pull_request(&gh, new, limits);
-            Ok(address.map_err(WorktreeError::PullRequest))
-        });
+        let project = place.project.id;
+        let made =
+            self.sessions.snapshots.run_within(PUSH_TIME_MAX, project, move |git, limits| {
+                let own = inside.open(git, &path, limits)?;
+                if !own.has_remote(REMOTE) {
+                    return Ok(Err(WorktreeError::NoRemote));
+                }
+                own.commit_all(&branch, &text, limits)?;
+                let missing =
+                    || convoke_git::Error::NotFound { what: format!("the branch {branch}") };
+                let commit = own.resolve(&format!("refs/heads/{branch}"), limits)?;
+                let commit = commit.ok_or_else(missing)?;
+                // Keys and log-ins of the user are needed, which no sandbox shows.
+                let pushed = PushedBranch { remote: REMOTE, branch: &branch, commit: &commit };
+                let user = of_user(&sessions);
+                let outgoing = Outgoing::create(&own, pushed, &outgoing, user, limits)?;
+                if let Err(error) = outgoing.push(limits) {
+                    return Ok(Err(WorktreeError::PullRequest(error)));
+                }
+                let (title, body) = text.split_once('\n').unwrap_or((&text, ""));
+                let new = NewPullRequest { branch: &branch, base: &base, title, body: body.trim() };
+                let address = outgoing.create_pull_request(&gh, new, limits);
+                Ok(address.map_err(WorktreeError::PullRequest))
+            });
         Ok(made.await??)
     }
 }

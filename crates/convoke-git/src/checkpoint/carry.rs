@@ -96,14 +96,14 @@ impl Carried {
     /// The text form.
     pub fn to_word(&self) -> Result<String> {
         let reference = Name::new("x", self.kind)?.to_ref();
-        let kind = reference.rsplit('/').next().unwrap_or_default().to_owned();
-        Ok(format!("{kind}={}", self.commit))
+        let last = reference.rsplit('/').next().unwrap_or_default().to_owned();
+        Ok(format!("{last}={}", self.commit))
     }
 
     /// Parses the text form.
     pub fn parse(word: &str) -> Option<Self> {
-        let (kind, commit) = word.split_once('=')?;
-        let name = Name::from_ref(&format!("refs/convoke/x/{kind}"))?;
+        let (last, commit) = word.split_once('=')?;
+        let name = Name::from_ref(&format!("refs/convoke/x/{last}"))?;
         Some(Self { kind: name.kind(), commit: ObjectId::parse(commit).ok()? })
     }
 }

@@ -60,18 +60,20 @@ impl GitFolder {
         let is_folder =
             |name: &str| common.join(name).symlink_metadata().is_ok_and(|found| found.is_dir());
         let inside = canonical(work_tree)?;
+        let back = match own == common {
+            true => worktree_setting(&own),
+            false => pointer(&own.join("gitdir"), b""),
+        };
+        let back = back.map(|path| own.join(path));
         let refers_back = || {
-            let back = if own == common {
-                worktree_setting(&own)
-            } else {
-                pointer(&own.join("gitdir"), b"")
-            };
-            let back = back.and_then(|path| fs::canonicalize(own.join(path)).ok());
+            let back = back.as_ref().and_then(|path| fs::canonicalize(path).ok());
             back.is_some_and(|back| back == inside || back == inside.join(".git"))
         };
         let is_own = own.starts_with(&inside) || refers_back();
         let is_repository = is_listed && is_folder("objects") && is_folder("refs");
-        if is_repository && !is_own && own != common {
+        let is_back_gone = back.as_ref().is_some_and(|path| fs::symlink_metadata(path).is_err());
+        // One that is still in its old place was not moved: an agent wants to have another one's repository.
+        if is_repository && !is_own && own != common && is_back_gone {
             return Err(Error::MovedByHand { path: work_tree.to_owned(), repository: common });
         }
         if !is_repository || !is_own {

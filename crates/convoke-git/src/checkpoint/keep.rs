@@ -1,8 +1,8 @@
 //! The checkpoints that exist, and how they are forgotten.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::known::Stamp;
@@ -56,7 +56,7 @@ impl Checkpoints {
         let found = match self.read_refs(&folder_of(session)?, limits) {
             Ok(found) => found,
             // One lost commit fails the whole list.
-            Err(Error::Failed { .. }) => {
+            Err(error @ Error::Failed { .. }) => {
                 let mut found = Vec::new();
                 for (name, ..) in &missing {
                     match self.read_refs(&name.to_ref(), limits) {
@@ -64,6 +64,10 @@ impl Checkpoints {
                         Err(Error::Failed { .. }) => {}
                         Err(error) => return Err(error),
                     }
+                }
+                if found.is_empty() && trees.is_empty() {
+                    // Not a commit is lost, but the list.
+                    return Err(error);
                 }
                 found
             }
@@ -79,6 +83,36 @@ impl Checkpoints {
             trees.insert(name, tree);
         }
         Ok(trees)
+    }
+
+    /// Gives a checkpoint a second name.
+    pub fn copy(&self, from: &Name, to: &Name, limits: &Limits) -> Result<()> {
+        let missing = || Error::NotFound { what: "the checkpoint".to_owned() };
+        let found = self.find(from, limits)?.ok_or_else(missing)?;
+        self.point(&to.to_ref(), &found.commit, limits)
+    }
+
+    /// The files that were left out of some checkpoints.
+    pub fn left_out<'a>(
+        &self,
+        names: impl IntoIterator<Item = &'a Name>,
+        limits: &Limits,
+    ) -> Result<HashSet<PathBuf>> {
+        let mut found = HashSet::new();
+        let mut packed = String::new();
+        for name in names {
+            match self.read_loose(name) {
+                Some(checkpoint) => found.extend(checkpoint.left_out.into_iter().map(|it| it.path)),
+                None => packed.extend([name.to_ref().as_str(), "\n"]),
+            }
+        }
+        if !packed.is_empty() {
+            let command = self.bare("cat-file").arg("--batch").input(packed.as_bytes());
+            let commits = command.run(limits)?.stdout;
+            let commits = String::from_utf8_lossy(&commits);
+            found.extend(commits.lines().filter_map(LeftOut::from_line).map(|it| it.path));
+        }
+        Ok(found)
     }
 
     /// The names of all checkpoints of a commit, in order.

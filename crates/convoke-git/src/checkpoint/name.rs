@@ -20,6 +20,8 @@ pub struct Name {
 pub enum CheckpointKind {
     /// Before a turn.
     Before(u64),
+    /// The same, besides `Before`, if the turn may have begun before the files were captured.
+    Late(u64),
     /// After a turn.
     After(u64),
     /// Before the restore with this number, to undo it.
@@ -29,7 +31,7 @@ pub enum CheckpointKind {
 }
 
 impl Name {
-    /// The checkpoint of this kind of `session`, which has letters, digits, `-` and `_` only.
+    /// The checkpoint of `session` that was made for `kind`; the session has letters, digits, `-` and `_` only.
     pub fn new(session: &str, kind: CheckpointKind) -> Result<Self> {
         check(session)?;
         Ok(Self { session: session.to_owned(), kind })
@@ -48,6 +50,7 @@ impl Name {
     pub(crate) fn to_ref(&self) -> String {
         let last = match self.kind {
             CheckpointKind::Before(turn) => format!("{turn}-before"),
+            CheckpointKind::Late(turn) => format!("{turn}-late"),
             CheckpointKind::After(turn) => format!("{turn}-after"),
             CheckpointKind::Restore(number) => format!("{number}-restore"),
             CheckpointKind::Removal(number) => format!("{number}-removal"),
@@ -58,10 +61,11 @@ impl Name {
     /// Parses a ref; `None` for one that is no checkpoint.
     pub(crate) fn from_ref(text: &str) -> Option<Self> {
         let (session, last) = text.strip_prefix(REFS)?.strip_prefix('/')?.split_once('/')?;
-        let (number, kind) = last.split_once('-')?;
+        let (number, word) = last.split_once('-')?;
         let number = number.parse().ok()?;
-        let kind = match kind {
+        let kind = match word {
             "before" => CheckpointKind::Before(number),
+            "late" => CheckpointKind::Late(number),
             "after" => CheckpointKind::After(number),
             "restore" => CheckpointKind::Restore(number),
             "removal" => CheckpointKind::Removal(number),
@@ -95,6 +99,7 @@ mod tests {
     fn names_survive_being_refs() {
         let kinds = [
             CheckpointKind::Before(1),
+            CheckpointKind::Late(1),
             CheckpointKind::After(12),
             CheckpointKind::Restore(3),
             CheckpointKind::Removal(0),

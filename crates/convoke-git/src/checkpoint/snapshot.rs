@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::scan::input_of;
 use super::state::{Identity, State};
+use super::verify::Unverified;
 use super::{Checkpoints, LeftOut, LeftOutReason, Name, id_of, key, lock};
 use crate::{Error, Limits, ObjectId, Result};
 
@@ -84,17 +85,15 @@ impl Checkpoints {
     fn capture(&self, lock: &File, limits: &Limits) -> Result<Snapshot> {
         let index = self.file("index");
         let mut state = State::read(&self.file("state"));
-        if state.index != Identity::read(&index) {
-            // Written by a capture that was cut off: its files may not have been verified.
-            self.forget_index();
-            state = State::default();
-        }
+        // Another one was written by a capture that was cut off before all of its files were verified.
+        let is_verified = state.index == Identity::read(&index);
         let mut scan = self.scan(state.tracked.as_ref(), limits)?;
         if !scan.remove.is_empty() {
             self.remove(&scan.remove, lock, limits)?;
         }
         self.add(&scan.add, lock, &mut scan.left_out, limits)?;
-        self.verify(&scan.add, lock, &mut scan.left_out, limits)?;
+        let unverified = if is_verified { Unverified::These(&scan.add) } else { Unverified::All };
+        self.verify(unverified, lock, &mut scan.left_out, limits)?;
         let left_out = scan.left_out.into_iter().collect();
         let is_same = scan.add.is_empty() && scan.remove.is_empty();
         if let Some(tree) = state.tree.clone().filter(|_| is_same && state.index.is_some())
@@ -155,7 +154,7 @@ impl Checkpoints {
     }
 
     fn write_tree(&self, lock: &File, limits: &Limits) -> Result<ObjectId> {
-        let inner = self.work_tree.strip_prefix(&self.top).unwrap_or(Path::new(""));
+        let inner = self.inner();
         if let Some(tree) = self.write_few_trees(inner) {
             return Ok(tree);
         }

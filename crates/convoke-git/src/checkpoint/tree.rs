@@ -1,7 +1,6 @@
 //! Writing the tree of an index of which few folders have changed: a process fewer than `git write-tree`, which still
 //! does it for all others and so renews the trees that are cached in the index.
 
-use std::fs;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -9,9 +8,6 @@ use std::path::Path;
 use super::Checkpoints;
 use super::index::{CachedTree, Entry, Index};
 use crate::ObjectId;
-
-/// A larger index is left to git.
-const INDEX_BYTES_MAX: u64 = 64 << 20;
 
 /// The limit of trees that are written directly, and of their names in all.
 const TREES_MAX: usize = 16;
@@ -34,11 +30,7 @@ struct Writer<'a> {
 impl Checkpoints {
     /// Stores the tree of the files below `inner`; `None` when git has to do it.
     pub(super) fn write_few_trees(&self, inner: &Path) -> Option<ObjectId> {
-        let path = self.file("index");
-        if fs::metadata(&path).ok()?.len() > INDEX_BYTES_MAX {
-            return None;
-        }
-        let bytes = fs::read(path).ok()?;
+        let bytes = self.index_bytes()?;
         let index = Index::parse(&bytes)?;
         let (mut entries, mut cached) = (index.entries.as_slice(), Some(&index.root));
         let mut depth = 0;

@@ -27,7 +27,7 @@ const CANCEL_CHECK: Duration = Duration::from_millis(100);
 /// After this time, the files that a process may be waiting for are checked; again after four times as long.
 const LONG: Duration = Duration::from_secs(1);
 
-/// Pieces of output that are read before the time limit is checked again.
+/// Pieces of output that are read before the time limit is checked again: as much as the largest pipe holds.
 const READS_MAX: usize = 16;
 
 /// What a process works with, besides its command.
@@ -165,18 +165,17 @@ impl<'a> Running<'a> {
             }
             let has_exited = self.wait(left.min(CANCEL_CHECK))?;
             self.send(&mut unsent);
-            let reads = if has_exited { usize::MAX } else { READS_MAX };
-            if self.receive(reads, sink).is_break() {
+            if has_exited {
+                // Descendants may keep the pipes open, and write without end; after the exit only buffered output is
+                // read. Before the wait, since the group's number may belong to others after it.
+                self.kill();
+            }
+            if self.receive(sink).is_break() {
                 return Ok(Ended::Stopped);
             }
             self.receive_complaint();
             let is_silent = self.stdout.is_none() && self.stderr.is_none();
-            // A descendant may keep the pipes open; after the exit only buffered output is read.
             if has_exited || (is_silent && self.exited.is_none()) {
-                if has_exited {
-                    // Descendants; before the wait, since the group's number may belong to others after it.
-                    self.kill();
-                }
                 let status = self.child.wait();
                 let status = status.map_err(|e| Error::io("wait for", self.words.as_ref(), e))?;
                 self.is_reaped = true;
@@ -228,13 +227,9 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn receive(
-        &mut self,
-        reads: usize,
-        sink: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    fn receive(&mut self, sink: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
         let mut buffer = [0; 64 << 10];
-        for _ in 0..reads {
+        for _ in 0..READS_MAX {
             let Some(stdout) = &mut self.stdout else { break };
             match stdout.read(&mut buffer) {
                 Ok(0) => self.stdout = None,
@@ -248,8 +243,9 @@ impl<'a> Running<'a> {
     }
 
     fn receive_complaint(&mut self) {
-        let mut buffer = [0; 4 << 10];
-        while let Some(stderr) = &mut self.stderr {
+        let mut buffer = [0; 64 << 10];
+        for _ in 0..READS_MAX {
+            let Some(stderr) = &mut self.stderr else { break };
             match stderr.read(&mut buffer) {
                 Ok(0) => self.stderr = None,
                 Ok(count) => {

@@ -58,7 +58,7 @@ impl Checkpoints {
         Ok(applied)
     }
 
-    pub(super) fn root(&self) -> Result<Root> {
+    pub(crate) fn root(&self) -> Result<Root> {
         Root::open(self.work_tree()).map_err(|obstacle| self.fail("", obstacle))
     }
 

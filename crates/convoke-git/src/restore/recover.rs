@@ -1,13 +1,12 @@
 //! Finishing a restore that was killed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::{Recovered, Step, journal, staging_name};
-use crate::checkpoint::{Checkpoints, scan_path};
-use crate::diff::{FileVersion, file_mode};
-use crate::{Error, Limits, ObjectId, Result};
+use crate::checkpoint::Checkpoints;
+use crate::{Limits, Result};
 
 impl Checkpoints {
     /// Finishes a restore that was interrupted; `None` if there was none. Called once when the
@@ -56,8 +55,8 @@ impl Checkpoints {
         limits: &Limits,
     ) -> Result<(Vec<Step>, Vec<PathBuf>)> {
         self.snapshot_locked(lock, limits)?;
-        let wanted = steps.iter().map(|step| step.path.as_path()).collect();
-        let now = self.versions(&wanted, limits)?;
+        let wanted: HashSet<&Path> = steps.iter().map(|step| step.path.as_path()).collect();
+        let now = self.versions(|path| wanted.contains(path), limits)?;
         let (mut open, mut left) = (Vec::new(), Vec::new());
         for step in steps {
             let current = now.get(&step.path);
@@ -67,34 +66,5 @@ impl Checkpoints {
             if current == step.old.as_ref() { open.push(step) } else { left.push(step.path) }
         }
         Ok((open, left))
-    }
-
-    /// The versions of some paths in the last snapshot.
-    pub(super) fn versions(
-        &self,
-        wanted: &HashSet<&Path>,
-        limits: &Limits,
-    ) -> Result<HashMap<PathBuf, FileVersion>> {
-        let output = self.command("ls-files").args(["-z", "--stage"]).run(limits)?;
-        let mut found = HashMap::new();
-        // `100644 ID 0⇥path`
-        for record in output.stdout.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
-            let fault = || Error::Unexpected {
-                command: "git ls-files".to_owned(),
-                what: String::from_utf8_lossy(record).into_owned(),
-            };
-            let tab = record.iter().position(|byte| *byte == b'\t').ok_or_else(fault)?;
-            let (head, path) = record.split_at(tab);
-            let path = scan_path(path.get(1..).unwrap_or_default());
-            if !wanted.contains(path.as_path()) {
-                continue;
-            }
-            let head = String::from_utf8_lossy(head);
-            let mut fields = head.split(' ');
-            let mode = fields.next().map(file_mode).transpose()?.flatten().ok_or_else(fault)?;
-            let id = ObjectId::parse(fields.next().unwrap_or_default())?;
-            found.insert(path, FileVersion { mode, id });
-        }
-        Ok(found)
     }
 }

@@ -58,30 +58,33 @@ pub struct PushedBranch<'a> {
 /// may lead to other repositories, which no agent can read; an agent may have written both. So only
 /// the addresses are read here, and the commits come from git in the sandbox.
 #[derive(Debug)]
-pub struct Outgoing {
+pub struct Outgoing<'a> {
+    project: &'a Project,
+    pushed: PushedBranch<'a>,
     git: Git,
     launcher: Launcher,
     folder: PathBuf,
 }
 
-impl Outgoing {
+impl<'a> Outgoing<'a> {
     /// Makes it in `folder`, in place of what is there. `launcher` has the user's environment.
     pub fn create(
-        project: &Project,
-        pushed: PushedBranch<'_>,
+        project: &'a Project,
+        pushed: PushedBranch<'a>,
         folder: &Path,
         launcher: Launcher,
         limits: &Limits,
     ) -> Result<Self> {
         remove_folder(folder)?;
-        let own = Self { git: project.git().clone(), launcher, folder: folder.to_owned() };
+        let (git, folder) = (project.git().clone(), folder.to_owned());
+        let own = Self { project, pushed, git, launcher, folder };
+        let folder = &own.folder;
         fs::create_dir_all(folder).map_err(|source| Error::io("make", folder, source))?;
         let format = project.command("rev-parse").arg("--show-object-format").run(limits)?;
         let format = String::from_utf8_lossy(&format.stdout).trim().to_owned();
         let init = own.command("init").args(["-q", "--template="]);
         init.arg(format!("--object-format={format}")).run(limits)?;
-        let ends = project.known_to_remote(pushed, limits)?;
-        own.take_commits(project, pushed.commit, ends, limits)?;
+        own.take_commits(project.known_to_remote(pushed, limits)?, limits)?;
         for remote in project.remotes() {
             for (key, value) in remote.settings() {
                 own.command("config")
@@ -92,15 +95,10 @@ impl Outgoing {
         Ok(own)
     }
 
-    /// Stores a commit and its history back to these ends, which have none here, as a shallow clone
-    /// has them.
-    fn take_commits(
-        &self,
-        project: &Project,
-        commit: &ObjectId,
-        mut ends: Vec<ObjectId>,
-        limits: &Limits,
-    ) -> Result<()> {
+    /// Stores the commit and its history back to `ends`, which become shallow: their parents are
+    /// not stored.
+    fn take_commits(&self, mut ends: Vec<ObjectId>, limits: &Limits) -> Result<()> {
+        let (project, commit) = (self.project, self.pushed.commit);
         let revisions: String = ends.iter().map(|end| format!("--shallow {end}\n")).collect();
         let revisions = format!("{revisions}{commit}\n");
         let path = self.folder.join(".git/commits.pack");
@@ -132,19 +130,19 @@ impl Outgoing {
     }
 
     /// Pushes the commit, without prompting for a password.
-    pub fn push(&self, project: &Project, pushed: PushedBranch<'_>, limits: &Limits) -> Result<()> {
-        match self.push_once(pushed, limits) {
+    pub fn push(&self, limits: &Limits) -> Result<()> {
+        match self.push_once(limits) {
             // The remote no longer has a branch at which the history ends here.
             Err(Error::Failed { message, .. }) if message.contains(SHALLOW_REFUSED) => {
-                self.take_commits(project, pushed.commit, Vec::new(), limits)?;
-                self.push_once(pushed, limits)
+                self.take_commits(Vec::new(), limits)?;
+                self.push_once(limits)
             }
-            pushed => pushed,
+            done => done,
         }
     }
 
-    fn push_once(&self, pushed: PushedBranch<'_>, limits: &Limits) -> Result<()> {
-        let PushedBranch { remote, branch, commit } = pushed;
+    fn push_once(&self, limits: &Limits) -> Result<()> {
+        let PushedBranch { remote, branch, commit } = self.pushed;
         self.command("push")
             .env("GIT_ALLOW_PROTOCOL", PROTOCOLS)
             .env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
@@ -198,7 +196,7 @@ impl Outgoing {
     }
 }
 
-impl Drop for Outgoing {
+impl Drop for Outgoing<'_> {
     fn drop(&mut self) {
         // What stays is replaced the next time.
         remove_folder(&self.folder).ok();
@@ -213,7 +211,9 @@ impl Project {
         // The history since the former commit of the branch shows that nothing is lost there.
         let known = match self.resolve(&same, limits)? {
             Some(former) => former.to_string(),
-            None => format!("--remotes={remote}"),
+            None if self.has_branches_of(remote, limits)? => format!("--remotes={remote}"),
+            // It was never fetched, as a fork that was added by hand: it may have what other remotes have.
+            None => "--remotes".to_owned(),
         };
         let command = self.command("rev-list").args(["--boundary", commit.as_str(), "--not"]);
         let output = command.arg(known).run(limits)?;
@@ -221,6 +221,13 @@ impl Project {
         let ends = lines.clone().filter_map(|line| line.strip_prefix(b"-")).map(ObjectId::read);
         let ends = ends.collect::<Result<Vec<_>>>()?;
         Ok(if lines.count() == 0 { vec![commit.clone()] } else { ends })
+    }
+
+    /// Whether branches of a remote were fetched.
+    fn has_branches_of(&self, remote: &str, limits: &Limits) -> Result<bool> {
+        let command = self.command("for-each-ref").args(["--count=1", "--format=%(refname)"]);
+        let output = command.arg(format!("refs/remotes/{remote}/")).run(limits)?;
+        Ok(!output.stdout.is_empty())
     }
 
     /// Whether there is a remote of this name.

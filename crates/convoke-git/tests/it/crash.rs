@@ -30,7 +30,7 @@ fn start(action: &str, scene: &Scene, work_tree: &Path, rest: &str) -> Child {
 
 /// Waits until something is so, or the program has ended.
 fn until(child: &mut Child, fact: impl Fn() -> bool) {
-    wait::until("the kind of the kill", || fact() || child.try_wait().unwrap().is_some());
+    wait::until("the moment of the kill", || fact() || child.try_wait().unwrap().is_some());
 }
 
 /// Kills the program alone; its git goes on.
@@ -75,21 +75,21 @@ fn c5_a_restore_that_is_killed_is_finished_or_never_happened() {
     }
     let first = scene.checkpoint(1);
     let old = scene.files();
-    let kinds: [&dyn Fn() -> bool; 5] = [
+    let moments: [&dyn Fn() -> bool; 5] = [
         &|| count(&scene.ours.join("refs/convoke/s")) > 1,
         &|| staging(&scene).is_some(),
         &|| staging(&scene).is_some_and(|path| count(&path) > MANY / 2),
         &|| fs::read(scene.path("0")).is_ok_and(|text| text == b"old 0"),
         &|| fs::read(scene.path("155")).is_ok_and(|text| text == b"old 155"),
     ];
-    for (round, kind) in kinds.iter().enumerate() {
+    for (round, moment) in moments.iter().enumerate() {
         for number in 0..MANY {
             scene.write(format!("{number}"), format!("new {round} {number}"));
         }
         scene.write("added", "new");
         let new = scene.files();
         let mut child = start("restore", &scene, &scene.project, "1");
-        until(&mut child, kind);
+        until(&mut child, moment);
         kill_all(child);
         let recovered = scene.checkpoints().recover(&limits()).unwrap();
         let now = scene.files();

@@ -3,8 +3,6 @@
 #[cfg(test)]
 mod bad_cases;
 #[cfg(test)]
-mod carried;
-#[cfg(test)]
 mod carrying;
 #[cfg(test)]
 mod crash;
@@ -36,5 +34,7 @@ mod snapshots;
 mod swapped;
 #[cfg(test)]
 mod unreadable;
+#[cfg(test)]
+mod with_changes;
 #[cfg(test)]
 mod worktrees;

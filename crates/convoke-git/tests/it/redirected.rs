@@ -209,7 +209,9 @@ fn k10_no_file_of_the_user_is_emptied_by_a_link_that_comes_and_goes() {
         is_over.store(true, Ordering::Relaxed);
     });
     assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
-    // It is not given to an agent.
+    // It is not given to an agent. The last exchange may have left a file in its place.
+    fs::remove_file(&settings).ok();
+    symlink(&victim, &settings).unwrap();
     assert!(is_misdirected(&Access::of(&path, "team/side", BranchFolder::Chosen)));
 }
 
@@ -255,6 +257,13 @@ fn k10_a_folder_that_was_moved_by_hand_belongs_to_its_repository_again_as_the_me
     let tree = moved(&add(&scene, "side").path, "moved");
     let error = repository_of(&tree).unwrap_err();
     assert!(matches!(error, Error::MovedByHand { .. }), "{error}");
+    // If there is a folder in the old place, it is the one that the repository belongs to.
+    let old = fs::read_to_string(tree.join(".git")).unwrap();
+    let old = Path::new(old.trim().strip_prefix("gitdir: ").unwrap()).join("gitdir");
+    let old = PathBuf::from(fs::read_to_string(old).unwrap().trim());
+    fs::create_dir_all(&old).unwrap();
+    assert!(is_misdirected(&repository_of(&tree)));
+    fs::remove_dir_all(old.parent().unwrap()).unwrap();
     typed(&tree, "git worktree repair");
     assert_eq!(repository_of(&tree).unwrap(), scene.path(".git"));
     // Submodules, whose settings are elsewhere in a sparse checkout.

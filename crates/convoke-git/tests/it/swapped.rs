@@ -1,7 +1,7 @@
 //! Files that are exchanged while git captures them.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -59,17 +59,24 @@ fn c9_k10_what_git_captured_through_a_link_is_replaced_by_what_is_there() {
     // A folder that is a link now has no files of its own.
     fs::rename(scene.root().join("done"), &during).unwrap();
     fs::write(during.join("folder/file"), "secret again\n").unwrap();
+    fs::write(during.join("grown"), "small\n").unwrap();
     fs::remove_dir_all(scene.path("folder")).unwrap();
     scene.write("folder/file", "changed\n");
-    let link = "rm -r ROOT/kept/folder; ln -s elsewhere ROOT/kept/folder; git";
+    scene.write("grown", "small\n");
+    // And a file of 4 TiB is not read to its end.
+    let link = "rm -r ROOT/kept/folder; ln -s elsewhere ROOT/kept/folder; truncate -s 4T ROOT/kept/grown; git";
     let text = SWAPPING_GIT.replace("    git", &format!("    {link}")).replace("ROOT", &root);
     fs::write(&program, text).unwrap();
     let saved = checkpoints.checkpoint(&before(2), &limits()).unwrap();
     let files = scene.files_in(&saved.tree);
     assert!(!files.contains_key(Path::new("folder/file")), "{files:?}");
-    let left_out = LeftOut { path: "folder/file".into(), reason: LeftOutReason::Unreadable };
-    assert_eq!(saved.left_out, [left_out]);
+    assert!(!files.contains_key(Path::new("grown")), "{files:?}");
+    let grown = LeftOutReason::TooLarge { bytes: 4 << 40 };
+    let left_out = [("folder/file", LeftOutReason::Unreadable), ("grown", grown)];
+    let left_out = left_out.map(|(path, reason)| LeftOut { path: path.into(), reason });
+    assert_eq!(saved.left_out, left_out);
     // The next one captures the link.
+    fs::remove_file(scene.path("grown")).unwrap();
     let saved = checkpoints.checkpoint(&before(3), &limits()).unwrap();
     assert_eq!(scene.files_in(&saved.tree), scene.files());
 }
@@ -86,6 +93,7 @@ fn c9_k10_a_file_that_is_exchanged_for_a_link_all_the_time_gives_no_secret_away(
     }
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
+        let _end = End(&is_over);
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
                 for number in 0..40 {
@@ -102,17 +110,29 @@ fn c9_k10_a_file_that_is_exchanged_for_a_link_all_the_time_gives_no_secret_away(
             let is_secret =
                 |entry: &Entry| matches!(entry, Entry::File { bytes, .. } if bytes == b"secret\n");
             let found: Vec<_> = files.iter().filter(|(_, entry)| is_secret(entry)).collect();
-            is_over.fetch_or(!found.is_empty() || turn == 14, Ordering::Relaxed);
             assert!(found.is_empty(), "{found:?}");
         }
     });
+}
+
+/// Ends the thread that exchanges files, also when an assertion fails.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 #[test]
 fn c9_k10_an_index_of_a_capture_that_was_cut_off_is_not_trusted() {
     let scene = Scene::new();
     scene.write("file", "mine\n");
+    scene.write("large", "small\n");
     scene.checkpoint(1);
+    // It is captured because an earlier checkpoint has it.
+    File::create(scene.path("large")).unwrap().set_len(3 << 20).unwrap();
+    scene.checkpoint(2);
     // As if git had captured the secret, and the process had been killed before it was verified.
     fs::write(scene.root().join("secret"), "secret\n").unwrap();
     let secret = scene.root().join("secret").display().to_string();
@@ -127,7 +147,7 @@ fn c9_k10_an_index_of_a_capture_that_was_cut_off_is_not_trusted() {
         let git = git.env("GIT_INDEX_FILE", &index).arg("update-index").args(args);
         assert!(git.status().unwrap().success());
     }
-    let saved = scene.checkpoint(2);
+    let saved = scene.checkpoint(3);
     assert_eq!(scene.files_in(&saved.tree), scene.files());
 }
 

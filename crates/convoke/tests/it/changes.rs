@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::serve_scene::Daemon;
 use crate::socket_scene::Socket;
+use crate::worktree_crash::stoppable;
 
 /// A daemon whose demo agent may write everything in its project.
 fn daemon() -> Daemon {
@@ -128,7 +129,10 @@ fn c3_a_session_shows_what_its_turns_changed_and_not_what_others_did_before_or_b
     let between = ["folder/mine.txt", "later.txt", "mine.txt", "renamed.txt"];
     assert_eq!(whole["between"], json!({"files": 4, "paths": between}));
     let shown = daemon.machine.run_args(&["session", "diff", &session, "--stat"]);
-    assert!(shown.contains("~ mine.txt  changed between the turns, not shown\n"), "{shown}");
+    assert!(
+        shown.contains("~ mine.txt  changed between the turns, which is not shown\n"),
+        "{shown}"
+    );
     let totals = || daemon.get(&format!("/api/sessions/{session}")).json()["changes"].clone();
     assert_eq!(totals(), whole["totals"]);
     // What it reverts to is what the user wrote.
@@ -143,6 +147,26 @@ fn c3_a_session_shows_what_its_turns_changed_and_not_what_others_did_before_or_b
     let left = ["modified both.txt +2 -2", "added more.txt +1 -0"];
     assert_eq!(files(&changes(&daemon, &session, "")), left);
     assert_eq!(totals(), json!({"files": 2, "added": 3, "removed": 2}));
+}
+
+#[test]
+fn c3_what_a_turn_changes_before_a_slow_checkpoint_is_made_is_its_own() {
+    let (daemon, hold) = stoppable();
+    let session = daemon.session_with("shell");
+    daemon.turn(&session, "echo first > first.txt");
+    // Waits for the checkpoint after the turn.
+    changes(&daemon, &session, "");
+    fs::write(&hold, "diff-files").unwrap();
+    let project = app(&daemon).canonicalize().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| daemon.turn(&session, "echo own > own.txt"));
+        let own = project.join("own.txt");
+        wait::until("the prompt was sent without the checkpoint", || own.exists());
+        fs::remove_file(&hold).unwrap();
+    });
+    let whole = changes(&daemon, &session, "");
+    assert_eq!(files(&whole), ["added first.txt +1 -0", "added own.txt +1 -0"]);
+    assert_eq!(whole["between"], Value::Null);
 }
 
 #[test]

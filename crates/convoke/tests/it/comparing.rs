@@ -66,7 +66,7 @@ fn a_comparison_without_agents_is_refused_and_an_empty_list_tells_how_to_start_o
     insta::assert_snapshot!(daemon.machine.run("compare --list"), @"
     exit 0
     --- stdout
-    No comparisons. Start one with: convoke compare PROMPT --agents AGENT,AGENT
+    No comparisons. Start one with `convoke compare PROMPT --agents AGENT,AGENT`
     ");
 }
 
@@ -81,7 +81,7 @@ fn c8_agents_are_checked_before_any_of_them_begins() {
     insta::assert_snapshot!(compare("shell"), @"
     exit 2
     --- stderr
-    error: a comparison needs two agents or more, such as --agents claude-code,codex
+    error: a comparison needs two agents or more, such as `--agents claude-code,codex`
     ");
     let told = compare("shell,nope");
     assert!(
@@ -192,7 +192,7 @@ fn c8_one_that_has_files_which_no_snapshot_holds_is_discarded_by_force_alone() {
     let (_, [first, second]) = compared(&daemon, prompt);
     let said = daemon.machine.run_args(&["compare", "--keep", &first]);
     assert!(said.contains("kept") && said.contains("ended"), "{said}");
-    assert!(said.contains("1 files that were not captured"), "{said}");
+    assert!(said.contains("has files that were not captured: big.bin"), "{said}");
     assert_eq!((removed(&first), removed(&second)), (json!("keep"), Value::Null), "{said}");
     let (_, [first, second]) = compared(&daemon, prompt);
     let keep = ["compare", "--keep", &first, "--squash", "--message", "Big", "--force"];

@@ -344,7 +344,7 @@ fn k10_a_pipe_that_git_would_wait_for_does_not_block_prompts_and_other_projects(
     run(&daemon, &session, "echo one > file");
     let changes = || daemon.get(&format!("/api/sessions/{session}/changes"));
     assert_eq!(changes().status, 200);
-    // The daemon's git waits for the second at most as long as it takes to look for it.
+    // The first is found before git is started, the second by a search when git takes long.
     for place in [".gitignore", "deep/er/.gitignore"] {
         run(&daemon, &session, &format!("mkdir -p deep/er; rm -f {place}; mkfifo {place}"));
         assert!(run(&daemon, &session, "echo still here").contains("still here"));
@@ -354,14 +354,14 @@ fn k10_a_pipe_that_git_would_wait_for_does_not_block_prompts_and_other_projects(
         let path = app.join(place);
         let text = format!("git cannot read {}: it is a named pipe; delete it", path.display());
         assert!(refused.body.contains(&text), "{refused:?}");
-        until("the session has the notice", || {
-            !notices(&daemon, &session, "checkpoint_failed").is_empty()
-        });
-        let told = notices(&daemon, &session, "checkpoint_failed");
-        assert!(told[0]["error"].as_str().unwrap().contains("/.gitignore: it is"), "{told:?}");
         fs::remove_file(&path).unwrap();
         assert_eq!(changes().status, 200);
     }
+    // One notice for a session, not one for each turn.
+    let text = format!("git cannot read {}: it is", app.join(".gitignore").display());
+    let notices = notices(&daemon, &session, "checkpoint_failed");
+    let [notice] = notices.as_slice() else { panic!("{notices:?}") };
+    assert!(notice["error"].as_str().unwrap().contains(&text), "{notice:?}");
 }
 
 #[test]
@@ -382,6 +382,10 @@ fn k10_a_pull_request_sends_no_file_of_a_hidden_repository() {
     git(&home, &["init", "-q", "--bare", "origin.git"]);
     git(&app, &["remote", "add", "origin", "ssh://git@github.test/ann/app.git"]);
     let (session, _) = session(&daemon);
+    run(&daemon, &session, "echo mine > mine");
+    let body = json!({"how": "pr", "message": "x"});
+    let made = finish(&daemon, &session, &body);
+    assert_eq!(made.status, 200, "{made:?}");
     // A commit with a file that the agent cannot read; only its name is known.
     let plant = format!(
         "common=$(git rev-parse --git-common-dir); mkdir -p $common/objects/info; \
@@ -393,7 +397,7 @@ fn k10_a_pull_request_sends_no_file_of_a_hidden_repository() {
     );
     let said = run(&daemon, &session, &plant);
     assert!(said.contains("planted") && said.contains("unread"), "{said}");
-    let answer = finish(&daemon, &session, &json!({"how": "pr", "message": "x"}));
+    let answer = finish(&daemon, &session, &body);
     let origin = home.join("origin.git");
     let sent = git(&origin, &["cat-file", "--batch-all-objects", "--batch-check"]);
     assert!(!sent.contains(&secret), "{answer:?}");

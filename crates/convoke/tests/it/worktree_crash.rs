@@ -24,7 +24,7 @@ fn slow_git(tools: &Path, hold: &Path) {
 }
 
 /// A daemon whose git can be stopped with the given file.
-fn stoppable() -> (Daemon, PathBuf) {
+pub(crate) fn stoppable() -> (Daemon, PathBuf) {
     let machine = machine();
     let root = machine.path().canonicalize().unwrap();
     let hold = root.join("root/app/.git/hold");

@@ -94,14 +94,13 @@ fn c6_checkpoints_and_diffs_are_those_of_the_work_tree() {
         .post(&format!("/api/sessions/{session}/restore"), &json!({"turn": turn, "what": "files"}));
     assert_eq!(restored.json()["written"], json!(["notes.txt"]), "{restored:?}");
     assert_eq!(fs::read_to_string(path.join("notes.txt")).unwrap(), "old\n");
-    // Nobody else works there, so what a command writes after its turn is shown before it is merged.
-    let ended = path.join("ended");
-    let later =
-        "while [ ! -e go ]; do read -t 0.1 < /dev/zero; done; echo x > later.txt; : > ended";
-    run(&daemon, &session, &format!("({later}) > /dev/null 2>&1 &"));
-    fs::write(path.join("go"), "").unwrap();
+    // No other session works there, so what a command writes after its turn is shown before it is merged.
+    let (pipe, ended) = (path.join("pipe"), path.join("ended"));
+    let later = "read < pipe; echo x > later.txt; : > ended";
+    run(&daemon, &session, &format!("mkfifo pipe; ({later}) > /dev/null 2>&1 &"));
+    fs::write(&pipe, "go\n").unwrap();
     until("the command has ended", || ended.exists());
-    fs::remove_file(path.join("go")).unwrap();
+    fs::remove_file(pipe).unwrap();
     fs::remove_file(ended).unwrap();
     run(&daemon, &session, "echo more > more.txt");
     let changes = daemon.get(&format!("/api/sessions/{session}/changes")).json();

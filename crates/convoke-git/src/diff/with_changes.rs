@@ -20,10 +20,11 @@ const PATHS_MAX: usize = 200;
 impl Checkpoints {
     /// Applies to `base` what differs between each of the pairs, in their order.
     ///
-    /// A file that differs between the tree and the first of a pair was also changed by another program; it stays as it
-    /// is, and so does one that is `left_out` of some of them: whether it changed is not known.
+    /// If the file in `base` is not the old one of its first pair, something outside of the pairs changed it, too; it
+    /// stays as it is. So does one that is `left_out` of some trees: whether it changed is not known.
     ///
-    /// Returns the tree, and the files that were applied. Fails with `TooMuchOutput` if the changes take more than 64 MiB.
+    /// Returns the tree, and the files that were applied. Fails with `TooMuchOutput` if the changes take more than 64 MiB,
+    /// and with `Unexpected` if one of the files would have to replace a folder that stays, or the other way round.
     pub fn with_changes(
         &self,
         base: &ObjectId,
@@ -47,6 +48,14 @@ impl Checkpoints {
         }
         versions.retain(|path, version| original.get(path) != version.as_ref());
         let tree = self.with_versions(base, &versions, limits)?;
+        // Git removes a folder to make room for a file, and the other way round, also if it is to stay.
+        let made = [(base.clone(), tree.clone())];
+        let made = self.changes_of_pairs(&made, CHANGES_BYTES_MAX, limits)?;
+        if let Some(lost) = made.into_iter().find(|it| !versions.contains_key(&it.path)) {
+            let command = "git update-index".to_owned();
+            let what = format!("it removed {}", lost.path.display());
+            return Err(Error::Unexpected { command, what });
+        }
         Ok((tree, versions.into_keys().collect()))
     }
 

@@ -1,11 +1,11 @@
 //! A tree with the changes that were made between others.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use convoke_git::ObjectId;
+use convoke_git::{Error, ObjectId};
 
 use crate::scene::{Scene, limits, odd_name};
 
@@ -57,7 +57,7 @@ fn c3_a_file_that_was_left_out_was_not_deleted_by_others() {
     scene.write("folder/large", "small\n");
     scene.write("other", "old\n");
     let base = scene.checkpoint(1).tree;
-    scene.write("folder/large", vec![0; 65 << 20]);
+    File::create(scene.path("folder/large")).unwrap().set_len(65 << 20).unwrap();
     scene.write("other", "new\n");
     let without = scene.checkpoint(2);
     let left_out: HashSet<PathBuf> = without.left_out.into_iter().map(|it| it.path).collect();
@@ -89,6 +89,22 @@ fn c3_many_changed_files_are_applied_at_once() {
         scene.checkpoints().with_changes(&base, &[(from, to)], &HashSet::new(), &limits()).unwrap();
     assert_eq!(made.0, expected);
     assert_eq!(made.1.len(), 300);
+}
+
+#[test]
+fn c3_a_file_in_the_place_of_a_folder_that_is_kept_is_an_error() {
+    let scene = Scene::new();
+    scene.write("turn/file", "old\n");
+    let base = scene.checkpoint(1).tree;
+    fs::remove_dir_all(scene.path("turn")).unwrap();
+    let from = scene.checkpoint(2).tree;
+    scene.write("turn", "by others\n");
+    let to = scene.checkpoint(3).tree;
+    for (base, pair) in [(&base, (from.clone(), to.clone())), (&to, (from, base.clone()))] {
+        let checkpoints = scene.checkpoints();
+        let made = checkpoints.with_changes(base, &[pair], &HashSet::new(), &limits());
+        assert!(matches!(made, Err(Error::Unexpected { .. })), "{made:?}");
+    }
 }
 
 #[test]
