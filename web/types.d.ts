@@ -295,6 +295,13 @@ type Dom = {
   onLook(element: HTMLElement, run: () => void): void;
   /** Puts children in place of those that are there. */
   fill(parent: Element, ...children: Child[]): void;
+  /** The same, unless they look like those of the last call: focus, selection and scroll positions stay. */
+  refill(parent: Element, ...children: Child[]): void;
+  /**
+   * Runs a change of what is in an element. What has the focus keeps it with its selection; if it is gone, an element of
+   * the same name gets it, else the parent where it can.
+   */
+  keepingFocus(parent: HTMLElement, change: () => void): void;
   /** Writes text where it differs, so that nothing is painted or announced in vain. */
   setText(element: Element, text: string): void;
   /** The first element inside another that fits; it is there. */
@@ -386,6 +393,8 @@ type Run = {
   put(call: ToolEntry): void;
   toggle(open?: boolean): void;
 };
+/** A part of what a call shows when it is opened: `content`, which does not change as a rule, or a text that grows. */
+type ToolPart = { name: string; content?: string; make(): HTMLElement; text?: string; html?: string };
 type Card<Asked> = HTMLElement & { show(asked: Asked): void };
 type CardFrame = {
   /** Sends the verdict; when that fails, the card can be tried again. */
@@ -695,6 +704,8 @@ type PointingOptions = {
   fileAt(target: Element): FileView | undefined;
   files(): FileView[];
   begin(path: string, range: LineRange): void;
+  /** Whether comments can be written here. */
+  may(): boolean;
   isWriting(): boolean;
   viewed(path: string): void;
 };
@@ -703,6 +714,8 @@ type ReviewOptions = {
   key(): string;
   sent(): { seq: number; comment: ReviewComment }[];
   fileOf(path: string): FileView | undefined;
+  /** A comment on a file is being written. */
+  begun(path: string): void;
   /** The comments on a file are others. */
   changed(path: string): void;
   go(id: string): void;
@@ -714,8 +727,11 @@ type Review = {
   /** The tray. */
   element: HTMLElement;
   paint(): void;
-  begin(path: string, range: LineRange, text?: string): void;
+  begin(path: string, range: LineRange, text?: string, quote?: string): void;
+  /** Whether a comment is being written, and can be seen. */
   readonly isWriting: boolean;
+  /** A file is not shown any more. */
+  gone(path: string): void;
   countOn(path: string): number;
   on(path: string): ShownComment[];
   get(id: string): PendingComment | undefined;

@@ -2114,7 +2114,7 @@ declare namespace Api {
     title: string;
     /** Where it is in its life. */
     status: SessionStatus;
-    /** Whether a prompt is accepted: by an active session, and by one that was imported or that Convoke completed because it was idle, which the prompt resumes. Another session must be resumed first. */
+    /** Whether a prompt is accepted: by an active session, and by one that was imported or that Convoke completed itself (because it was idle, or to make room), which the prompt resumes. Another session must be resumed first. */
     acceptsPrompts: boolean;
     /** Whether lists hide it. */
     archived: boolean;

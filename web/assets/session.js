@@ -16,7 +16,7 @@ import { LineBroken } from "./lib/socket.js";
 import { handlerOf, makeStore } from "./lib/store.js";
 import { namesOf, sentence, sessionOfPath, windowTitle } from "./lib/words.js";
 import { makeOutbox } from "./lib/writing.js";
-import { fill, h, isTouch, part } from "./ui/dom.js";
+import { fill, h, isTouch, part, quoted } from "./ui/dom.js";
 import { connect, lineStatus } from "./ui/line.js";
 import { linkPaths } from "./ui/markdown.js";
 import { me } from "./ui/me.js";
@@ -222,7 +222,7 @@ const frames = {
 	},
 };
 
-const showGone = (title = "", why = "") => fill(main, h("div.centre", h("h1", title), h("p.muted", why), h("a.button", { href: "/", target: "_top" }, "All sessions")));
+const showGone = (title = "", why = "") => fill(main, h("div.centre", h("h1", title), h("p.muted", ...quoted(why)), h("a.button", { href: "/", target: "_top" }, "All sessions")));
 
 /** Shows the entry with the wanted seq, or the one before it. */
 function showWanted() {

@@ -4,7 +4,6 @@ import { attempt, keep, kept, makeDrafts } from "./lib/kept.js";
 import { isTyping, shellAction } from "./lib/keys.js";
 import { makeStore } from "./lib/store.js";
 import { tabs } from "./lib/tabs.js";
-import { ask } from "./shell/dialogs.js";
 import { makeHome } from "./shell/home.js";
 import { makeInbox } from "./shell/inbox.js";
 import { makeLayout, narrow } from "./shell/layout.js";
@@ -173,7 +172,7 @@ const shell = {
 		panels.changes(uid, true);
 		await shell.openById(uid);
 	},
-	addProject: () => ask.addProject(line, ({ id, name }) => (toast(`Added ${name}.`), shell.create(id))),
+	addProject: () => withDialogs((ask) => ask.addProject(line, ({ id, name }) => (toast(`Added ${name}.`), shell.create(id)))),
 	async archive({ uid: sessionId, title }) {
 		const isOpen = state.tabs.some(({ uid }) => uid === sessionId);
 		const undo = async () => {
@@ -283,13 +282,16 @@ const shell = {
 };
 
 /** Not needed for the first paint, and there before it is. */
+/** Loads the module of the dialogs. @param {(ask: ShellDialogs) => void} run */
+const withDialogs = (run) => void import("./shell/dialogs.js").then(({ ask }) => dialogs.isOpen() || run(ask), toastError);
+
 const loadPalette = () => import("./shell/palette.js");
 
 /** Messages before the end that are searched for the last prompt of a failed turn. */
 const RETRY_LOOKS_BACK = 200;
 
 /** @param {Erasable} session */
-const erase = (session) => ask.erase(line, session);
+const erase = (session) => withDialogs((ask) => ask.erase(line, session));
 /** @type {BoardOptions} */
 const boardOptions = {
 	store,

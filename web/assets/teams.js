@@ -2,11 +2,12 @@
 
 import { isTyping, shellAction } from "./lib/keys.js";
 import { nodeName } from "./lib/nodes.js";
-import { duration, money as priced, plural, relativeTime, tokens as short } from "./lib/words.js";
+import { duration, money as priced, plural, relativeTime, sessionOfPath, tokens as short } from "./lib/words.js";
 import { charts } from "./teams/charts.js";
 import { asker, busiest, life, lives, matrix, pairName, spent, spoken, sum, timeline } from "./teams/figures.js";
 import { call, onSignIn, showDenied, signIn } from "./ui/access.js";
-import { fill, h, icon, on, part, setText } from "./ui/dom.js";
+import { h, icon, on, part, setText } from "./ui/dom.js";
+import { followChildren } from "./ui/follow.js";
 import { me } from "./ui/me.js";
 import { nodes } from "./ui/nodes.js";
 import { dialogs, toast, toastError } from "./ui/parts.js";
@@ -39,7 +40,8 @@ function teamCard({ name, busy, processes, color, agent, skipPermissions, queued
 }
 
 /** Inside the shell a conversation opens as a tab. @param {MouseEvent} event */
-function openInShell(event, uid = "") {
+function openInShell(event) {
+	const uid = sessionOfPath(/** @type {HTMLAnchorElement} */ (event.currentTarget).pathname);
 	if (!isEmbedded || event.ctrlKey || event.metaKey || event.shiftKey) return;
 	event.preventDefault();
 	parent.postMessage({ convoke: "open", uid }, location.origin);
@@ -51,17 +53,17 @@ function table({ sessions, usage }) {
 	const row = (/** @type {Api.TeamSession} */ session) => {
 		const { input, output, money } = spent(usage.filter(({ id }) => id === session.id));
 		const cells = [session.status.replace("_", " "), short(session.messageCount), duration(life(session)), input + output ? `${short(input)} / ${short(output)}` : "", costs(money), relativeTime(session.lastUsedAt, Date.now())];
-		return h("tr", { title: session.error }, h("th", { scope: "row" }, h("a", { href: `/s/${encodeURIComponent(session.sessionId)}`, onclick: (event) => openInShell(event, session.sessionId) }, pairName(session)), nodes.of(session.node) && h("span.muted", ` on ${nodeName(nodes.of(session.node))}`)), ...cells.map((text) => h("td", text)));
+		return h("tr", { title: session.error }, h("th", { scope: "row" }, h("a", { href: `/s/${encodeURIComponent(session.sessionId)}`, onclick: openInShell }, pairName(session)), nodes.of(session.node) && h("span.muted", ` on ${nodeName(nodes.of(session.node))}`)), ...cells.map((text) => h("td", text)));
 	};
 	return h("div.scroll", { tabIndex: 0, role: "region", label: "Conversations" }, h("table", h("thead", h("tr", ...head.map((text) => h("th", { scope: "col" }, text)))), h("tbody", ...sessions.map(row))));
 }
 
-/** @param {Api.Team[]} teams @param {Api.TeamAnalytics} data */
-function paint(teams, data) {
+/** @param {Api.Team[]} teams @param {Api.TeamAnalytics} data @returns {Child[]} */
+function boardOf(teams, data) {
 	const { activity, stats, usage, since } = data;
 	const sessions = spoken(data.sessions);
 	if (!teams.length && !sessions.length) {
-		return fill(find("board"), h("div.centre", h("h2", "No teams yet"), h("p.muted", "Configure them in teams.json in Convoke's home; changes are loaded automatically."), h("pre", '{ "teams": { "backend": { "path": "/home/me/backend" } } }')));
+		return [h("div.centre", h("h2", "No teams yet"), h("p.muted", "Configure them in teams.json in Convoke's home; changes are loaded automatically."), h("pre", '{ "teams": { "backend": { "path": "/home/me/backend" } } }'))];
 	}
 	/** @type {Intl.DateTimeFormatOptions} */
 	const format = stretch() === "day" ? { month: "short", day: "numeric" } : { weekday: "short", hour: "2-digit" };
@@ -71,7 +73,7 @@ function paint(teams, data) {
 	const { input, output, money } = spent(usage);
 	const grid = matrix(activity, teams.map(({ name }) => name));
 	const most = busiest(activity, 8);
-	fill(find("board"),
+	return [
 		h("ul.team-list", ...teams.map(teamCard)),
 		h("dl.tiles",
 			tile("Conversations", short(sessions.length), `${sessions.filter(({ status }) => status === "active" || status === "idle").length} active`),
@@ -84,25 +86,23 @@ function paint(teams, data) {
 		card("Over time", charts.time(timeline(activity, since, stretch(), Date.now()), when), h("p.legend", h("i.asked"), "asked", h("i.failed"), "failed", h("i.compacted"), "compacted")),
 		card("Most active", most.length ? charts.bars(most, "Most active pairs") : h("p.muted", "No questions in this period.")),
 		card("Lifetime", charts.bars(lives(sessions), "Lifetimes of conversations")),
-		card("Conversations", sessions.length ? table({ sessions, usage }) : h("p.muted", "No team has asked another yet.")));
+		card("Conversations", sessions.length ? table({ sessions, usage }) : h("p.muted", "No team has asked another yet.")),
+	];
 }
 
-/** Restores the focus on a link or table after a redraw. */
-function keepingFocus(/** @type {HTMLElement} */ board, draw = () => {}) {
-	const name = (/** @type {Element | null} */ element) => element?.getAttribute("href") ?? element?.ariaLabel;
-	const had = board.contains(document.activeElement) && name(document.activeElement);
-	draw();
-	if (had) /** @type {HTMLElement[]} */ ([...board.querySelectorAll("a, [tabindex]")]).find((element) => name(element) === had)?.focus({ preventScroll: true });
-}
+/** The number of the last request, whose response alone counts. */
+let asked = 0;
 
 async function refresh() {
+	const mine = (asked += 1);
 	try {
 		const [{ teams }, data] = await Promise.all([ask("/api/teams"), ask(`/api/teams/analytics?stretch=${stretch()}`)]);
+		if (mine !== asked) return;
 		setText(find("trouble"), "");
-		keepingFocus(find("board"), () => paint(teams, data));
+		followChildren(find("board"), h("main", ...boardOf(teams, data)));
 		find("board").ariaBusy = "false";
 	} catch (/** @type {any} */ error) {
-		setText(find("trouble"), error instanceof TypeError ? "Cannot reach the daemon." : error.message);
+		if (mine === asked) setText(find("trouble"), error instanceof TypeError ? "Cannot reach the daemon." : error.message);
 	}
 }
 

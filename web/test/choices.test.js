@@ -27,6 +27,16 @@ test("p1 what became of a request, in a word or two", () => {
   const options = [option("allow_once", "Yes"), option("reject_once", "No"), option("reject_once", "Stop")];
   const of = (status, optionId) => verdictOf({ options, status, optionId });
   assert.deepEqual(of("answered", "o-Yes"), { isRefused: false, text: "Allowed" });
+  // As the command line says it.
+  assert.deepEqual(of("answered", "o-gone"), { isRefused: false, text: "Answered" });
   assert.deepEqual(of("answered", "o-No"), { isRefused: true, text: "Denied: No" });
   assert.deepEqual(["rejected", "timed_out", "abandoned"].map((status) => of(status).text), ["Denied", "Not answered in time", "No longer needed"]);
+});
+
+test("p1 names of options and rules show what would turn them around", () => {
+  const options = [option("allow_once", "Yes\u202e"), option("allow_once", "Sure\u200f"), option("reject_once", "No\n")];
+  const { allow, deny, always } = choicesOf({ options, rules: [{ label: "`rm \u202ex` in harbour", matcher: {} }] });
+  assert.deepEqual(allow.map(({ label }) => label), ["Yes\ufffd", "Sure\ufffd"]);
+  assert.deepEqual([deny[0].name, always[0].label], ["No\u240a", "Always allow `rm \ufffdx` in harbour"]);
+  assert.equal(verdictOf({ options, status: "answered", optionId: options[1].optionId }).text, "Allowed: Sure\ufffd");
 });

@@ -65,5 +65,7 @@ test("p4 an excerpt has the words of Markdown without its marks", () => {
 test("p1 code shows its control characters, and none shows the text around it in another order", () => {
   assert.equal(visible("rm \u202e-rf\u2069 a\u001b[2J\tb\r\n\u007f"), "rm \ufffd-rf\ufffd a\u241b[2J\tb\r\n\ufffd");
   assert.equal(visibleName("safe\u202etxt\n.exe"), "safe\ufffdtxt\u240a.exe");
+  // Marks have no width, and turn the order of what is around them.
+  assert.equal(visible("a\u200eb\u200fc\u061cd"), "a\ufffdb\ufffdc\ufffdd");
   assert.equal(visible("שלום, мир, 日本 👩‍👩‍👧"), "שלום, мир, 日本 👩‍👩‍👧");
 });

@@ -1,6 +1,6 @@
 // The evidence of a permission: the command, the changes, the address or the arguments, never the title.
 
-import { bytes, plural, visible } from "../lib/words.js";
+import { bytes, plural, visible, visibleName } from "../lib/words.js";
 import { commandView, diffView, jsonView, pathView } from "../ui/code-view.js";
 import { h, icon } from "../ui/dom.js";
 
@@ -69,7 +69,7 @@ function partsOf(evidence, place) {
 		case "fetch":
 			return [addressView(evidence.url)];
 		case "tool":
-			return [evidence.tool !== NO_KIND && h("p.where", h("code", evidence.tool), evidence.server ? ` of ${evidence.server}` : ""), jsonView(evidence.args)];
+			return [evidence.tool !== NO_KIND && h("p.where", h("code", visibleName(evidence.tool)), evidence.server ? ` of ${visibleName(evidence.server)}` : ""), jsonView(evidence.args)];
 		default:
 			// A newer server may send evidence of a kind that this page does not know.
 			return [jsonView(evidence)];
@@ -79,5 +79,5 @@ function partsOf(evidence, place) {
 /** An address as text, its host in bold: where a request goes matters most. */
 function addressView(url = "") {
 	const [, scheme = "", host = "", rest = url] = /^([a-z][a-z\d+.-]*:\/\/)([^/?#]*)([\s\S]*)$/i.exec(url) ?? [];
-	return h("pre.command.address", { tabIndex: 0, role: "group", label: "Address" }, scheme, h("b", visible(host)), visible(rest));
+	return h("pre.command.address", { tabIndex: 0, role: "group", label: "Address" }, scheme, h("b", visible(host)), rest);
 }

@@ -1,8 +1,8 @@
 // Actions on changes: restore, undo, revert, fork. Each shows its result.
 
-import { plural } from "../lib/words.js";
+import { plural, visibleName } from "../lib/words.js";
 import { h } from "../ui/dom.js";
-import { dialogs, problem, toast, toastError } from "../ui/parts.js";
+import { dialogs, toast, toastError } from "../ui/parts.js";
 import { pathList } from "../ui/path-list.js";
 import { rest } from "../ui/rest.js";
 import { styles } from "../ui/styles.js";
@@ -77,7 +77,7 @@ export const acts = {
 		return new Promise((resolve) => {
 			let isYes = false;
 			const dialog = dialogs.open("Revert this file?", (dialog) => [
-				h("p", h("code", what.path), what.turn ? " becomes what it was before the turn." : " becomes what it was before the session."),
+				h("p", h("code", visibleName(what.path)), what.turn ? " becomes what it was before the turn." : " becomes what it was before the session."),
 				h("p.muted", "This can be undone."),
 				h("footer",
 					h("button.button", { onclick: () => dialog.close() }, "Cancel"),
@@ -120,7 +120,7 @@ export const acts = {
 			const { id } = await rest(pathOf(uid, "fork"), "POST", turn ? { turn } : {});
 			open(id, "Forked: this session has the conversation up to there.");
 		} catch (error) {
-			toast(problem(error)).classList.add("bad");
+			toastError(error);
 		}
 	},
 };

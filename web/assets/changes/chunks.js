@@ -1,5 +1,7 @@
 // Long lists of rows: only the chunks near the window are filled. The others keep their height.
 
+import { keepingFocus } from "../ui/dom.js";
+
 /** Rows of a chunk: few enough to be filled within a frame. */
 const ROWS = 20;
 /** How far from the window chunks are filled, and how long that may take in one frame. */
@@ -89,11 +91,7 @@ export function chunksOf(count, make, estimate) {
 			},
 			again() {
 				if (!isFilled) return;
-				const had = /** @type {HTMLElement | null} */ (element.contains(document.activeElement) ? document.activeElement : null);
-				element.replaceChildren(...make(from, to));
-				// The focused element keeps the focus, or its successor gets it.
-				const heir = had?.isConnected ? had : had?.dataset.at && element.querySelector(`[data-at="${had.dataset.at}"]`);
-				if (heir) /** @type {HTMLElement} */ (heir).focus({ preventScroll: true });
+				keepingFocus(element, () => element.replaceChildren(...make(from, to)));
 			},
 		};
 		return chunk;

@@ -4,7 +4,7 @@ import { digest, notesOf, STATUS } from "../lib/changes.js";
 import { fileLink } from "../lib/paths.js";
 import { plural, visibleName } from "../lib/words.js";
 import { counts } from "../ui/code-view.js";
-import { copy, fill, h, icon, on, setText } from "../ui/dom.js";
+import { copy, fill, h, icon, keepingFocus, on, quoted, setText } from "../ui/dom.js";
 import { menuButton, problem, toast } from "../ui/parts.js";
 import { makeLines } from "./lines.js";
 
@@ -26,7 +26,10 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, handle
 	const word = h("span.away");
 	const notes = h("span.notes");
 	const many = h("span.sums");
-	const outdatedList = h("details.outdated");
+	const trouble = h("p.file-note");
+	const outdatedTitle = h("span");
+	const outdatedList = h("div");
+	const outdated = h("details.outdated", { hidden: true }, h("summary", icon("comment"), outdatedTitle, icon("chevron")), outdatedList);
 	const fold = h("button.file-fold", { onclick: () => toggle(!isOpen) }, icon("chevron"), letter, h("bdi.path", { title: path }, h("span.muted", visibleName(folder)), h("b", visibleName(name))), word, notes);
 	const box = h("input", { type: "checkbox", onchange: () => handlers.viewed(path, box.checked) });
 	const viewed = h("label.viewed", { title: "Mark this file as viewed (V)" }, box, h("span", "Viewed"));
@@ -60,7 +63,11 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, handle
 			const next = await load(path);
 			if (mine === asked) show(next);
 		} catch (error) {
-			if (mine === asked) fill(body, h("p.file-note", problem(error), " ", h("button.link", { onclick: read }, "Try again")));
+			if (mine !== asked) return;
+			fill(trouble, ...quoted(problem(error)), " ", h("button.link", { onclick: read }, "Try again"));
+			// What was read before stays.
+			if (found) body.prepend(trouble);
+			else fill(body, trouble);
 		}
 	}
 
@@ -68,30 +75,33 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, handle
 	function show(next) {
 		const isSame = found && lines && JSON.stringify(found) === JSON.stringify(next);
 		found = next;
+		trouble.remove();
 		if (!isSame) paint();
 		handlers.loaded(path);
 	}
 
-	function paint() {
+	/** What has the focus keeps it: a comment may be written while its file changes. */
+	const paint = () => keepingFocus(body, build);
+
+	function build() {
 		lines?.drop();
 		lines = null;
 		if (!found) return;
 		const { hunks, complete, binary, status } = found;
 		if (hunks.length) lines = makeLines({ path, hunks, split: isSplit(), watcher, width: width(), comments: () => comments(path), isReverted: (hunk) => handlers.isReverted(path, digest(JSON.stringify(hunks[hunk]))), handlers: { may: handlers.may, revert: (hunk) => handlers.revert(path, hunk, digest(JSON.stringify(hunks[hunk]))) } });
 		const empty = binary ? "A binary file: its content cannot be shown here." : status === "renamed" || status === "copied" ? "Its content is the same." : status === "added" ? "The file is empty." : "No line of it changed.";
-		fill(body, lines ? lines.element : h("p.file-note.muted", empty), !complete && h("p.file-note", icon("warning"), "This diff is too long to be shown whole: it is cut off here."), ...outdated());
+		fill(body, lines ? lines.element : h("p.file-note.muted", empty), !complete && h("p.file-note", icon("warning"), "This diff is too long to be shown whole: it is cut off here."), outdated);
+		showOutdated();
 	}
 
 	/** Comments on lines that are not in the diff any more. */
-	function outdated() {
-		const lost = comments(path).filter(({ element: one }) => !lines?.element.contains(one) && !isPlaced(one));
-		if (!lost.length) return [];
-		fill(outdatedList, h("summary", icon("comment"), `${plural(lost.length, "comment")} on lines that are no longer here`, icon("chevron")), ...lost.map(({ element: one }) => one));
-		return [outdatedList];
+	function showOutdated() {
+		const lost = comments(path).filter(({ element: one }) => !lines?.places.has(one));
+		outdated.hidden = lost.length === 0;
+		setText(outdatedTitle, `${plural(lost.length, "comment")} on lines that are no longer here`);
+		fill(outdatedList, ...lost.map(({ element: one }) => one));
+		if (lost.some(({ form }) => form)) outdated.open = true;
 	}
-
-	/** Whether a comment has a line, though it may not be on screen. @param {HTMLElement} one */
-	const isPlaced = (one) => lines?.places.has(one) ?? false;
 
 	/** @type {FileView} */
 	const view = {
@@ -131,11 +141,10 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, handle
 			}
 		},
 		paint: () => found && paint(),
-		showComments() {
+		showComments: () => keepingFocus(body, () => {
 			lines?.showComments();
-			body.querySelector(".outdated")?.remove();
-			if (found) body.append(...outdated());
-		},
+			if (found) showOutdated();
+		}),
 		focus: () => fold.focus(),
 		drop() {
 			watcher.drop(waiting);

@@ -2,6 +2,7 @@
 
 import { colouring, numberOf, placeOf, rowsOf, sideOf } from "../lib/changes.js";
 import { colours, pieces } from "../lib/lexer.js";
+import { visible } from "../lib/words.js";
 import { h, iconButton } from "../ui/dom.js";
 import { chunksOf } from "./chunks.js";
 
@@ -90,17 +91,21 @@ export function makeLines({ path, hunks, split, watcher, width, comments, handle
 		const before = below;
 		below = new Map();
 		places.clear();
+		let written = /** @type {Chunk | undefined} */ (undefined);
 		for (const comment of comments()) {
-			const line = comment.form ? comment.endLine : placeOf(hunks, comment);
+			const line = placeOf(hunks, comment);
 			const at = line ? rowOf(comment.side, line) : -1;
 			if (at < 0) continue;
 			below.set(at, [...(below.get(at) ?? []), comment.element]);
 			places.add(comment.element);
+			if (comment.form) written = chunkAt(at);
 		}
 		// A comment may be written while the agent works: unchanged rows are left alone.
 		const isOther = (at = 0) => (before.get(at) ?? []).length !== (below.get(at) ?? []).length || below.get(at)?.some((one, place) => one !== before.get(at)?.[place]);
 		const changed = new Set([...before.keys(), ...below.keys()].filter(isOther).map(chunkAt));
 		for (const chunk of changed) chunk?.again();
+		// What is being written is on the page, also when it is far from the window.
+		written?.fill();
 	}
 	showComments();
 
@@ -142,7 +147,7 @@ export function makeLines({ path, hunks, split, watcher, width, comments, handle
 			const { before, after } = rows[to];
 			const kind = before && after && before === after ? "" : after && before ? ", changed" : after ? ", added" : ", removed";
 			found.role = "group";
-			found.ariaLabel = `Line ${after?.after ?? before?.before}${kind}: ${(after ?? before)?.text}`;
+			found.ariaLabel = visible(`Line ${after?.after ?? before?.before}${kind}: ${(after ?? before)?.text}`);
 			return to;
 		},
 		/** Rows on which hunks begin. */

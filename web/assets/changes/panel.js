@@ -4,8 +4,8 @@ import { fingerprint, leftOutWhy, treeOf } from "../lib/changes.js";
 import { keep, kept } from "../lib/kept.js";
 import { plural, totalsText } from "../lib/words.js";
 import { counts } from "../ui/code-view.js";
-import { component, fill, h, icon, iconButton, keyed, on, setText } from "../ui/dom.js";
-import { menuButton, problem } from "../ui/parts.js";
+import { component, fill, h, icon, iconButton, keyed, on, quoted, refill, setText } from "../ui/dom.js";
+import { menuButton, problem, toastError } from "../ui/parts.js";
 import { makeFoldedPaths } from "../ui/path-list.js";
 import { rest } from "../ui/rest.js";
 import { acts, undone } from "./acts.js";
@@ -64,6 +64,7 @@ export const makePanel = component("convoke-changes", (element, options) => {
 		key: () => `review.${uid}`,
 		sent: options.sent,
 		fileOf: (path) => views.get(path),
+		begun: (path) => chosen.set(path, true),
 		changed: (path) => (views.get(path)?.showComments(), tree.paint()),
 		canSend: options.canSend,
 		send: options.send,
@@ -74,15 +75,21 @@ export const makePanel = component("convoke-changes", (element, options) => {
 			view?.scrollIntoView({ block: "center" });
 		},
 	});
-	const pointing = makePointing(scroller, { fileAt: (target) => views.get(/** @type {HTMLElement | null} */ (target.closest(".file"))?.dataset.path ?? ""), files: ordered, begin: review.begin, isWriting: () => review.isWriting || !options.may(), viewed: (path) => setViewed(path, !isViewed(path)) });
+	const pointing = makePointing(scroller, { fileAt: (target) => views.get(/** @type {HTMLElement | null} */ (target.closest(".file"))?.dataset.path ?? ""), files: ordered, begin: review.begin, may: options.may, isWriting: () => review.isWriting, viewed: (path) => setViewed(path, !isViewed(path)) });
 
 	/** Shows the whole session, or one turn. */
 	function choose() {
 		turn = Number(scope.value);
 		chosen.clear();
-		for (const view of views.values()) view.drop();
-		views.clear();
+		for (const path of [...views.keys()]) drop(path);
 		load();
+	}
+
+	function drop(path = "") {
+		const view = views.get(path);
+		views.delete(path);
+		review.gone(path);
+		view?.drop();
 	}
 
 	/** The files in the order of the tree. */
@@ -110,10 +117,11 @@ export const makePanel = component("convoke-changes", (element, options) => {
 	/** There is nothing to show, and why. @param {any} error */
 	function complain(error) {
 		const isNone = error.status === 404 || error.status === 409;
+		if (!isNone && review.isWriting) return void toastError(error);
 		found = null;
 		element.classList.add("is-none");
 		none.hidden = false;
-		fill(none, h("h3", isNone ? "No changes to show" : "The changes could not be read"), h("p.muted", error.status === 404 ? "A checkpoint is made before and after each turn: send a message, and what it changes is shown here." : problem(error)), !isNone && h("button.button", { onclick: load }, "Try again"));
+		fill(none, h("h3", isNone ? "No changes to show" : "The changes could not be read"), h("p.muted", ...(error.status === 404 ? ["A checkpoint is made before and after each turn: send a message, and what it changes is shown here."] : quoted(problem(error)))), !isNone && h("button.button", { onclick: load }, "Try again"));
 	}
 
 	function show() {
@@ -132,14 +140,15 @@ export const makePanel = component("convoke-changes", (element, options) => {
 		cut.hidden = complete;
 		setText(cutText, `Too many files changed to list them all: these are the first ${found.files.length.toLocaleString("en")} of ${totals.files.toLocaleString("en")}, and their lines are not counted.`);
 		const wanted = new Set(found.files.map(({ path }) => path));
-		for (const [path, view] of views) if (!wanted.has(path)) (view.drop(), views.delete(path));
+		for (const path of [...views.keys()]) if (!wanted.has(path)) drop(path);
 		const order = treeOf(found.files, new Set()).flatMap(({ file }) => file ?? []);
 		keyed(list, order, ({ path }) => path, ({ path }) => make(path).element, (_, file) => views.get(file.path)?.show(file));
 		let [lines, opened] = [0, 0];
 		for (const file of order) {
 			const changed = (file.added ?? 0) + (file.removed ?? 0);
 			const isSmall = changed <= OPEN_LINES && lines + changed <= OPEN_TOTAL && opened < OPEN_FILES && file.status !== "deleted" && found.complete;
-			const wants = chosen.get(file.path) ?? (isSmall && !isViewed(file.path));
+			// One that is read stays open when it grows.
+			const wants = chosen.get(file.path) ?? ((isSmall || views.get(file.path)?.isOpen === true) && !isViewed(file.path));
 			if (wants) [lines, opened] = [lines + changed, opened + 1];
 			views.get(file.path)?.open(wants);
 		}
@@ -164,8 +173,9 @@ export const makePanel = component("convoke-changes", (element, options) => {
 		};
 		// The newest first, which is needed most.
 		const choices = turns.map((seq, at) => h("option", { value: String(seq) }, nameOf(seq, at))).reverse();
-		fill(scope, h("option", { value: "0" }, "Whole session"), ...choices);
-		scope.value = String(turn);
+		// New options would take the chosen one away from a list that is open.
+		refill(scope, h("option", { value: "0" }, "Whole session"), ...choices);
+		if (scope.value !== String(turn)) scope.value = String(turn);
 	}
 
 	function make(path = "") {

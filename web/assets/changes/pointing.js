@@ -4,7 +4,7 @@ import { isTyping } from "../lib/keys.js";
 import { on } from "../ui/dom.js";
 
 /** @param {HTMLElement} scroller @param {PointingOptions} options */
-export function makePointing(scroller, { fileAt, files, begin, isWriting, viewed }) {
+export function makePointing(scroller, { fileAt, files, begin, may, isWriting, viewed }) {
 	/** Where the range began. */
 	let anchor = /** @type {{ file: FileView, side: DiffSide, number: number, hunk: number } | null} */ (null);
 
@@ -30,7 +30,7 @@ export function makePointing(scroller, { fileAt, files, begin, isWriting, viewed
 		const cell = down.target.closest(".no[data-n]");
 		const file = cell ? fileAt(down.target) : undefined;
 		const { lines } = file ?? {};
-		if (!cell || !file || !lines || down.button !== 0 || isWriting()) return;
+		if (!cell || !file || !lines || down.button !== 0 || isWriting() || !may()) return;
 		const at = lines.rowAt(down.target);
 		if (down.shiftKey && anchor?.file === file) extend(at);
 		else start(file, at, down.target);
@@ -103,7 +103,7 @@ export function makePointing(scroller, { fileAt, files, begin, isWriting, viewed
 			if (to < 0) return;
 			if (event.shiftKey && anchor) extend(to);
 			else clear();
-		} else if (isLine && file?.lines && (event.key === "Enter" || key === "c")) {
+		} else if (isLine && file?.lines && may() && (event.key === "Enter" || key === "c")) {
 			const at = file.lines.rowAt(event.target);
 			if (!file.lines.selected) start(file, at, null);
 			if (file.lines.selected) begin(file.path, file.lines.selected);
@@ -118,8 +118,9 @@ export function makePointing(scroller, { fileAt, files, begin, isWriting, viewed
 	});
 
 	function clear() {
-		anchor?.file.lines?.select(null);
-		const had = anchor !== null;
+		const { lines } = anchor?.file ?? {};
+		const had = Boolean(lines?.selected);
+		lines?.select(null);
 		anchor = null;
 		return had;
 	}

@@ -2,7 +2,7 @@
 
 import { linesText, quoteOf } from "../lib/changes.js";
 import { isComposing } from "../lib/keys.js";
-import { plural } from "../lib/words.js";
+import { plural, visibleName } from "../lib/words.js";
 import { newId } from "../lib/writing.js";
 import { fill, h, icon, iconButton, keyed, on, setText } from "../ui/dom.js";
 import { announce, dialogs } from "../ui/parts.js";
@@ -11,9 +11,10 @@ import { announce, dialogs } from "../ui/parts.js";
 const COMMENTS_MAX = 200;
 
 /** @param {ReviewOptions} options @returns {Review} */
-export function makeReview({ drafts, key, sent, fileOf, changed, go, send, canSend }) {
+export function makeReview({ drafts, key, sent, fileOf, begun, changed, go, send, canSend }) {
 	let pending = /** @type {PendingComment[]} */ (drafts.get(key()) ?? []);
-	let form = /** @type {(LineRange & { path: string, element: HTMLElement, focus(): void }) | null} */ (null);
+	/** The comment that is being written; `end` closes its form, and keeps what is written as a comment. */
+	let form = /** @type {(ShownComment & { end(): void }) | null} */ (null);
 	/** The elements of comments by id, so that they stay the same. @type {Map<string, HTMLElement>} */
 	const made = new Map();
 	let isOpen = false;
@@ -44,7 +45,7 @@ export function makeReview({ drafts, key, sent, fileOf, changed, go, send, canSe
 		setText(count, plural(pending.length, "comment"));
 		post.disabled = !canSend();
 		keyed(list, pending, ({ id }) => id, ({ id }) => h("li", h("button.review-place", { onclick: () => go(id) }, h("b"), h("span.muted")), iconButton("close", "Remove the comment", () => remove(id))), (line, { path, comment, ...range }) => {
-			setText(line.querySelector("b"), `${path.split("/").at(-1)}, ${linesText(range)}`);
+			setText(line.querySelector("b"), `${visibleName(path.split("/").at(-1))}, ${linesText(range)}`);
 			setText(line.querySelector(".muted"), comment);
 		});
 	}
@@ -91,32 +92,35 @@ export function makeReview({ drafts, key, sent, fileOf, changed, go, send, canSe
 
 	/** @param {PendingComment} comment */
 	function edit(comment) {
-		const { path, side, startLine: from, endLine: to, id, comment: text } = comment;
+		const { path, side, startLine: from, endLine: to, id, comment: text, quote } = comment;
 		keep(pending.filter((other) => other.id !== id));
 		made.delete(id);
-		begin(path, { side, from, to }, text);
+		// Its lines may be gone.
+		begin(path, { side, from, to }, text, quote);
 	}
 
 	/** Opens the form below some lines. @type {Review["begin"]} */
-	function begin(path, range, text = "") {
-		const { side, from, to } = range;
+	function begin(path, { side, from, to }, text = "", quote = quoteOf(fileOf(path)?.hunks ?? [], side, from, to)) {
 		const file = fileOf(path);
-		const quote = file ? quoteOf(file.hunks, side, from, to) : undefined;
 		if (!file || quote === undefined) return void announce("A comment is about lines that stand together.");
-		if (form) close(false);
+		shelve();
 		const box = h("textarea.field", { rows: 2, value: text, label: `Comment on ${path}, ${linesText({ side, startLine: from, endLine: to })}`, placeholder: "What should be different here?" });
+		const range = { path, side, startLine: from, endLine: to, quote };
+		const end = (comment = "") => {
+			form = null;
+			fileOf(path)?.lines?.select(null);
+			if (comment) keep([...pending, { id: newId(), ...range, comment }].slice(-COMMENTS_MAX));
+			changed(path);
+		};
 		const add = () => {
 			const comment = box.value.trim();
 			if (!comment) return box.focus();
-			close(false);
-			keep([...pending, { id: newId(), path, side, startLine: from, endLine: to, quote, comment }].slice(-COMMENTS_MAX));
+			end(comment);
 			announce("The comment is added to the review.");
-			changed(path);
 			back(path, side, to);
 		};
 		const leave = () => {
-			if (text) keep([...pending, { id: newId(), path, side, startLine: from, endLine: to, quote, comment: text }]);
-			close();
+			end(text);
 			back(path, side, to);
 		};
 		const view = h("div.comment.is-form", h("div.comment-head", icon("comment"), h("span.muted", `New comment, ${linesText({ side, startLine: from, endLine: to })}`)), box,
@@ -130,20 +134,22 @@ export function makeReview({ drafts, key, sent, fileOf, changed, go, send, canSe
 			else return;
 			event.preventDefault();
 		});
-		form = { path, side, from, to, element: view, focus: () => box.focus() };
+		form = { ...range, comment: "", element: view, form: true, end: () => end(box.value.trim() || text) };
 		file.lines?.select({ side, from, to });
+		begun(path);
 		changed(path);
 		view.scrollIntoView({ block: "nearest" });
 		box.focus();
 	}
 
-	/** Closes the form. */
-	function close(tells = true) {
-		if (!form) return;
-		const { path } = form;
-		form = null;
-		fileOf(path)?.lines?.select(null);
-		if (tells) changed(path);
+	/** Closes the form where it cannot go on. What was written becomes a comment of the review, and writing goes on there. */
+	function shelve() {
+		const hadFocus = form?.element.contains(document.activeElement);
+		form?.end();
+		if (!hadFocus || !pending.length) return;
+		isOpen = true;
+		paint();
+		field.focus();
 	}
 
 	/** Returns the focus to the lines. @param {DiffSide} side */
@@ -168,12 +174,13 @@ export function makeReview({ drafts, key, sent, fileOf, changed, go, send, canSe
 		element,
 		paint,
 		begin,
-		get isWriting() { return form !== null; },
+		get isWriting() { return form?.element.checkVisibility() === true; },
+		gone: (path) => form?.path === path && shelve(),
 		countOn: (path) => pending.filter((comment) => comment.path === path).length,
 		on: (path) => [
 			...sent().filter(({ comment }) => comment.path === path).map(({ comment, seq }) => ({ ...comment, element: sentView(comment, seq) })),
 			...pending.filter((comment) => comment.path === path).map((comment) => ({ ...comment, element: viewOf(comment) })),
-			...(form?.path === path ? [{ path, side: form.side, startLine: form.from, endLine: form.to, quote: "", comment: "", element: form.element, form: true }] : []),
+			...(form?.path === path ? [form] : []),
 		],
 		get: (id) => pending.find((comment) => comment.id === id),
 		elementOf: (id) => made.get(id),

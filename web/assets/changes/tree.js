@@ -31,7 +31,7 @@ export function makeTree({ go, isViewed, commentsOn }) {
 		line.ariaSelected = String(path === current);
 		if (line.dataset.looks === looks) return;
 		line.dataset.looks = looks;
-		line.title = path;
+		line.title = visibleName(path);
 		const said = file ? commentsOn(path) : 0;
 		line.classList.toggle("is-viewed", file !== undefined && isViewed(path));
 		line.replaceChildren(...(file

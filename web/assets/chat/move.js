@@ -1,7 +1,7 @@
 // Moves a session to another machine.
 
 import { h } from "../ui/dom.js";
-import { dialogs, problem, toast } from "../ui/parts.js";
+import { dialogs, showProblem, toast } from "../ui/parts.js";
 import { rest } from "../ui/rest.js";
 import { styles } from "../ui/styles.js";
 
@@ -35,7 +35,7 @@ export async function openMove({ uid, title }, { isRunning, hasTree, away }) {
 				dialog.close();
 				toast(text);
 			} catch (error) {
-				bad.textContent = problem(error);
+				showProblem(bad, error);
 				bad.hidden = false;
 				go.disabled = false;
 			}

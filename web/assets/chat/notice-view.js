@@ -1,8 +1,8 @@
 // Notices of a session: most are a muted line; a crash or a failed turn is shown once, with its actions.
 
 import { brokenTurn, crashOf, tail } from "../lib/rows.js";
-import { plural } from "../lib/words.js";
-import { fill, h, icon, onLook, quoted } from "../ui/dom.js";
+import { plain, plural } from "../lib/words.js";
+import { h, icon, onLook, quoted, refill } from "../ui/dom.js";
 import { me } from "../ui/me.js";
 
 /** Lines of an agent's last output that are shown. */
@@ -27,7 +27,8 @@ export function noticeView(around) {
 			const isFailure = turn !== undefined || isWarning(entry);
 			element.classList.toggle("grave", isFailure);
 			element.classList.toggle("failure", turn !== undefined);
-			fill(element, isFailure && icon("warning"), h("div.notice-words", ...wordsOf(entry, broken !== undefined, around)), turn !== undefined && around.may() && isNewest(list, entry) && h("button.button.small", { onclick: () => around.retry(turn) }, icon("retry"), "Retry"));
+			// Every update of a neighbour comes here, too.
+			refill(element, isFailure && icon("warning"), h("div.notice-words", ...wordsOf(entry, broken !== undefined, around)), turn !== undefined && around.may() && isNewest(list, entry) && h("button.button.small", { onclick: () => around.retry(turn) }, icon("retry"), "Retry"));
 			at = new Date(entry.timestamp);
 		},
 	};
@@ -45,7 +46,7 @@ function wordsOf(entry, isCrash = false, around) {
 		case "rule_applied":
 		case "rule_denied":
 			// Older versions stored neither the call nor the rule.
-			if (!entry.what) return [h("span", entry.text)];
+			if (!entry.what) break;
 			return [h("span", entry.event === "rule_applied" ? "Allowed without asking: " : "Denied without asking: ", h("code", around.place.root ? entry.what.replaceAll(`${around.place.root}/`, "") : entry.what)), ruleLine(entry, around)];
 		case "rule_made":
 			return [ruleLine(entry, around, "New rule: ")];
@@ -69,7 +70,8 @@ function wordsOf(entry, isCrash = false, around) {
 			if (entry.turn === undefined) break;
 			return [h("span", `Files were restored: ${plural(entry.written, "file")} written, ${entry.removed} removed. `), around.may() && isLastRestore(around.entries(), entry) && h("button.link", { onclick: around.undo }, "Undo")];
 		case "turn_ended":
-			return [h("span", entry.stopReason !== "cancelled" ? entry.text : me.name ? "The agent was stopped." : "You stopped the agent.")];
+			if (entry.stopReason !== "cancelled") break;
+			return [h("span", me.name ? "The agent was stopped." : "You stopped the agent.")];
 		case "renamed":
 			return [h("span", `Renamed to “${entry.title}”`)];
 		case "completed":
@@ -84,7 +86,7 @@ function wordsOf(entry, isCrash = false, around) {
 	return [h("span", ...quoted(entry.text))];
 }
 
-const lastWords = (text = "", label = "") => h("pre.last-words", { tabIndex: 0, role: "group", label }, text);
+const lastWords = (text = "", label = "") => h("pre.last-words", { tabIndex: 0, role: "group", label }, plain(text));
 
 /** The rule in words, and a link that revokes it as long as it exists. @param {{ruleId?: string, rule: string}} notice @param {Surroundings} around */
 function ruleLine({ ruleId = "", rule }, { rules }, before = " · by the rule: ") {

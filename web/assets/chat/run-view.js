@@ -1,6 +1,7 @@
 // A run of read-only calls, folded into one line. A single call is shown by itself.
 
 import { runTitle } from "../lib/rows.js";
+import { visible } from "../lib/words.js";
 import { h, icon, keyed, setText } from "../ui/dom.js";
 
 /** @param {(entry: SpokenEntry) => HTMLElement} make @returns {Run} */
@@ -23,7 +24,7 @@ export function makeRun(make) {
 		head.ariaExpanded = String(isOpen);
 		spinner.hidden = !running;
 		setText(title, runTitle(calls));
-		setText(now, running ? (running.title ?? "") : "");
+		setText(now, visible(running?.title));
 		body.hidden = !isSingle && !isOpen;
 		// The calls are built when they are first shown.
 		if (!body.hidden) keyed(body, calls, ({ entryId }) => entryId, make);

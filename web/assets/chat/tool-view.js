@@ -7,8 +7,8 @@ import { me } from "../ui/me.js";
 import { asksHuman, exitCode, permissionOf, tail } from "../lib/rows.js";
 import { duration, fold, plain, visible } from "../lib/words.js";
 import { commandView, counts, diffView } from "../ui/code-view.js";
-import { copy, fill, h, icon, iconButton, on, setText } from "../ui/dom.js";
-import { terminalNodes } from "../ui/markdown.js";
+import { copy, fill, h, icon, iconButton, keyed, on, setText } from "../ui/dom.js";
+import { setOutput } from "../ui/markdown.js";
 
 /** @type {Record<string, string>} */
 const KIND_ICONS = { read: "file", edit: "edit", delete: "trash", move: "file", search: "search", execute: "execute", think: "think", fetch: "fetch" };
@@ -22,8 +22,8 @@ const SMALL_CHANGE = 60;
 
 /** @param {ToolEntry} entry @param {Surroundings} around @returns {View} */
 export function toolView(entry, around) {
-	/** The content of the body, so that it is rebuilt only when that changes. */
-	let built = "";
+	/** The content of the parts of the body, and how often it has changed. @type {Map<string, { content?: string, number: number }>} */
+	const made = new Map();
 	let isTouched = false;
 	let asked = /** @type {Entry<"permission"> | undefined} */ (undefined);
 	const [kind, title, subject, exit, verdict, count, time, status, body] = ["icon", "title", "subject", "exit", "verdict", "count", "time", "status", "body"].map((name) => h(`span.tool-${name}`));
@@ -34,17 +34,22 @@ export function toolView(entry, around) {
 	const element = h("div.entry.tool", details, reason, error);
 	const place = { ...around.place, wide: true };
 
+	/** A part that has changed has another key, and is made anew; output stays the same element while it grows. @param {ToolPart} part */
+	function keyOf({ name, content }) {
+		const known = made.get(name) ?? { content, number: 0 };
+		made.set(name, { content, number: known.number + Number(known.content !== content) });
+		return `${name} ${made.get(name)?.number}`;
+	}
+
 	function build() {
 		const { args, result, diffs = [], error: why, html } = entry;
 		error.hidden = details.open || !error.textContent;
 		if (!details.open) return;
-		const wanted = JSON.stringify([args, result, diffs, why]);
-		if (wanted === built) return;
-		built = wanted;
 		// The arguments of an edit repeat its diff.
-		const first = diffs.length ? diffs.map((change) => diffView(change, place)) : argumentsOf(args);
-		const parts = [...first, result && output("Output", result, html?.result), why && output("Error", why, html?.error)];
-		fill(body, ...(parts.some(Boolean) ? parts : [h("p.muted.none", entry.status === "running" ? "Nothing to show yet." : "No output.")]));
+		const first = diffs.length ? diffs.map((change, at) => fixed(`change ${at}`, change, () => diffView(change, place))) : argumentsOf(args);
+		const parts = [...first, ...output("Output", result, html?.result), ...output("Error", why, html?.error)];
+		const nothing = entry.status === "running" ? "Nothing to show yet." : "No output.";
+		keyed(body, parts.length ? parts : [fixed("none", nothing, () => h("p.muted.none", nothing))], keyOf, ({ make }) => make(), (element, { text, html }) => element.show?.(text, html));
 	}
 
 	const isWaiting = () => (asked?.status === "pending" && entry.status === "running") || asksHuman(around.entries(), entry);
@@ -73,9 +78,7 @@ export function toolView(entry, around) {
 		const code = exitCode(entry);
 		exit.hidden = code === undefined;
 		setText(exit, code === undefined ? "" : `exit ${code}`);
-		const text = isFailed ? tail(visible(plain(entry.error))) : "";
-		if (isFailed && entry.html?.error) fill(error, ...terminalNodes(tail(entry.html.error)));
-		else setText(error, text);
+		setOutput(error, isFailed ? tail(plain(entry.error)) : "", isFailed ? tail(entry.html?.error) : "");
 	}
 
 	on(details, "toggle", build);
@@ -105,25 +108,40 @@ export function toolView(entry, around) {
 	};
 }
 
-/** @param {any} args */
+/** A part of a call that does not change while it runs, as a rule. @param {string} name @param {any} content @param {() => HTMLElement} make @returns {ToolPart} */
+const fixed = (name, content, make) => ({ name, content: JSON.stringify(content), make });
+
+/** @param {any} args @returns {ToolPart[]} */
 function argumentsOf(args) {
 	if (!args) return [];
-	if (typeof args !== "object") return [output("Arguments", String(args))];
-	return Object.entries(args).map(([name, value]) => {
-		if (COMMANDS.includes(name) && typeof value === "string") return h("div.output", head(name, value), commandView(value));
-		return output(name, typeof value === "string" ? value : JSON.stringify(value, null, 2));
+	if (typeof args !== "object") return output("Arguments", String(args));
+	return Object.entries(args).flatMap(([name, value]) => {
+		if (COMMANDS.includes(name) && typeof value === "string") return [fixed(`argument ${name}`, value, () => h("div.output", head(name, () => value), commandView(value)))];
+		return output(name, typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? ""), "", "argument");
 	});
 }
 
-const head = (label = "", text = "") => h("div.output-head", label, iconButton("copy", `Copy ${label}`, () => copy(text)));
+/** A text that may grow; none where it is empty, but for arguments. @returns {ToolPart[]} */
+const output = (label = "", text = "", html = "", kind = "") => (text || kind ? [{ name: `${kind} ${label}`, make: () => makeOutput(label), text: plain(text), html }] : []);
 
-/** A text, collapsed when it is long; with terminal colours where it has them. */
-function output(label = "", raw = "", html = "") {
-	const text = visible(plain(raw));
-	const { shown, left } = fold(html || text);
+const head = (label = "", text = () => "") => h("div.output-head", label, iconButton("copy", `Copy ${label}`, () => copy(text())));
+
+/** A text, collapsed when it is long; with terminal colours where it has them. What is copied is the text itself. */
+function makeOutput(label = "") {
+	let [text, html, isWhole] = ["", "", false];
 	const pre = h("pre", { tabIndex: 0, role: "group", label });
-	const show = (part = "") => fill(pre, ...(html ? terminalNodes(part) : [part]));
-	show(shown);
-	const unfold = h("button.link.unfold", { onclick: () => (show(html || text), unfold.remove(), pre.focus()) }, `Show ${left}`);
-	return h("div.output", head(label, text), pre, left && unfold);
+	const unfold = h("button.link.unfold", { onclick: () => ((isWhole = true), paint(), pre.focus()) });
+	const paint = () => {
+		const { shown, left } = fold(html || text);
+		const part = isWhole ? html || text : shown;
+		setOutput(pre, part, html && part);
+		unfold.hidden = isWhole || !left;
+		setText(unfold, `Show ${left}`);
+	};
+	return Object.assign(h("div.output", head(label, () => text), pre, unfold), {
+		show(next = "", rendered = "") {
+			[text, html] = [next, rendered];
+			paint();
+		},
+	});
 }

@@ -1,5 +1,7 @@
 // What needs attention: the mark of a session, the groups of Home, and the icon of the window.
 
+import { plain, visible } from "./words.js";
+
 /** The marks, gravest first, each in words. @type {Record<Mark, string>} */
 export const MARKS = {
 	needs_you: "needs your answer",
@@ -60,7 +62,7 @@ const REASONS = {
 
 /** Why a turn failed in a sentence, and the last output of the agent. @param {Session["failure"]} failure */
 export function failureOf(failure) {
-	const detail = failure?.detail?.trim() ?? "";
+	const detail = visible(plain(failure?.detail)).trim();
 	// The daemon puts both into one text.
 	const [told, ...output] = detail.split(", last output: ");
 	if (output.length) return { reason: told[0].toUpperCase() + told.slice(1), output: output.join(", last output: ") };

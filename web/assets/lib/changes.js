@@ -1,7 +1,7 @@
 // The changes of a session as they are shown: words for files, a tree of folders, rows of a diff, places of comments.
 
 import { diff } from "./diff.js";
-import { bytes } from "./words.js";
+import { bytes, visible } from "./words.js";
 
 /** What happened to a file: the letter that git has for it, and a word. @type {Record<Api.FileStatus, [letter: string, word: string]>} */
 export const STATUS = {
@@ -92,7 +92,7 @@ const shownLine = ({ kind, old = 0, new: now = 0, text, marks, noNewline }) => (
 function headOf({ oldStart, oldLines, newStart, newLines, heading }) {
 	const [start, count] = newLines ? [newStart, newLines] : [oldStart, oldLines];
 	const where = count > 1 ? `Lines ${start}–${start + count - 1}` : `Line ${start}`;
-	return heading ? `${where} · ${heading.trim()}` : where;
+	return heading ? `${where} · ${visible(heading.trim())}` : where;
 }
 
 /** Which side of a row a comment is on, where only one can be meant. @param {DiffRow} row @returns {DiffSide} */

@@ -1,4 +1,6 @@
-// How a permission can be answered.
+// How a permission can be answered. Names of options and rules come from agents: they are shown as they are, in one line.
+
+import { visibleName } from "./words.js";
 
 /**
  * The answers to a permission. An agent's own “always” is offered only where it offers nothing else: Convoke's rules can
@@ -10,11 +12,11 @@ export function choicesOf({ options, rules = [] }) {
 		const once = options.filter(({ kind }) => kind === `${effect}_once`);
 		const offered = once.length ? once : options.filter(({ kind }) => kind === `${effect}_always`);
 		const isPlain = once.length === 1;
-		return offered.map(({ optionId, name }) => ({ optionId, label: isPlain ? word : name, name }));
+		return offered.map(({ optionId, name }) => ({ optionId, label: isPlain ? word : visibleName(name), name: visibleName(name) }));
 	};
 	const [allow, deny] = [of("allow", "Allow once"), of("reject", "Deny")];
 	const canRule = (kind = "") => options.find((option) => option.kind === kind)?.optionId;
-	const made = (effect = "", optionId = "") => rules.map(({ label }, rule) => ({ optionId, rule, label: `Always ${effect} ${label}` }));
+	const made = (effect = "", optionId = "") => rules.map(({ label }, rule) => ({ optionId, rule, label: visibleName(`Always ${effect} ${label}`) }));
 	const [once, never] = [canRule("allow_once"), canRule("reject_once")];
 	return { allow, deny, always: once === undefined ? [] : made("allow", once), never: never === undefined ? [] : made("deny", never) };
 }
@@ -23,9 +25,11 @@ export function choicesOf({ options, rules = [] }) {
 export function verdictOf({ options, optionId, status }) {
 	const option = options.find((offered) => offered.optionId === optionId);
 	if (status === "answered") {
-		const isRefused = option?.kind.startsWith("reject") === true;
-		const isOnly = options.filter(({ kind }) => kind === option?.kind).length < 2;
-		return { isRefused, text: isRefused ? (isOnly ? "Denied" : `Denied: ${option?.name}`) : isOnly ? "Allowed" : `Allowed: ${option?.name}` };
+		if (!option) return { isRefused: false, text: "Answered" };
+		const isRefused = option.kind.startsWith("reject");
+		const isOnly = options.filter(({ kind }) => kind === option.kind).length < 2;
+		const word = isRefused ? "Denied" : "Allowed";
+		return { isRefused, text: isOnly ? word : `${word}: ${visibleName(option.name)}` };
 	}
 	const texts = /** @type {Record<string, string>} */ ({ rejected: "Denied", timed_out: "Not answered in time", abandoned: "No longer needed" });
 	return { isRefused: true, text: texts[status] ?? "" };

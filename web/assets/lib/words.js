@@ -89,7 +89,7 @@ export const unmarked = (text = "") => text.replace(/!?\[([^\]\n]*)\]\([^)\s]*\)
 const picture = (character = "") => String.fromCharCode(character.charCodeAt(0) + 0x2400);
 
 /** Code as it is: control characters are visible, and so are those that would show the text around them in another order. Every character stays one character. */
-export const visible = (text = "") => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, picture).replace(/[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+export const visible = (text = "") => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, picture).replace(/[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
 
 /** The name of a file in one line. */
 export const visibleName = (text = "") => visible(text).replace(/[\t\n\r]/g, picture);

@@ -5,12 +5,16 @@ import { plural, relativeTime } from "../lib/words.js";
 import { component, fill, h, keyed, on, part, setText } from "../ui/dom.js";
 import { me } from "../ui/me.js";
 import { toastError } from "../ui/parts.js";
+import { makeRereading } from "../ui/rereading.js";
 import { rest } from "../ui/rest.js";
 
 /** Sessions that are read; the daemon lists no more at once. */
 const READ_MAX = 10_000;
 /** Rows that are shown initially, and more with each click. */
 const SHOWN = 200;
+
+/** Frames after which others are archived, or in other projects. */
+const CHANGES = ["project:list", "project:added", "project:removed", "session:archived", "session:unarchived", "session:erased"];
 
 /** @type {(place: PlaceOptions) => PlaceView} */
 export const makeArchive = component("convoke-archive", (element, { store, line, handlers }) => {
@@ -28,11 +32,15 @@ export const makeArchive = component("convoke-archive", (element, { store, line,
 	const placeOf = (id = "") => folderOf(id)?.name ?? "";
 
 	/** @param {Api.Session} session */
-	function make({ id, title, repoId, agent, messageCount }) {
-		return h("li", h("button.link.name", { onclick: () => handlers.open({ uid: id, title, projectId: repoId }) }, title), h("span.badge", store.agent(agent).badge),
+	function make({ id, repoId, agent }) {
+		/** As it is at the click. */
+		const now = () => /** @type {Api.Session} */ (sessions.find((session) => session.id === id));
+		const open = () => handlers.open({ uid: id, title: now().title, projectId: repoId });
+		const erase = () => handlers.erase({ uid: id, title: now().title, messageCount: now().messageCount });
+		return h("li", h("button.link.name", { onclick: open }), h("span.badge", store.agent(agent).badge),
 			h("span.muted.place"), h("time.muted"),
-			me.may("member", repoId) && h("button.button.small", { label: `Restore ${title}`, onclick: () => line.request("session:unarchive", { sessionId: id }).catch(toastError) }, "Restore"),
-			me.may("owner", repoId) && h("button.button.small", { label: `Delete ${title}`, onclick: () => handlers.erase({ uid: id, title, messageCount }) }, "Delete…"));
+			me.may("member", repoId) && h("button.button.small", { "data-verb": "Restore", onclick: () => line.request("session:unarchive", { sessionId: id }).catch(toastError) }, "Restore"),
+			me.may("owner", repoId) && h("button.button.small", { "data-verb": "Delete", onclick: erase }, "Delete…"));
 	}
 
 	function paint() {
@@ -41,6 +49,7 @@ export const makeArchive = component("convoke-archive", (element, { store, line,
 		keyed(list, rows, ({ id }) => id, make, (row, { title, repoId, lastActiveAt }) => {
 			const isProject = store.projects.some(({ id }) => id === repoId);
 			setText(part(row, ".name"), (part(row, ".name").title = title));
+			for (const button of row.querySelectorAll("[data-verb]")) button.ariaLabel = `${button.dataset.verb} ${title}`;
 			setText(part(row, ".place"), [placeOf(repoId), isProject ? "" : "no project"].filter(Boolean).join(" · "));
 			part(row, ".place").title = folderOf(repoId)?.path ?? "";
 			setText(part(row, "time"), relativeTime(lastActiveAt, Date.now()));
@@ -71,9 +80,11 @@ export const makeArchive = component("convoke-archive", (element, { store, line,
 	});
 	fill(element, h("div.page", h("h2.page-title", "Archive"), field, told, list, more));
 	load().catch(fail);
+	const readSoon = makeRereading(element, () => load().catch(() => {}));
 	return {
-		receive({ type }) {
-			if (["project:list", "project:added", "project:removed", "session:archived", "session:unarchived", "session:erased", "session:title-updated"].includes(type)) load().catch(() => {});
+		receive(frame) {
+			const isRenamed = frame.type === "session:title-updated" && sessions.some(({ id }) => id === store.uidOf(frame));
+			if (isRenamed || CHANGES.includes(frame.type)) readSoon();
 		},
 		focusFirst: () => field.focus(),
 	};

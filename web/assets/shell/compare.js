@@ -2,7 +2,7 @@
 
 import { attempt, keep, kept } from "../lib/kept.js";
 import { fill, h, icon, iconButton, setText } from "../ui/dom.js";
-import { dialogs, problem } from "../ui/parts.js";
+import { dialogs, showProblem } from "../ui/parts.js";
 import { rest } from "../ui/rest.js";
 import { styles } from "../ui/styles.js";
 
@@ -80,7 +80,7 @@ export function openCompare({ store, project, prompt, hasFiles, onstarted, onlis
 			dialog.close();
 			onstarted();
 		} catch (error) {
-			setText(said, problem(error));
+			showProblem(said, error);
 		}
 		isBusy = false;
 		paint();

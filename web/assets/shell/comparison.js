@@ -1,8 +1,8 @@
 // One comparison: a row for each agent, with what it changed, spent and took, and how its test ended.
 
 import { canKeep, entryState, testText, WAYS } from "../lib/trees.js";
-import { duration, money, plural, timeAgo } from "../lib/words.js";
-import { fill, h, setText } from "../ui/dom.js";
+import { duration, money, plain, plural, timeAgo } from "../lib/words.js";
+import { h, keyed, part, refill, setText } from "../ui/dom.js";
 import { me } from "../ui/me.js";
 import { rest } from "../ui/rest.js";
 import { finishTree, tellFinished, trees } from "../trees/acts.js";
@@ -19,6 +19,7 @@ export function makeComparison({ store, handlers, changed }) {
 	const test = h("p.muted.tested");
 	const body = h("tbody");
 	const element = h("section.comparison", prompt, about, test, h("div.table-scroller", h("table", h("thead", h("tr", ...COLUMNS.map(([, title]) => h("th", { scope: "col" }, title)), h("th", h("span.away", "Actions")))), body)));
+	let now = /** @type {Api.Comparison | null} */ (null);
 	let shown = "";
 
 	/** @param {Api.Comparison} comparison @param {Api.Session} session */
@@ -45,10 +46,13 @@ export function makeComparison({ store, handlers, changed }) {
 		again();
 	}
 
-	/** @param {Api.Comparison} comparison @param {Api.ComparisonEntry} entry */
-	function actions(comparison, { session, agent = "" }, at = 0) {
+	/** @param {Api.Comparison} comparison */
+	function actions(comparison, at = 0) {
+		const { session, agent = "" } = comparison.entries[at];
 		if (!session) return [];
 		const { worktree, id } = session;
+		/** The buttons stay while others change. @param {(comparison: Api.Comparison, session: Api.Session) => void} act */
+		const later = (act) => () => now && act(now, now.entries[at].session ?? session);
 		const name = `agent ${at + 1}, ${store.agent(agent).title}`;
 		const button = (words = "", onclick = () => {}) => h("button.button.small", { label: `${words} (${name})`, onclick }, words);
 		const again = () => rest(`/api/comparisons/${comparison.id}`).then(changed, () => {});
@@ -56,8 +60,8 @@ export function makeComparison({ store, handlers, changed }) {
 			button("Open", () => handlers.openById(id)),
 			button("Changes", () => handlers.openChanges(id)),
 			...(!me.may("member", comparison.repoId) ? [] : [worktree?.removed && comparison.kept !== id && button("Restore", () => trees.restore(id).then(again)),
-			comparison.kept && comparison.kept !== id && worktree && !worktree.removed && button("Discard…", () => discard(session, again)),
-			canKeep(comparison) && worktree && !worktree.removed && button("Keep this one…", () => keepOne(comparison, session))]),
+			comparison.kept && comparison.kept !== id && worktree && !worktree.removed && button("Discard…", later((_, one) => discard(one, again))),
+			canKeep(comparison) && worktree && !worktree.removed && button("Keep this one…", later(keepOne))]),
 		];
 	}
 
@@ -67,11 +71,27 @@ export function makeComparison({ store, handlers, changed }) {
 		const isGood = test.exitCode === 0;
 		const words = h(isGood ? "span.good" : "span.bad", testText(test));
 		if (!test.output.trim()) return [words];
-		return [h("details.test", h("summary", words), h("pre", { tabIndex: 0, label: "Output of the test", role: "group" }, test.output))];
+		return [h("details.test", h("summary", words), h("pre", { tabIndex: 0, label: "Output of the test", role: "group" }, plain(test.output)))];
 	}
 
-	/** @param {Api.Comparison} comparison @param {Api.ComparisonEntry} entry */
-	function row(comparison, entry, at = 0) {
+	/** @typedef {{ key: string, at: number, error?: string }} Line */
+	/** The row of an agent, and one below it for an error. @param {Api.Comparison} comparison @returns {Line[]} */
+	const linesOf = ({ entries }) => entries.flatMap(({ error }, at) => [{ key: `${at}`, at }, ...(error ? [{ key: `${at} error`, at, error }] : [])]);
+
+	/** @param {Line} line */
+	const make = ({ error }) => (error ? h("tr.entry-error", h("td", { colSpan: COLUMNS.length + 1 })) : h("tr", ...COLUMNS.map(([key, title]) => h("td", { "data-title": title, "data-cell": key })), h("td.row-buttons")));
+
+	/** Makes only the cells again that look different: an output stays open where it is read. @param {HTMLElement} line @param {Api.Comparison} comparison @param {Line} which */
+	function paintLine(line, comparison, { at, error }) {
+		const cells = [...line.children];
+		if (error) return setText(cells[0], error);
+		const { session } = comparison.entries[at];
+		line.classList.toggle("kept", comparison.kept !== undefined && session?.id === comparison.kept);
+		[...cellsOf(comparison, comparison.entries[at]), actions(comparison, at)].forEach((inside, place) => refill(cells[place], ...inside));
+	}
+
+	/** What is in each column. @param {Api.Comparison} comparison @param {Api.ComparisonEntry} entry @returns {Child[][]} */
+	function cellsOf(comparison, entry) {
 		const { session, model, durationMs } = entry;
 		const [words, mark] = entryState(entry, comparison.kept);
 		const dot = makeMark();
@@ -79,29 +99,14 @@ export function makeComparison({ store, handlers, changed }) {
 		const sums = h("span.sums");
 		if (session) paintSums(sums, /** @type {any} */ (session), true);
 		const took = durationMs ?? (session?.runningSince ? Date.now() - Date.parse(session.runningSince) : undefined);
-		/** @type {Record<string, Child[]>} */
-		const cells = {
-			agent: [h("b", store.agent(entry.agent ?? "").title), model && h("span.muted", ` ${model}`)],
-			state: [h("span.entry-state", dot, words)],
-			changes: [session?.changes?.files ? sums : "–"],
-			cost: [session?.cost ? money(session.cost) : "–"],
-			time: [took === undefined ? "–" : duration(took)],
-			test: testOf(entry),
-		};
-		const isKept = comparison.kept !== undefined && session?.id === comparison.kept;
 		return [
-			h(isKept ? "tr.kept" : "tr", ...COLUMNS.map(([key, title]) => h("td", { "data-title": title, "data-cell": key }, ...cells[key])), h("td.row-buttons", ...actions(comparison, entry, at))),
-			entry.error && h("tr.entry-error", h("td", { colSpan: COLUMNS.length + 1 }, entry.error)),
+			[h("b", store.agent(entry.agent ?? "").title), model && h("span.muted", ` ${model}`)],
+			[h("span.entry-state", dot, words)],
+			[session?.changes?.files ? sums : "–"],
+			[session?.cost ? money(session.cost) : "–"],
+			[took === undefined ? "–" : duration(took)],
+			testOf(entry),
 		];
-	}
-
-	/** Builds the rows again; open ones stay open, and the focus is kept. @param {Api.Comparison} comparison */
-	function paint(comparison) {
-		const open = [...body.querySelectorAll("details")].map((one) => one.open);
-		const focused = body.contains(document.activeElement) ? document.activeElement?.ariaLabel : null;
-		fill(body, ...comparison.entries.flatMap((entry, at) => row(comparison, entry, at)));
-		body.querySelectorAll("details").forEach((one, at) => (one.open = open[at] ?? false));
-		if (focused) [...body.querySelectorAll("button")].find(({ ariaLabel }) => ariaLabel === focused)?.focus();
 	}
 
 	return Object.assign(element, {
@@ -113,11 +118,12 @@ export function makeComparison({ store, handlers, changed }) {
 			setText(about, [project, plural(comparison.entries.length, "agent"), timeAgo(comparison.createdAt, Date.now())].filter(Boolean).join(" · "));
 			test.title = comparison.test ?? "";
 			test.hidden = !comparison.test;
-			fill(test, "Test: ", h("code", comparison.test ?? ""));
+			refill(test, "Test: ", h("code", comparison.test ?? ""));
+			now = comparison;
 			const wanted = JSON.stringify(comparison);
 			if (wanted === shown) return;
 			shown = wanted;
-			paint(comparison);
+			keyed(body, linesOf(comparison), ({ key }) => key, make, (line, which) => paintLine(line, comparison, which));
 		},
 	});
 
@@ -125,7 +131,7 @@ export function makeComparison({ store, handlers, changed }) {
 	function tick({ entries }) {
 		const rows = [...body.querySelectorAll("tr:not(.entry-error)")];
 		entries.forEach(({ durationMs, session }, at) => {
-			if (durationMs === undefined && session?.runningSince) setText(/** @type {Element} */ (rows[at].querySelector("[data-cell=time]")), duration(Date.now() - Date.parse(session.runningSince)));
+			if (durationMs === undefined && session?.runningSince) refill(part(rows[at], "[data-cell=time]"), duration(Date.now() - Date.parse(session.runningSince)));
 		});
 	}
 }

@@ -1,15 +1,14 @@
 // <convoke-comparisons>: the results of several agents for one prompt, the newest comparison first.
 
 import { component, fill, h, keyed, setText } from "../ui/dom.js";
-import { problem } from "../ui/parts.js";
+import { showProblem } from "../ui/parts.js";
+import { makeRereading } from "../ui/rereading.js";
 import { rest } from "../ui/rest.js";
 import { styles } from "../ui/styles.js";
 import { makeComparison } from "./comparison.js";
 
 /** How often the times of agents that work are shown anew. */
 const TICK_MS = 1000;
-/** Frames that change a row come in bursts. */
-const SOON_MS = 150;
 
 styles("trees").catch(() => {});
 
@@ -18,8 +17,8 @@ export const makeComparisons = component("convoke-comparisons", (element, option
 	const list = h("div.comparisons");
 	const told = h("p.muted", { role: "status" }, "Loading…");
 	let comparisons = /** @type {Api.Comparison[]} */ ([]);
-	let [timer, clock] = [0, 0];
-	/** What to load again as soon as this is visible. */
+	let clock = 0;
+	/** What to load again. */
 	let stale = /** @type {"" | "open" | "all"} */ ("");
 	const view = { ...options, changed: replace };
 
@@ -50,23 +49,21 @@ export const makeComparisons = component("convoke-comparisons", (element, option
 			// Tests that a stop of the daemon cut off begin again when their comparison is read.
 			if (isRunning()) refresh();
 		} catch (error) {
-			setText(told, problem(error));
+			showProblem(told, error);
 		}
 	}
 
 	/** @param {"open" | "all"} what */
 	function readSoon(what) {
 		if (stale !== "all") stale = what;
-		clearTimeout(timer);
-		timer = setTimeout(catchUp, SOON_MS);
+		reread();
 	}
 
-	function catchUp() {
-		if (!stale || !element.offsetParent) return;
+	const reread = makeRereading(element, () => {
 		const read = stale === "all" ? load : refresh;
 		stale = "";
 		read();
-	}
+	});
 
 	/** Reads those again that can still change. */
 	async function refresh() {
@@ -85,8 +82,6 @@ export const makeComparisons = component("convoke-comparisons", (element, option
 
 	fill(element, h("div.page.wide-page", h("h2.page-title", { tabIndex: -1 }, "Comparisons"), told, list));
 	load();
-	// The size changes when its tab is shown.
-	new ResizeObserver(catchUp).observe(element);
 	return {
 		receive(frame) {
 			// The connection is back.

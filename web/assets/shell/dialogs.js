@@ -1,8 +1,8 @@
 // The dialogs of the shell: add a project, delete a session.
 
-import { plural } from "../lib/words.js";
+import { plural, visibleName } from "../lib/words.js";
 import { h, icon, on, setText } from "../ui/dom.js";
-import { dialogs, makeListbox, problem, toastError } from "../ui/parts.js";
+import { dialogs, makeListbox, showProblem, toastError } from "../ui/parts.js";
 
 /** @type {ShellDialogs} */
 export const ask = {
@@ -15,7 +15,7 @@ export const ask = {
 			list.offer([]);
 			complete();
 		};
-		const list = makeListbox(field, { id: "folders", label: "Folders", first: -1, take, show: (path = "") => [icon("folder"), h("bdi", path)] });
+		const list = makeListbox(field, { id: "folders", label: "Folders", first: -1, take, show: (path = "") => [icon("folder"), h("bdi", visibleName(path))] });
 		let asked = 0;
 		const complete = async () => {
 			const mine = (asked += 1);
@@ -42,7 +42,7 @@ export const ask = {
 					dialog.close();
 					onadded(project);
 				} catch (error) {
-					setText(said, problem(error));
+					showProblem(said, error);
 					field.focus();
 				}
 			},

@@ -4,7 +4,7 @@ import { foundText, isOffered, missing, progressOf, resultText } from "../lib/hi
 import { keep, kept } from "../lib/kept.js";
 import { plural, timeAgo } from "../lib/words.js";
 import { fill, h, icon, iconButton, keyed, setText } from "../ui/dom.js";
-import { problem, toast, toastError } from "../ui/parts.js";
+import { showProblem, toast, toastError } from "../ui/parts.js";
 import { rest } from "../ui/rest.js";
 
 /** What became of the offer in this browser. */
@@ -163,7 +163,7 @@ export function makeHistories({ line }) {
 		try {
 			show(await rest("/api/histories"));
 		} catch (error) {
-			setText(told, problem(error));
+			showProblem(told, error);
 		}
 	}
 

@@ -2,7 +2,7 @@
 
 import { asTyped, makeTypeahead, matching, matchingSessions, parseQuery } from "../lib/query.js";
 import { relativeTime, unmarked } from "../lib/words.js";
-import { fill, h, icon, on } from "../ui/dom.js";
+import { fill, h, icon, on, quoted } from "../ui/dom.js";
 import { dialogs, problem } from "../ui/parts.js";
 import { makeMark, paintMarkOf } from "./marks.js";
 
@@ -72,7 +72,7 @@ export function openPalette({ store, line, may, commands, slash, onslash, open, 
 			return h("div.palette-row", { role: "option", id: `palette-${mine}`, onpointerdown: (event) => event.preventDefault(), onclick: () => take(row) }, ...row.shows);
 		}))));
 		pick(Math.min(at, Math.max(0, rows.length - 1)));
-		told.textContent = state || (rows.length ? "" : "Nothing found.");
+		fill(told, ...quoted(state || (rows.length ? "" : "Nothing found.")));
 	}
 
 	function pick(to = 0) {

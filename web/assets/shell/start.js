@@ -6,10 +6,10 @@ import { isComposing, isSend } from "../lib/keys.js";
 import { nodeText } from "../lib/nodes.js";
 import { makeAttach } from "../ui/attach.js";
 import { makeCompletion } from "../ui/completion.js";
-import { component, fill, h, icon, iconButton, isTouch, on, setText } from "../ui/dom.js";
+import { component, fill, h, icon, iconButton, isTouch, on, quoted, setText } from "../ui/dom.js";
 import { me } from "../ui/me.js";
 import { nodes } from "../ui/nodes.js";
-import { dialogs, openMenu, problem, toastError } from "../ui/parts.js";
+import { dialogs, openMenu, problem, showProblem, toastError } from "../ui/parts.js";
 import { makeTreeChip } from "./tree-chip.js";
 
 /** The demo agent; others are preferred. */
@@ -128,7 +128,7 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 			}
 			oncreated(session);
 		} catch (error) {
-			fill(said, problem(error), ...makeRoom(/** @type {{ hint?: string }} */ (error)));
+			fill(said, ...quoted(problem(error)), ...makeRoom(/** @type {{ hint?: string }} */ (error)));
 			box.focus();
 		}
 		isBusy = false;
@@ -140,7 +140,7 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 		// The hint names the setting with the limit.
 		const idle = hint.includes("sessions.max_active") && idleLongest([...store.sessions.values()].filter(({ projectId }) => me.may("member", projectId)));
 		if (!idle) return [];
-		const complete = () => line.request("session:end", { sessionId: idle.id, how: "complete" }).then(create, (error) => setText(said, problem(error)));
+		const complete = () => line.request("session:end", { sessionId: idle.id, how: "complete" }).then(create, (error) => showProblem(said, error));
 		return [h("span.room", h("button.button.small", { onclick: complete }, `Complete “${idle.title}” and start`), h("span.muted", "It is idle, and resumes with its next prompt."))];
 	}
 

@@ -5,13 +5,11 @@ import { treeState } from "../lib/trees.js";
 import { plural } from "../lib/words.js";
 import { component, fill, h, keyed, on, setText } from "../ui/dom.js";
 import { me } from "../ui/me.js";
-import { problem } from "../ui/parts.js";
+import { showProblem } from "../ui/parts.js";
+import { makeRereading } from "../ui/rereading.js";
 import { rest } from "../ui/rest.js";
 import { styles } from "../ui/styles.js";
 import { trees } from "../trees/acts.js";
-
-/** Frames that change a row come in bursts. */
-const SOON_MS = 150;
 
 styles("trees").catch(() => {});
 
@@ -21,7 +19,6 @@ export const makeWorktrees = component("convoke-worktrees", (element, { store, h
 	const list = h("ul.archive-list.tree-list");
 	const told = h("p.muted", { role: "status" }, "Loading…");
 	let found = /** @type {Api.ListedWorktree[]} */ ([]);
-	let timer = 0;
 
 	/** @param {Api.ListedWorktree} tree */
 	function buttons(tree) {
@@ -63,10 +60,11 @@ export const makeWorktrees = component("convoke-worktrees", (element, { store, h
 			found = (await rest("/api/worktrees")).worktrees;
 			paint();
 		} catch (error) {
-			setText(told, problem(error));
+			showProblem(told, error);
 		}
 	}
 
+	const readSoon = makeRereading(element, load);
 	on(field, "input", paint);
 	fill(element, h("div.page", h("h2.page-title", "Work trees"), h("p.muted", "A session with a work tree has its own copy of the project, on a branch of its own. What was removed can be restored from its snapshot."), field, told, list));
 	load();
@@ -74,8 +72,7 @@ export const makeWorktrees = component("convoke-worktrees", (element, { store, h
 		receive(frame) {
 			const isTree = "session" in frame && frame.session.worktree !== undefined;
 			if (!isTree && !["project:list", "session:erased"].includes(frame.type)) return;
-			clearTimeout(timer);
-			timer = setTimeout(load, SOON_MS);
+			readSoon();
 		},
 		focusFirst: () => field.focus(),
 	};

@@ -3,7 +3,7 @@
 import { WAYS, wayOf } from "../lib/trees.js";
 import { totalsText } from "../lib/words.js";
 import { h } from "../ui/dom.js";
-import { dialogs, problem, toast, toastError } from "../ui/parts.js";
+import { dialogs, toast, toastError } from "../ui/parts.js";
 import { pathList } from "../ui/path-list.js";
 import { rest } from "../ui/rest.js";
 import { askFinish } from "./finish.js";
@@ -55,7 +55,7 @@ async function removeNow(tree, isForced = false) {
 		return true;
 	} catch (/** @type {any} */ error) {
 		if (error.code === "files_not_captured" && !isForced) return (await deletes(error.files)) && removeNow(tree, true);
-		toast(problem(error)).classList.add("bad");
+		toastError(error);
 		return false;
 	}
 }

@@ -3,7 +3,7 @@
 import { keep, kept } from "../lib/kept.js";
 import { conflictText, needsBase, takesMessage, wayOf } from "../lib/trees.js";
 import { plural } from "../lib/words.js";
-import { fill, h, icon, setText } from "../ui/dom.js";
+import { fill, h, icon, quoted, setText } from "../ui/dom.js";
 import { dialogs, problem } from "../ui/parts.js";
 import { pathList } from "../ui/path-list.js";
 import { styles } from "../ui/styles.js";
@@ -95,7 +95,7 @@ export function askFinish({ heading, intro, title, branch, base, ways, send, res
 		const isDirty = error.code === "uncommitted_changes";
 		const heading = isLost ? `${plural(files.length, "file")} would be lost` : `${base ?? "The base branch"} has uncommitted changes`;
 		return [
-			h("p.trouble-title", icon("warning"), isLost || isDirty ? `${heading}. Nothing was done.` : problem(error)),
+			h("p.trouble-title", icon("warning"), isLost || isDirty ? `${heading}. Nothing was done.` : h("span", ...quoted(problem(error)))),
 			isDirty && h("p", "Commit or stash these files in the project's folder first."),
 			isLost && h("p", "No snapshot has these files, so that they could not be restored. Move them away, or delete them for good."),
 			files.length > 0 && pathList(files.map((path) => [path])),

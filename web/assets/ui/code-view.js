@@ -4,7 +4,7 @@ import { diff } from "../lib/diff.js";
 import { keep, kept } from "../lib/kept.js";
 import { colours, pieces } from "../lib/lexer.js";
 import { fileLink, shortPath } from "../lib/paths.js";
-import { plural, visible, visibleName } from "../lib/words.js";
+import { plural, visibleName } from "../lib/words.js";
 import { fill, h, icon } from "./dom.js";
 
 /** @param {Piece[]} all @returns {Child[]} */
@@ -22,7 +22,7 @@ export function commandView(text = "") {
 	const coloured = colours("command.sh", text);
 	const nodes = lines.flatMap((line, at) => {
 		const end = at < lines.length - 1 ? "\n" : "";
-		if (at >= LINES_MAX) return [visible(line) + end];
+		if (at >= LINES_MAX) return [line + end];
 		const found = pieces(line, coloured[at], [...line.matchAll(/\S+/g)].map(({ index, 0: word }) => [index, index + word.length]));
 		const words = /** @type {Child[]} */ ([]);
 		let word = /** @type {HTMLElement | null} */ (null);

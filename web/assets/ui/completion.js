@@ -1,6 +1,7 @@
 // Completion in a message box: the agent's commands at its beginning, and files of the project after an @.
 
 import { isSend } from "../lib/keys.js";
+import { visibleName } from "../lib/words.js";
 import { fitting, mentioned, typedCommand, typedMention } from "../lib/writing.js";
 import { h, icon } from "./dom.js";
 import { makeListbox } from "./parts.js";
@@ -84,5 +85,5 @@ export function makeCompletion(box, { commands, find, write }) {
 /** A path as the list shows it: its name, then its folder. */
 function pathOf(path = "") {
 	const [, folder, name] = /** @type {RegExpExecArray} */ (/^(.*?)([^/]*\/?)$/.exec(path));
-	return [icon(path.endsWith("/") ? "folder" : "file"), h("b", name), h("span.muted.path", folder)];
+	return [icon(path.endsWith("/") ? "folder" : "file"), h("b", visibleName(name)), h("span.muted.path", visibleName(folder))];
 }

@@ -1,4 +1,6 @@
-// Builds elements. Strings only ever become text, never markup.
+// Builds elements. Strings only ever become text, never markup; code, names and titles are shown as they are: see `visible`.
+
+import { visible } from "../lib/words.js";
 
 /** Icons, as strokes on a grid of 24. @type {Record<string, string>} */
 const PATHS = {
@@ -59,6 +61,13 @@ const PATHS = {
 	warning: "M12 4l9 16H3zM12 10v4M12 17v.1",
 };
 
+/** Elements whose text is verbatim. */
+const VERBATIM = ["code", "pre"];
+/** What `refill` put into an element, as it was then: meanwhile something of it may have been opened. @type {WeakMap<Element, HTMLElement>} */
+const filled = new WeakMap();
+/** Finds an element with another that stands for the same thing: a row, a link, a name. @param {Element} element */
+const nameOf = (element) => element.getAttribute("data-at") ?? element.getAttribute("href") ?? element.ariaLabel;
+
 /** @type {Dom} */
 const dom = {
 	h(spec, props, ...children) {
@@ -70,16 +79,37 @@ const dom = {
 		else for (const [name, value] of Object.entries(props)) {
 			if (value === undefined || value === null || value === false) continue;
 			if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-			else if (name === "label") element.ariaLabel = value;
+			else if (name === "label") element.ariaLabel = visible(value);
+			else if (name === "title") element.title = visible(value);
 			else if (name in element && name !== "role") element[name] = value;
 			else element.setAttribute(name, value);
 		}
-		fill(element, ...children);
+		fill(element, ...(VERBATIM.includes(tag) ? children.map((child) => (typeof child === "string" ? visible(child) : child)) : children));
 		return element;
 	},
 	on: (element, events, run, options) => element.addEventListener(events, /** @type {any} */ (run), options),
 	onLook: (element, run) => /** @type {const} */ (["pointerenter", "focusin"]).forEach((event) => on(element, event, run)),
 	fill: (parent, ...children) => parent.replaceChildren(.../** @type {Node[]} */ (children.filter((child) => child || child === ""))),
+	refill(parent, ...children) {
+		const next = h("div", ...children);
+		if (filled.get(parent)?.isEqualNode(next)) return;
+		filled.set(parent, /** @type {HTMLElement} */ (next.cloneNode(true)));
+		keepingFocus(/** @type {HTMLElement} */ (parent), () => fill(parent, ...next.childNodes));
+	},
+	keepingFocus(parent, change) {
+		const had = /** @type {any} */ (parent.contains(document.activeElement) ? document.activeElement : null);
+		const [from, to, top] = [had?.selectionStart, had?.selectionEnd, had?.scrollTop];
+		change();
+		if (!had || document.activeElement === had) return;
+		if (!had.isConnected) {
+			const name = nameOf(had);
+			const heir = name !== null && [...parent.querySelectorAll(had.localName)].find((other) => nameOf(other) === name);
+			return /** @type {HTMLElement} */ (heir || parent).focus({ preventScroll: true });
+		}
+		had.focus({ preventScroll: true });
+		if (typeof from === "number") had.setSelectionRange(from, to);
+		had.scrollTop = top;
+	},
 	setText(element, text) {
 		if (element.textContent !== text) element.textContent = text;
 	},
@@ -116,7 +146,7 @@ const dom = {
 			else parent.insertBefore(element, next);
 		}
 	},
-	quoted: (text) => text.split("`").map((part, at) => (at % 2 ? h("code", part) : part)),
+	quoted: (text) => visible(text).split("`").map((part, at) => (at % 2 ? h("code", part) : part)),
 	async copy(text) {
 		try {
 			await navigator.clipboard.writeText(text);
@@ -136,4 +166,4 @@ const dom = {
 /** On a touch keyboard Enter is the only way to insert a line break, and a box that takes the focus covers half of the screen. */
 export const isTouch = matchMedia("(hover: none) and (pointer: coarse)").matches;
 
-export const { h, on, onLook, fill, setText, part, icon, iconButton, component, keyed, quoted, copy } = dom;
+export const { h, on, onLook, fill, refill, keepingFocus, setText, part, icon, iconButton, component, keyed, quoted, copy } = dom;

@@ -2,7 +2,9 @@
 // This is the only place where markup is parsed; other text of agents never passes through it.
 
 import { editorLink, pathsIn } from "../lib/paths.js";
+import { visible } from "../lib/words.js";
 import { copy, h, icon } from "./dom.js";
+import { followChildren } from "./follow.js";
 
 /** The targets of paths in text: the project's folder, and the user's editor if it has an address. */
 const files = { root: "", editor: "" };
@@ -34,11 +36,21 @@ export function setHtml(container, html = "", from = 0) {
 	followChildren(container, content, from);
 }
 
-/** Output of a terminal as the server has rendered it, in elements. */
-export function terminalNodes(html = "") {
+/** Shows output of a terminal: as the server has rendered it with its colours, else as text. @param {Element} element */
+export function setOutput(element, text = "", html = "") {
 	const template = h("template");
-	template.innerHTML = html;
-	return [...template.content.childNodes];
+	if (html) template.innerHTML = html;
+	else template.content.append(text);
+	for (const node of textsOf(template.content)) node.data = visible(node.data);
+	followChildren(element, template.content);
+}
+
+/** @param {Node} content */
+function textsOf(content) {
+	const walker = document.createTreeWalker(content, NodeFilter.SHOW_TEXT);
+	const texts = /** @type {Text[]} */ ([]);
+	while (walker.nextNode()) texts.push(/** @type {Text} */ (walker.currentNode));
+	return texts;
 }
 
 /** Makes names of files links to the editor. @param {DocumentFragment} content */
@@ -52,10 +64,7 @@ function linkFiles(content) {
 		const anchor = !code.closest("pre, a") && link(code.textContent);
 		if (anchor) wrap(code, anchor);
 	}
-	const walker = document.createTreeWalker(content, NodeFilter.SHOW_TEXT);
-	const texts = /** @type {Text[]} */ ([]);
-	while (walker.nextNode()) texts.push(/** @type {Text} */ (walker.currentNode));
-	for (const text of texts) {
+	for (const text of textsOf(content)) {
 		if (text.parentElement?.closest("pre, code, a")) continue;
 		for (const [from, to] of pathsIn(text.data).reverse()) {
 			const anchor = link(text.data.slice(from, to));
@@ -71,34 +80,6 @@ function linkFiles(content) {
 function wrap(element, frame) {
 	element.replaceWith(frame);
 	frame.append(element);
-}
-
-/** Makes children equal to others, changing only what differs: selection, focus and scroll positions stay. @param {Node} parent @param {Node} wanted */
-function followChildren(parent, wanted, from = 0) {
-	let old = /** @type {ChildNode | null} */ (parent.childNodes[from] ?? null);
-	for (const next of [...wanted.childNodes]) {
-		const following = /** @type {ChildNode | null} */ (old?.nextSibling ?? null);
-		if (old) follow(old, next);
-		else parent.appendChild(next);
-		old = following;
-	}
-	for (let following; old; old = following) {
-		following = old.nextSibling;
-		old.remove();
-	}
-}
-
-/** @param {ChildNode} old @param {ChildNode} next */
-function follow(old, next) {
-	if (old.isEqualNode(next)) return;
-	if (old instanceof Text && next instanceof Text) {
-		if (next.data.startsWith(old.data)) old.appendData(next.data.slice(old.length));
-		else old.data = next.data;
-	} else if (old instanceof HTMLElement && next instanceof HTMLElement && old.tagName === next.tagName) {
-		for (const { name } of [...old.attributes]) if (!next.hasAttribute(name)) old.removeAttribute(name);
-		for (const { name, value } of next.attributes) old.setAttribute(name, value);
-		followChildren(old, next);
-	} else old.replaceWith(next);
 }
 
 /** Copies the code whose button was pressed. @param {{target: EventTarget | null}} event */

@@ -122,9 +122,9 @@ export const announce = (text = "") => (spoken.textContent = text);
 
 /** @param {() => void} [run] */
 export function toast(text = "", action = "", run) {
+	const note = h("div.toast", h("span", ...quoted(text)), action && h("button.link", { onclick: () => (note.remove(), run?.()) }, action));
 	// A note that is shown already is not repeated.
-	if (!action) for (const same of [...notes.children]) if (same.textContent === text) same.remove();
-	const note = h("div.toast", h("span", text), action && h("button.link", { onclick: () => (note.remove(), run?.()) }, action));
+	if (!action) for (const same of [...notes.children]) if (same.textContent === note.textContent) same.remove();
 	let timer = 0;
 	const wait = () => (timer = setTimeout(() => note.remove(), SHOWN_MS));
 	// The toast stays while it is hovered or focused.
@@ -140,6 +140,9 @@ export function toast(text = "", action = "", run) {
 
 /** The error message, and its hint if there is one, each as a sentence. @param {any} error @returns {string} */
 export const problem = ({ message, hint }) => [message, hint].filter(Boolean).map(sentence).join(" ");
+
+/** Shows it in an element, with its commands as code. @param {Element} element @param {any} error */
+export const showProblem = (element, error) => fill(element, ...quoted(problem(error)));
 
 /** @param {any} error */
 export const toastError = (error) => toast(problem(error)).classList.add("bad");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { Daemon, idle, openBrowser, openPage, say, until, writing as write } from "./harness.js";
+import { captured, Daemon, idle, openBrowser, openPage, say, until, writing as write } from "./harness.js";
 import { ATTACK, attackless, findings } from "./judges.js";
 
 const MAIN = `use std::io;
@@ -51,6 +51,7 @@ async function talk(prompts, options = {}) {
     await say(page, prompt);
     await idle(page);
   }
+  if (prompts.length) await captured(daemon, id);
   return { page, id };
 }
 
@@ -164,18 +165,45 @@ test("c3 where there is nothing to show, a sentence says why", async () => {
 
 test("c3 files that are left out are named, and names of files are only ever text", async () => {
   const name = "<b onclick=top.pwned=1>x.txt";
-  const { page } = await talk([`run head -c 3000000 /dev/zero > huge.bin`, write({ [name]: ATTACK, "evil.html": `${ATTACK}\n` })]);
+  const turned = "safe/\u202etxt.exe";
+  const { page } = await talk([`run head -c 3000000 /dev/zero > huge.bin`, write({ [name]: ATTACK, "evil.html": `${ATTACK}\n`, [turned]: "x\n" })]);
   await page.keyboard.press("Alt+c");
   await panel(page).getByText("1 file not watched").click();
   await panel(page).getByText("too large: 3 MB").waitFor();
   await fileOf(page, "evil.html").locator(".row").first().waitFor();
   assert.match(await fileOf(page, "evil.html").innerText(), /<script>top.pwned=1<\/script>/);
   assert.deepEqual(await attackless(page), []);
+  // Nothing shows a name in another order: neither text nor titles nor labels, also where it is asked about.
+  await fileOf(page, turned).getByRole("button", { name: /^Menu of/ }).click();
+  await page.getByRole("menuitem", { name: "Revert this file…" }).click();
+  await page.getByRole("dialog").getByText("safe/\ufffdtxt.exe").waitFor();
+  const found = await page.evaluate(() => [...document.querySelectorAll("convoke-changes *, dialog *")].filter((it) => [it.title, it.ariaLabel, it.childElementCount ? "" : it.textContent].some((text) => text?.includes("\u202e"))).map((it) => it.className));
+  assert.deepEqual(found, []);
+  await page.context().close();
+});
+
+test("c3 a file that is read stays open when it grows, and the list of turns stays as it is when nothing is new", async () => {
+  const { page } = await talk([write({ "grows.txt": "1\n2\n3\n" })]);
+  await page.keyboard.press("Alt+c");
+  await fileOf(page, "grows.txt").locator(".row").first().waitFor();
+  await say(page, "run seq 1 900 > grows.txt");
+  await fileOf(page, "grows.txt").locator(".plus", { hasText: "+900" }).waitFor();
+  await fileOf(page, "grows.txt").getByText("20", { exact: true }).and(page.locator(".src")).waitFor();
+  await idle(page);
+  const scope = panel(page).getByRole("combobox", { name: "Changes of" });
+  await until(page, "both turns are listed", async () => (await scope.locator("option").count()) === 3);
+  await scope.evaluate((it) => (window.options = [...it.options]));
+  const read = page.waitForResponse(/\/changes$/);
+  await panel(page).getByRole("button", { name: "Menu of the changes" }).click();
+  await page.getByRole("menuitem", { name: "Read again" }).click();
+  await (await read).finished();
+  await until(page, "it was read", () => page.evaluate(() => !document.querySelector(".menu")));
+  assert.ok(await scope.evaluate((it) => window.options.every((option, at) => option === it.options[at])));
   await page.context().close();
 });
 
 test("c3 files that were changed between the turns are named, and not among the changes", async () => {
-  const { page } = await talk([write({ "turn.txt": "a\n" })]);
+  const { page, id } = await talk([write({ "turn.txt": "a\n" })]);
   const name = "<i onclick=top.pwned=1>mine.txt";
   writeFileSync(join(daemon.project, name), "mine\n");
   await say(page, write({ "turn.txt": "b\n" }));
@@ -186,10 +214,12 @@ test("c3 files that were changed between the turns are named, and not among the 
   assert.equal(await panel(page).locator(".file").count(), 1);
   // The list stays open when there is more to list.
   await idle(page);
+  await captured(daemon, id);
   writeFileSync(join(daemon.project, "more.txt"), "mine\n");
   await say(page, write({ "turn.txt": "c\n" }));
   await panel(page).getByText("2 files changed between the turns").waitFor();
   await panel(page).getByRole("listitem").filter({ hasText: "more.txt" }).waitFor();
+  await idle(page);
   assert.deepEqual(await attackless(page), []);
   await page.context().close();
 });

@@ -96,6 +96,7 @@ test("c8 two agents get one prompt; their changes, time and tests are compared, 
   await page.locator(".toast", { hasText: "Squashed into main." }).waitFor();
   await first.getByText("Kept").waitFor();
   await second.getByText("Discarded").waitFor();
+  await first.getByText("fine").waitFor();
   assert.equal(readFileSync(join(folder, "notes.txt"), "utf8"), "new\n");
   assert.equal(git(folder, "branch", "--format=%(refname:short)"), "main");
   assert.equal(await rows(page, prompt).getByRole("button", { name: /^Keep this one/ }).count(), 0, "one is enough");

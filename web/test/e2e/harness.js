@@ -136,6 +136,12 @@ export function repository(folder, files) {
   git(folder, "commit", "-qm", "first");
 }
 
+/**
+ * Until the checkpoint after the last turn is made: the daemon answers no earlier. The page shows the end of a turn
+ * before, and a file that is changed in between would be among the changes of that turn.
+ */
+export const captured = (daemon, id) => daemon.api("GET", `/sessions/${id}/changes`);
+
 /** The prompt that has the scripted agent write these files; those with `null` it removes. */
 export const writing = (files) => `write ${JSON.stringify(files)}`;
 
@@ -156,7 +162,10 @@ export async function workedOn(browser, daemon, name, files, prompts, { inShell 
     await say(conversation, prompt);
     await idle(conversation);
   }
-  if (prompts.length) await conversation.locator(".changes-button .plus").waitFor();
+  if (prompts.length) {
+    await captured(daemon, id);
+    await conversation.locator(".changes-button .plus").waitFor();
+  }
   return { page, conversation, id, folder };
 }
 

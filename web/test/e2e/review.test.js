@@ -146,6 +146,51 @@ test("c4 a comment is written undisturbed while the agent talks, and stays when 
   await page.context().close();
 });
 
+test("c4 the agent rewrites the file of a comment that is being written: text, caret and focus stay, also when its lines or the file are gone", async () => {
+  const { page, id } = await review({ "lib.rs": CODE.replace("two", "zwei"), "new.txt": "a\n" });
+  const rewrite = async (text) => {
+    const prompts = page.locator(".user[data-key]");
+    const said = await prompts.count();
+    await daemon.api("POST", `/sessions/${id}/prompt`, { text: write({ "lib.rs": text }) });
+    await prompts.nth(said).waitFor({ state: "attached" });
+    await idle(page);
+  };
+  await number(page, "lib.rs", "new", 2).click();
+  await page.keyboard.type("Half a comment");
+  for (let press = 0; press < 10; press += 1) await page.keyboard.press("ArrowLeft");
+  await rewrite(`fn zero() {}\n${CODE.replace("two", "zwei")}`);
+  await number(page, "lib.rs", "new", 5).waitFor();
+  await page.keyboard.type(" of");
+  assert.equal(await box(page).inputValue(), "Half of a comment");
+  assert.equal(await fileOf(page, "lib.rs").evaluate((it) => it.querySelector(".comment").previousElementSibling.querySelector('[data-side="new"]').dataset.n), "3", "it is below its line");
+
+  await rewrite(CODE.replace("three", "drei"));
+  await fileOf(page, "lib.rs").getByText("1 comment on lines that are no longer here").waitFor();
+  await box(page).and(page.locator(":focus")).waitFor();
+  await page.keyboard.type(" such");
+  assert.equal(await box(page).inputValue(), "Half of such a comment");
+
+  // Without the file, what was written is a comment of the review, and typing goes on there.
+  await rewrite(CODE);
+  await fileOf(page, "lib.rs").waitFor({ state: "detached" });
+  await tray(page).getByText("Half of such a comment").waitFor();
+  await page.keyboard.type("1");
+  assert.equal(await tray(page).getByRole("textbox", { name: "Message with the comments" }).inputValue(), "1");
+  // Another scope takes a form away, too; neither lines nor Escape wait for it.
+  await number(page, "new.txt", "new", 1).click();
+  await page.keyboard.type("Left behind");
+  await page.getByRole("combobox", { name: "Changes of" }).selectOption({ index: 3 });
+  await tray(page).getByText("Left behind").waitFor();
+  await number(page, "lib.rs", "new", 2).click();
+  await box(page).and(page.locator(":focus")).waitFor();
+  await page.keyboard.press("Escape");
+  await box(page).waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+  await page.locator("convoke-changes").waitFor({ state: "hidden" });
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
 test("c4 a comment follows its lines, and says so when they are gone", async () => {
   const { page } = await review({ "lib.rs": CODE.replace("two", "zwei") });
   await number(page, "lib.rs", "new", 2).click();

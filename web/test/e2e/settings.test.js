@@ -51,6 +51,29 @@ test("p9 a value is written to config.toml, which keeps its comments, and goes b
   assert.deepEqual(page.problems, []);
 });
 
+test("p9 what is being typed stays while another setting is saved, and the focus with it", async () => {
+  const page = await settings();
+  const url = field(page, "server.public_url");
+  await url.focus();
+  await page.keyboard.type("https://convoke.exam");
+  await page.keyboard.press("ArrowLeft");
+  // As when the answer comes late.
+  await field(page, "pool.spare").evaluate((it) => it.click());
+  await page.locator(".toast", { hasText: "Spare applies after a restart" }).waitFor();
+  assert.match(config(), /spare = false/);
+  await url.and(page.locator(":focus")).waitFor();
+  await page.keyboard.type("X");
+  assert.equal(await url.inputValue(), "https://convoke.exaXm");
+  // A refused text stays, too.
+  await field(page, "questions.max_questions").fill("100000");
+  await field(page, "questions.max_questions").press("Enter");
+  await row(page, "questions.max_questions").getByRole("alert").getByText(/100/).waitFor();
+  await field(page, "pool.spare").check();
+  await until(page, "it is written", async () => /spare = true/.test(config()));
+  assert.equal(await field(page, "questions.max_questions").inputValue(), "100000");
+  assert.deepEqual(page.problems, []);
+});
+
 test("p9 an invalid value is refused at its field, and the file stays as it was", async () => {
   const page = await settings();
   const before = config();

@@ -130,6 +130,8 @@ test("w9 a session that was archived elsewhere closes here, also if the page was
   const address = page.url();
   await page.goto("about:blank");
   await daemon.api("PATCH", `/sessions/${idOf("first one")}`, { archived: true });
+  const received = [];
+  page.on("websocket", (socket) => socket.on("framereceived", ({ payload }) => received.push(String(payload))));
   await page.goto(address);
   await until(page, "the tab is closed", async () => (await titles(page)).length === 0);
 
@@ -139,6 +141,23 @@ test("w9 a session that was archived elsewhere closes here, also if the page was
   await until(page, "both are listed", async () => (await archive.getByRole("listitem").count()) === 2);
   await archive.getByRole("searchbox").fill("FIRST alpha");
   await until(page, "one matches", async () => (await archive.getByRole("listitem").count()) === 1);
+  // Its name is the new one everywhere, also in the question before it is deleted.
+  await daemon.api("PATCH", `/sessions/${idOf("first one")}`, { title: "First of all" });
+  await archive.getByRole("button", { name: "Delete First of all" }).click();
+  await page.getByRole("dialog", { name: "Delete “First of all”?" }).getByRole("button", { name: "Cancel" }).click();
+  // While another tab is shown, nothing is read.
+  const asked = [];
+  page.on("request", (request) => request.url().includes("archived=true&limit") && asked.push(request.url()));
+  await page.keyboard.press("Alt+0");
+  await archive.waitFor({ state: "hidden" });
+  for (const title of ["Another name", "first one"]) await daemon.api("PATCH", `/sessions/${idOf("first one")}`, { title });
+  const { id } = await daemon.createSession({ id: sessions[0].repoId });
+  await daemon.api("PATCH", `/sessions/${id}`, { archived: true });
+  await until(page, "the page knows of all", () => received.some((frame) => frame.includes("session:archived") && frame.includes(id)));
+  assert.equal(asked.length, 0);
+  await page.getByRole("button", { name: "Archive", exact: true }).click();
+  await archive.getByRole("button", { name: "Restore first one" }).waitFor();
+  assert.equal(asked.length, 1);
   await archive.getByRole("button", { name: "Restore first one" }).click();
   await page.locator(".session a", { hasText: "first one" }).waitFor();
   assert.deepEqual(page.problems, []);

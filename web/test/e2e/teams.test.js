@@ -54,6 +54,43 @@ test("t16 the dashboard shows who asked whom, how much, when, and in which conve
   assert.deepEqual(page.problems, []);
 });
 
+test("t16 the dashboard is read undisturbed while it is renewed, and shows the period that was chosen last", async () => {
+  await teams({ backend: {}, frontend: {} });
+  await ask("backend", "say one");
+  const page = await openPage(browser, daemon, { path: "/teams" });
+  const table = page.getByRole("region", { name: "Conversations" });
+  await table.getByRole("link").focus();
+  await table.evaluate((it) => {
+    window.table = it;
+    getSelection().selectAllChildren(it.querySelector("thead"));
+  });
+  const selected = await page.evaluate(() => String(getSelection()));
+  await ask("backend", "say two", { fromTeam: "frontend" });
+  await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  await until(page, "it is renewed", async () => (await table.getByRole("link").count()) === 2);
+  assert.ok(await page.evaluate(() => window.table.isConnected && document.activeElement.matches("a")));
+  assert.equal(await page.evaluate(() => String(getSelection())), selected);
+
+  // An answer that comes late does not count.
+  let late;
+  const held = new Promise((resolve) => (late = resolve));
+  await page.route(/stretch=hour/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  const period = page.getByRole("combobox", { name: "Period" });
+  const read = page.waitForResponse(/stretch=hour/);
+  await period.selectOption("hour");
+  await period.selectOption("day");
+  const columns = card(page, "Over time").locator(".columns > div");
+  const count = await columns.count();
+  late();
+  await (await read).finished();
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  assert.equal(await columns.count(), count);
+  assert.deepEqual(page.problems, []);
+});
+
 test("t16 one button stops every agent, after a question", async () => {
   await teams({ backend: {} });
   const page = await openPage(browser, daemon, { path: "/teams" });

@@ -49,6 +49,11 @@ test("n7 a viewer signs in with a link of the command line, reads everything, an
   await conversation.getByRole("button", { name: "Session menu" }).click();
   assert.deepEqual(await conversation.getByRole("menuitem").allInnerTexts(), ["Copy id", "Copy link", "Open in a new page", "Close tab"]);
   await page.keyboard.press("Escape");
+  // The changes close with Escape although nothing can be written there.
+  await page.keyboard.press("Alt+c");
+  await conversation.locator("convoke-changes").waitFor();
+  await page.keyboard.press("Escape");
+  await conversation.locator("convoke-changes").waitFor({ state: "hidden" });
   // Neither keys nor looking at it do anything.
   for (const key of ["1", "Escape", "Escape", "Alt+n"]) await page.keyboard.press(key);
   found.push(...(await findingsInBoth(page, "conversation of a viewer")));

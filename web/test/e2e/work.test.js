@@ -230,13 +230,13 @@ test("p8 a run grows as the agent looks on, and as older entries come", async ()
 test("p8 a failed command shows its exit code and the end of its output, in the colours of the terminal", async () => {
   const page = await session();
   const lines = Array.from({ length: 40 }, (_, number) => `   Compiling part ${number}`);
-  const failed = { title: "cargo test", kind: "execute", status: "failed", rawInput: { command: "cargo test" }, content: [{ type: "content", content: { type: "text", text: `Exit code 101\n${lines.join("\n")}\n\u001b[1m\u001b[31merror\u001b[0m: test failed <b>` } }] };
+  const failed = { title: "cargo test", kind: "execute", status: "failed", rawInput: { command: "cargo test" }, content: [{ type: "content", content: { type: "text", text: `Exit code 101\n${lines.join("\n")}\n\u001b[1m\u001b[31merror\u001b[0m: test\u200f failed <b>` } }] };
   await say(page, `tool ${JSON.stringify(failed)}`);
   await idle(page);
   const tool = page.locator(".tool");
   assert.equal(await tool.locator(".tool-exit").textContent(), "exit 101");
   const end = tool.getByRole("group", { name: "End of the output" });
-  assert.match(await end.textContent(), /Compiling part 39\nerror: test failed <b>$/);
+  assert.match(await end.textContent(), /Compiling part 39\nerror: test\ufffd failed <b>$/);
   assert.equal(await end.locator(".ansi-1.ansi-bold").textContent(), "error");
   const done = { title: "ls", kind: "execute", rawInput: { command: "ls --color" }, content: [{ type: "content", content: { type: "text", text: "\u001b[38;5;27mdir\u001b[0m\r\n\u001b[32mrun\u001b[0m  10%\r\u001b[32mrun\u001b[0m 100%" } }] };
   await say(page, `tool ${JSON.stringify(done)}`);
@@ -246,6 +246,33 @@ test("p8 a failed command shows its exit code and the end of its output, in the 
   const output = list.getByRole("group", { name: "Output" });
   assert.equal(await output.textContent(), "dir\nrun 100%");
   assert.equal(await output.locator(".ansi-12").textContent(), "dir");
+  assert.deepEqual(page.problems, []);
+});
+
+test("p8 what is read in a running call stays as it is when its output comes, and is copied as it is", async () => {
+  const page = await session({ permissions: ["clipboard-read", "clipboard-write"] });
+  const lines = Array.from({ length: 60 }, (_, number) => (number === 20 ? "turned \u202e around" : `line ${number}`));
+  const call = (fields) => `tool ${JSON.stringify({ toolCallId: "grows", ...fields })}`;
+  const began = call({ status: "in_progress", title: "make", kind: "other", rawInput: { text: lines.join("\n") } });
+  const ended = call({ sessionUpdate: "tool_call_update", status: "completed", content: [{ type: "content", content: { type: "text", text: "made" } }] });
+  await say(page, `${began} && gate && ${ended} && wait`);
+  const tool = page.locator(".tool");
+  await tool.locator("summary").click();
+  await tool.getByRole("button", { name: "Show 48 more lines" }).click();
+  const text = tool.getByRole("group", { name: "text" });
+  await text.and(page.locator(":focus")).waitFor();
+  const state = () => text.evaluate((it) => [it.scrollTop, String(getSelection()), document.activeElement === it]);
+  await text.evaluate((it) => {
+    it.scrollTop = 100;
+    getSelection().setBaseAndExtent(it.firstChild, 0, it.firstChild, 13);
+  });
+  assert.deepEqual(await state(), [100, "line 0\nline 1", true]);
+  writeFileSync(join(daemon.project, "gate"), "");
+  await tool.getByRole("group", { name: "Output" }).getByText("made").waitFor();
+  assert.deepEqual(await state(), [100, "line 0\nline 1", true]);
+  assert.match(await text.textContent(), /turned \ufffd around/);
+  await tool.getByRole("button", { name: "Copy text" }).click();
+  await until(page, "it is copied", async () => (await page.evaluate(() => navigator.clipboard.readText())) === lines.join("\n"));
   assert.deepEqual(page.problems, []);
 });
 

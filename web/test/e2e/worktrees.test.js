@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { chat, Daemon, git, idle, openBrowser, openPage, repository, say, search, startSession, writing as write } from "./harness.js";
+import { captured, chat, Daemon, git, idle, openBrowser, openPage, repository, say, search, startSession, writing as write } from "./harness.js";
 import { findings, findingsInBoth } from "./judges.js";
 
 /** A program that speaks the command line of `gh`, and writes its arguments to a file. */
@@ -60,6 +60,7 @@ async function session(prompts, { files, branch, ...options } = {}) {
     await say(page, prompt);
     await idle(page);
   }
+  if (prompts.length) await captured(daemon, id);
   return { page, id, folder, repo, name, worktree, tree: worktree.path };
 }
 
@@ -118,7 +119,7 @@ test("c6 where there can be no work tree, the composer says why and what to do",
   await box.fill("say hello");
   await box.press("Enter");
   const said = start(page).getByRole("alert");
-  await said.getByText("git init").waitFor();
+  await said.locator("code", { hasText: "git init" }).waitFor();
   assert.equal(await box.inputValue(), "say hello", "the prompt is not lost");
   assert.deepEqual(await findingsInBoth(page, "no repository"), []);
   await page.context().close();

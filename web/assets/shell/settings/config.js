@@ -1,8 +1,8 @@
 // The values of `config.toml`: shown with their purpose, written back one by one.
 
 import { matching } from "../../lib/query.js";
-import { fill, h, quoted, setText } from "../../ui/dom.js";
-import { problem, toast } from "../../ui/parts.js";
+import { fill, h, keyed, part, quoted, refill, setText } from "../../ui/dom.js";
+import { problem, showProblem, toast } from "../../ui/parts.js";
 
 /** What overrides the file, so that a change in it has no effect. */
 function overriddenBy(source = "") {
@@ -36,6 +36,8 @@ const sectionOf = (key = "") => key.slice(0, Math.max(0, key.lastIndexOf(".")));
 /** A value as the text of a field. @param {any} value */
 const written = (value) => (Array.isArray(value) ? value.join("\n") : String(value ?? ""));
 
+/** A line of a list: the title of a section, or a setting; `isSaid`: the title says that all of them need a restart. @typedef {{ id: string, title?: string, setting?: Api.ConfigSetting, isSaid: boolean }} SettingLine */
+
 /** @param {Line} line @returns {Config} */
 export function makeConfig(line) {
 	const trouble = h("div.problem", { role: "alert" });
@@ -44,6 +46,8 @@ export function makeConfig(line) {
 	let settings = /** @type {Api.ConfigSetting[]} */ ([]);
 	let path = "";
 	let words = "";
+	/** The rows of settings, also of those that are not shown. @type {Map<string, HTMLElement>} */
+	const rows = new Map();
 	/** Values that were changed here and apply after a restart. */
 	const changed = new Set();
 	const about = h("code.path");
@@ -72,49 +76,75 @@ export function makeConfig(line) {
 		for (const { element, isWanted } of lists) {
 			const shown = settings.filter(({ key, description }) => isWanted(key) && matching(`${key} ${nameOf(key)} ${description}`, words));
 			const sections = [...new Set(shown.map(({ key }) => sectionOf(key)))];
-			fill(element, ...sections.flatMap((section) => {
+			const lines = sections.flatMap((section) => {
 				const own = shown.filter(({ key }) => sectionOf(key) === section);
 				// Said once where it holds for all of them.
 				const isSaid = own.length > 1 && own.every(({ restart }) => restart);
 				const title = sections.length > 1 ? (section ? nameOf(section) : "General") : isSaid ? "Options" : "";
-				return [title && h("h4", title, isSaid && h("span.tag", RESTART)), ...own.map((setting) => row(setting, nameOf(setting.key), isSaid))];
-			}));
+				return [...(title ? [{ id: `title ${section}`, title, isSaid }] : []), ...own.map((setting) => ({ id: `row ${setting.key}`, setting, isSaid }))];
+			});
+			keyed(element, lines, ({ id }) => id, make, update);
 			element.dataset.found = String(shown.length);
 		}
 	}
 
-	/** @param {Api.ConfigSetting} setting @param {boolean} isSaid whether its section says that it needs a restart */
-	function row(setting, name = "", isSaid) {
-		const { key, description, restart, source } = setting;
+	/** A field that was not saved stays as it is while others are found. @param {SettingLine} line */
+	function make({ id, setting }) {
+		if (!setting) return h("h4");
+		const row = rows.get(id) ?? makeRow(setting);
+		rows.set(id, row);
+		return row;
+	}
+
+	/** @param {any} element @param {SettingLine} line */
+	function update(element, { title, setting, isSaid }) {
+		if (setting) element.show(setting, isSaid);
+		else refill(element, title, isSaid && h("span.tag", RESTART));
+	}
+
+	/** The row of a setting; it stays the same element, so that saving one leaves alone what is typed into another. @param {Api.ConfigSetting} first */
+	function makeRow(first) {
+		const { key } = first;
+		const name = nameOf(key);
 		const said = h("p.problem", { role: "alert" });
-		const boss = overriddenBy(source);
-		// Some values differ from their default although nothing sets them: paths are shown whole.
-		const isChanged = source !== "default";
-		const save = async (/** @type {any} */ value) => {
+		const text = h("div.setting-text");
+		const { element: input, show } = control(first, save);
+		const reset = h("button.link", { label: `Reset ${name}`, onclick: () => save(null) }, "Reset");
+		const value = h("div.setting-value", input, reset);
+		let shown = "";
+		input.dataset.key = key;
+		input.ariaLabel = `${name} (${key})`;
+
+		async function save(/** @type {any} */ wanted) {
 			setText(said, "");
 			try {
-				if (restart) changed.add(key);
-				take(await line.query("config:set", { changes: { [key]: value } }));
-				toast(restart ? `Saved. ${name} applies after a restart of the daemon.` : `Saved ${name}.`);
-				focusOn(key);
+				if (first.restart) changed.add(key);
+				take(await line.query("config:set", { changes: { [key]: wanted } }));
+				toast(first.restart ? `Saved. ${name} applies after a restart of the daemon.` : `Saved ${name}.`);
 				return true;
 			} catch (error) {
 				changed.delete(key);
-				setText(said, problem(error));
+				showProblem(said, error);
 				return false;
 			}
-		};
-		const input = control(setting, save);
-		input.disabled = boss !== "";
-		input.dataset.key = key;
-		input.ariaLabel = `${name} (${key})`;
-		return h("div.setting", h("div.setting-text", h("b", name), h("code.muted", key), restart && (!isSaid || changed.has(key)) && h("span.tag", RESTART), h("p.muted", ...quoted(`${description.slice(0, 1).toUpperCase()}${description.slice(1)}.`)), boss && h("p.muted", `Set by ${boss}.`)),
-			h("div.setting-value", input, isChanged && !boss && h("button.link", { label: `Reset ${name}`, onclick: () => save(null) }, "Reset")), said);
-	}
+		}
 
-	/** The field is rebuilt when its value was saved. */
-	function focusOn(key = "") {
-		if (document.activeElement === document.body) /** @type {HTMLElement | null} */ (document.querySelector(`[data-key="${CSS.escape(key)}"]`))?.focus();
+		return Object.assign(h("div.setting", text, value, said), {
+			/** @param {Api.ConfigSetting} setting @param {boolean} isSaid whether its section says that it needs a restart */
+			show(setting, isSaid) {
+				const { description, restart, source } = setting;
+				const boss = overriddenBy(source);
+				refill(text, h("b", name), h("code.muted", key), restart && (!isSaid || changed.has(key)) && h("span.tag", RESTART), h("p.muted", ...quoted(`${description.slice(0, 1).toUpperCase()}${description.slice(1)}.`)), boss && h("p.muted", `Set by ${boss}.`));
+				input.disabled = boss !== "";
+				const had = document.activeElement === reset;
+				// Some values differ from their default although nothing sets them: paths are shown whole.
+				reset.hidden = source === "default" || boss !== "";
+				if (had && reset.hidden) part(value, "input, select, textarea").focus();
+				const wanted = JSON.stringify([setting.value, source]);
+				if (wanted !== shown) show(setting.value);
+				shown = wanted;
+			},
+		});
 	}
 
 	return {
@@ -133,21 +163,44 @@ export function makeConfig(line) {
 	};
 }
 
-/**
- * The field for a value of this kind; saves when it was changed.
- * @param {Api.ConfigSetting} setting @param {(value: any) => Promise<boolean>} save returns whether it was done
- * @returns {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement | HTMLFieldSetElement}
- */
-function control({ kind, value, choices = [] }, save) {
-	// A choice that was not saved is reset; typed text stays, to be corrected.
-	const options = () => choices.map((choice) => h("option", { value: choice, selected: choice === value }, choice || "none"));
-	const some = choices.map((choice) => h("input", { type: "checkbox", checked: Array.isArray(value) && value.includes(choice), onchange: () => save(choices.filter((_, at) => some[at].checked)) }));
-	const box = h("input.switch", { type: "checkbox", role: "switch", checked: value === true, onchange: async () => (await save(box.checked)) || (box.checked = value === true) });
-	const pick = h("select.field", { onchange: async () => (await save(pick.value)) || (pick.value = value) }, ...(kind === "choice" ? options() : []));
-	const lines = h("textarea.field", { rows: 1, value: written(value), placeholder: "One per line", spellcheck: false, onchange: () => save(lines.value.split("\n").map((one) => one.trim()).filter(Boolean)) });
-	const field = h("input.field", { type: kind === "number" ? "number" : "text", step: "any", value: written(value), spellcheck: false, onchange: () => save(kind === "number" && field.value !== "" ? Number(field.value) : field.value) });
-	if (kind === "switch") return box;
-	if (kind === "choice") return pick;
-	if (kind !== "list") return field;
-	return choices.length ? h("fieldset.choices", ...choices.map((choice, at) => h("label.option", some[at], choice))) : lines;
+/** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement | HTMLFieldSetElement} Control */
+/** @typedef {(value: any) => Promise<boolean>} Save Returns whether it was done. */
+
+/** The field for a value of this kind; saves when it was changed. @param {Api.ConfigSetting} setting @param {Save} save */
+function control({ kind, choices = [] }, save) {
+	if (kind === "switch") {
+		const box = h("input.switch", { type: "checkbox", role: "switch" });
+		return chosen(box, (value) => (box.checked = value === true), () => box.checked, save);
+	}
+	if (kind === "choice") {
+		const pick = h("select.field", ...choices.map((choice) => h("option", { value: choice }, choice || "none")));
+		return chosen(pick, (value) => (pick.value = value), () => pick.value, save);
+	}
+	if (kind === "list" && choices.length) {
+		const some = choices.map(() => h("input", { type: "checkbox" }));
+		const all = h("fieldset.choices", ...choices.map((choice, at) => h("label.option", some[at], choice)));
+		return chosen(all, (value) => some.forEach((box, at) => (box.checked = Array.isArray(value) && value.includes(choices[at]))), () => choices.filter((_, at) => some[at].checked), save);
+	}
+	if (kind === "list") return typed(h("textarea.field", { rows: 1, placeholder: "One per line", spellcheck: false }), (text) => text.split("\n").map((one) => one.trim()).filter(Boolean), save);
+	return typed(h("input.field", { type: kind === "number" ? "number" : "text", step: "any", spellcheck: false }), (text) => (kind === "number" && text !== "" ? Number(text) : text), save);
+}
+
+/** A choice that was not saved is taken back. @param {Control} element @param {(value: any) => void} put @param {() => any} read @param {Save} save */
+function chosen(element, put, read, save) {
+	let now = /** @type {any} */ (undefined);
+	element.onchange = async () => (await save(read())) || put(now);
+	return { element, show: (/** @type {any} */ value) => put((now = value)) };
+}
+
+/** A text that was not saved stays, to be corrected. @param {HTMLInputElement | HTMLTextAreaElement} element @param {(text: string) => any} read @param {Save} save */
+function typed(element, read, save) {
+	let shown = "";
+	element.onchange = () => save(read((shown = element.value)));
+	return {
+		element: /** @type {Control} */ (element),
+		show(/** @type {any} */ value) {
+			const isBeingTyped = document.activeElement === element && element.value !== shown;
+			if (!isBeingTyped) element.value = shown = written(value);
+		},
+	};
 }

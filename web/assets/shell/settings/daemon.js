@@ -58,7 +58,7 @@ export function makeBrowsers() {
 			const { browserSessions } = await rest("/api/browser-sessions");
 			fill(list, ...browserSessions.map(row));
 		} catch (error) {
-			fill(list, h("li.muted", problem(error)));
+			fill(list, h("li.muted", ...quoted(problem(error))));
 		}
 	}
 	/** @param {{ id: string, userAgent: string, createdAt: string, lastUsedAt: string, user?: string }} browser */

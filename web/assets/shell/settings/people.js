@@ -3,7 +3,7 @@
 import { plural, timeAgo } from "../../lib/words.js";
 import { fill, h, icon, iconButton, quoted, setText } from "../../ui/dom.js";
 import { me } from "../../ui/me.js";
-import { dialogs, problem, toast, toastError } from "../../ui/parts.js";
+import { dialogs, showProblem, toast, toastError } from "../../ui/parts.js";
 import { rest } from "../../ui/rest.js";
 import { styles } from "../../ui/styles.js";
 import { browserName } from "./daemon.js";
@@ -38,7 +38,7 @@ export function makePeople(store) {
 			// A browser cannot make links: a stolen one must not become another that lasts.
 			fill(told, ...quoted(users.length ? "`convoke user add NAME` adds another one, and `convoke user link NAME` signs in another browser of theirs." : "Only you, so far. `convoke user add NAME` in a terminal adds someone, and prints a link for their browser."));
 		} catch (error) {
-			setText(told, problem(error));
+			showProblem(told, error);
 		}
 	}
 
@@ -98,7 +98,7 @@ function makeTrail() {
 			more.hidden = next === undefined;
 			setText(told, list.children.length ? "" : "Nothing yet.");
 		} catch (error) {
-			setText(told, problem(error));
+			showProblem(told, error);
 		}
 	}
 

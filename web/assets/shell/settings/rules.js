@@ -3,7 +3,7 @@
 import { plural, timeAgo } from "../../lib/words.js";
 import { matcherOf, patternHelp } from "../../lib/rules.js";
 import { h, keyed, part, quoted, setText } from "../../ui/dom.js";
-import { dialogs, problem, toastError } from "../../ui/parts.js";
+import { dialogs, showProblem, toastError } from "../../ui/parts.js";
 
 /** @param {PlaceOptions} options @returns {{ element: HTMLElement, load(): void }} */
 export function makeRules({ line, store, handlers }) {
@@ -29,7 +29,7 @@ export function makeRules({ line, store, handlers }) {
 
 	return {
 		element: h("div", list, told, add),
-		load: () => line.query("rule:list").then(({ rules }) => paint(rules), (error) => setText(told, problem(error))),
+		load: () => line.query("rule:list").then(({ rules }) => paint(rules), (error) => showProblem(told, error)),
 	};
 }
 
@@ -62,7 +62,7 @@ function addRule(line, store) {
 				await line.request("rule:add", { effect: /** @type {any} */ (effect.value), matcher, ...(where.value && { projectId: where.value }), ...(agent.value && { agent: agent.value }) });
 				dialog.close();
 			} catch (error) {
-				setText(said, problem(error));
+				showProblem(said, error);
 			}
 		},
 	}, h("div.rule-row", effect, kind), pattern, help, h("div.rule-row", where, agent), said, h("footer", h("button.button", { onclick: () => dialog.close() }, "Cancel"), h("button.button.primary", { type: "submit" }, "Add rule")))]);

@@ -1,0 +1,34 @@
+// Makes nodes equal to others, changing only what differs: selection, focus and scroll positions stay.
+// An element stays with its listeners, so those must not depend on what it shows.
+
+/** From a child on. @param {Node} parent @param {Node} wanted */
+export function followChildren(parent, wanted, from = 0) {
+	let old = /** @type {ChildNode | null} */ (parent.childNodes[from] ?? null);
+	for (const next of [...wanted.childNodes]) {
+		const following = /** @type {ChildNode | null} */ (old?.nextSibling ?? null);
+		if (old) follow(old, next);
+		else parent.appendChild(next);
+		old = following;
+	}
+	for (let following; old; old = following) {
+		following = old.nextSibling;
+		old.remove();
+	}
+}
+
+/** @param {ChildNode} old @param {ChildNode} next */
+function follow(old, next) {
+	if (old.isEqualNode(next)) return;
+	if (old instanceof Text && next instanceof Text) {
+		if (next.data.startsWith(old.data)) old.appendData(next.data.slice(old.length));
+		else old.data = next.data;
+	} else if (old instanceof HTMLElement && next instanceof HTMLElement && old.tagName === next.tagName) {
+		for (const { name } of [...old.attributes]) if (!next.hasAttribute(name)) old.removeAttribute(name);
+		for (const { name, value } of next.attributes) {
+			// The page's policy forbids the attribute, not the property.
+			if (name === "style") old.style.cssText = value;
+			else old.setAttribute(name, value);
+		}
+		followChildren(old, next);
+	} else old.replaceWith(next);
+}
