@@ -39,9 +39,14 @@ fn text_of(value: &Value) -> Option<String> {
     let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
     match words.as_slice() {
         [] => None,
-        [_, "-c" | "-lc", command] => Some((*command).to_owned()),
+        [shell, "-c" | "-lc", command] if is_shell(shell) => Some((*command).to_owned()),
         words => Some(words.join(" ")),
     }
+}
+
+fn is_shell(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or_default();
+    matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh" | "fish")
 }
 
 #[cfg(test)]
@@ -55,7 +60,9 @@ mod tests {
         let cases = [
             (json!({"description": "Runs it", "command": "cargo test\nls"}), "cargo test ⏎ ls"),
             (json!({"cmd": ["bash", "-lc", "ls | wc -l"]}), "ls | wc -l"),
+            (json!({"cmd": ["/bin/sh", "-c", "ls"]}), "ls"),
             (json!({"cmd": ["ls", "-l"]}), "ls -l"),
+            (json!({"cmd": ["python3", "-c", "print(1)"]}), "python3 -c print(1)"),
             (json!({"commands": [{}, "make"]}), "make"),
             (json!({"filePath": "a.rs"}), "a.rs"),
         ];

@@ -8,6 +8,7 @@ pub mod call;
 pub mod compaction;
 pub mod content;
 pub mod count;
+pub mod direction;
 pub mod evidence;
 mod explain;
 pub mod files;

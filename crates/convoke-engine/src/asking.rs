@@ -243,12 +243,12 @@ impl Inbox {
         text: &str,
     ) -> Result<(RequestId, Vec<Question>, Option<Outcome>)> {
         let (folder, text) = (self.questions.clone(), text.to_owned());
-        let look = move || {
+        let read = move || {
             let id = folder.find(&text)?;
-            let (request, outcome) = folder.status(id)?;
+            let (request, outcome) = folder.read(id)?;
             Ok::<_, convoke_files::Error>((id, request.questions, outcome))
         };
-        let (id, questions, outcome) = blocking(look).await??;
+        let (id, questions, outcome) = blocking(read).await??;
         Ok((id, questions, outcome.map(from_file)))
     }
 }

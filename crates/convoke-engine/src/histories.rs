@@ -247,7 +247,8 @@ impl Histories {
             let name = name_of(found.agent);
             found.is_followed = consents.iter().any(|consent| consent.agent == name);
         }
-        let projects = self.shared.sessions.store.found_projects(PROJECTS_MAX).await?;
+        let projects =
+            self.shared.sessions.store.found_projects(Archived::Hidden, PROJECTS_MAX).await?;
         let root = self.shared.sessions.settings.workspace_root.clone();
         let projects = blocking(move || inside(projects, &root)).await?;
         let mode = self.shared.sessions.settings.history.import;
@@ -291,10 +292,8 @@ impl Histories {
     pub async fn projects(&self, sessions: Archived) -> Result<Vec<Project>> {
         let store = &self.shared.sessions.store;
         let removed = store.removed_projects(sessions, PROJECTS_MAX).await?;
-        let mut found = store.found_projects(PROJECTS_MAX).await?;
-        if sessions == Archived::Hidden {
-            found.retain(|(_, listed)| *listed > 0);
-        }
+        let mut found = store.found_projects(sessions, PROJECTS_MAX).await?;
+        found.retain(|(_, listed)| *listed > 0);
         let project = |found: FoundProject| Project {
             id: found.id,
             name: found.name,

@@ -12,6 +12,7 @@ use convoke_core::session::Summary;
 use convoke_core::time::Timestamp;
 use convoke_core::update::Update;
 
+use crate::Archived;
 use crate::db::{Db, Optional as _, Row, SqlResult, params};
 use crate::error::{Error, Fault, Result};
 use crate::row;
@@ -323,14 +324,19 @@ impl Store {
     }
 
     /// Projects that were found and not added, each with how many sessions it has, most sessions first.
-    pub async fn found_projects(&self, limit: u32) -> Result<Vec<(FoundProject, u64)>> {
+    pub async fn found_projects(
+        &self,
+        sessions: Archived,
+        limit: u32,
+    ) -> Result<Vec<(FoundProject, u64)>> {
         self.read_aside(move |db| {
-            let mut statement = db.prepare_cached(
+            let mut statement = db.prepare_cached(&format!(
                 "SELECT p.id, p.name, p.path, p.added_at,
                      (SELECT CAST(coalesce(sum(c.count), 0) AS BIGINT) FROM session_counts AS c
-                      WHERE c.project_id = p.id AND c.archived = 0) AS sessions
+                      WHERE c.project_id = p.id {}) AS sessions
                  FROM projects AS p WHERE p.found = 1 ORDER BY sessions DESC, p.path LIMIT ?1",
-            )?;
+                sessions.counted()
+            ))?;
             let found = statement.query_map([limit], |row| {
                 let project = FoundProject {
                     id: row::text(row, 0)?,

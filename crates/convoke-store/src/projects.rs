@@ -106,18 +106,14 @@ impl Store {
 
     /// Lists the projects that were removed and have such sessions, the last removed first.
     pub async fn removed_projects(&self, sessions: Archived, limit: u32) -> Result<Vec<Project>> {
-        let which = match sessions {
-            Archived::Hidden => "AND c.archived = 0 ",
-            Archived::Shown => "",
-            Archived::Only => "AND c.archived = 1 ",
-        };
         self.read(move |db| {
             let mut statement = db.prepare_cached(&format!(
                 "SELECT {} FROM projects WHERE removed_at IS NOT NULL AND found = 0
                  AND EXISTS (SELECT 1 FROM session_counts AS c
-                             WHERE c.project_id = projects.id {which}AND c.count > 0)
+                             WHERE c.project_id = projects.id {} AND c.count > 0)
                  ORDER BY removed_at DESC, rowid LIMIT ?1",
-                columns(db)
+                columns(db),
+                sessions.counted()
             ))?;
             let projects = statement.query_map([limit], project)?;
             Ok(projects.collect::<SqlResult<_>>()?)

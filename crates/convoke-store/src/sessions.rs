@@ -150,6 +150,17 @@ pub enum Archived {
     Only,
 }
 
+impl Archived {
+    /// The condition for rows `c` of `session_counts`.
+    pub(crate) const fn counted(self) -> &'static str {
+        match self {
+            Self::Hidden => "AND c.archived = 0",
+            Self::Shown => "",
+            Self::Only => "AND c.archived = 1",
+        }
+    }
+}
+
 /// How a list is sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionOrder {

@@ -82,7 +82,7 @@ impl Screen {
     /// Waits for an event of the terminal, a signal, the next minute, or a panic that has restored the terminal.
     pub(crate) async fn next(&mut self) -> io::Result<ScreenEvent> {
         tokio::select! {
-            woken = self.source.next() => woken,
+            event = self.source.next() => event,
             () = ended(self.end.as_ref()) => Ok(ScreenEvent::Leave),
             () = self.state.panicked.notified() => Ok(ScreenEvent::Panicked),
         }

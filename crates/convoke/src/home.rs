@@ -15,17 +15,17 @@ use crate::environment::Environment;
 
 pub(crate) use modes::{Depth, Repair};
 
-/// Files that only a home has: that of a database, and of a daemon. One on a server has `node` with its id.
+/// Files that only a home has: the database, and the lock of a daemon. If the database is on a PostgreSQL server, there
+/// is `node` instead, a file with the id of this machine.
 const MARKERS: [&str; 2] = ["convoke.db", "run/serve.lock"];
-/// All other entries that Convoke makes in a home. None of the markers need to be beside them: before
-/// its first use, after commands that need no database, and after a database was deleted.
-const ENTRIES: [&str; 17] = [
+/// All other entries that Convoke makes in a home. There may be no marker beside them: before the first use, after
+/// commands that need no database, and after a database was deleted.
+const ENTRIES: [&str; 16] = [
     "agents",
     "backups",
     "blobs",
     "comparisons",
     "logs",
-    "node",
     "questions",
     "registry.json",
     "restore.json",

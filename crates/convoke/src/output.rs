@@ -9,6 +9,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use anyhow::Context;
 use clap::builder::StyledStr;
+use convoke_core::direction::changes_direction;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
@@ -150,13 +151,8 @@ pub(crate) enum Reader {
 
 /// A text by others with everything in it that could drive the terminal made visible and harmless.
 pub(crate) fn plain(text: &str) -> String {
-    let is_harmless = |c: char| c == '\n' || c == '\t' || !(c.is_control() || is_direction(c));
+    let is_harmless = |c: char| c == '\n' || c == '\t' || !(c.is_control() || changes_direction(c));
     text.chars().map(|c| if is_harmless(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
-}
-
-/// Control characters for the direction of writing, which can make a text look like another.
-const fn is_direction(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Blanks between two columns.

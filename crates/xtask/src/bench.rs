@@ -25,7 +25,7 @@ pub struct Options {
     profile: Profile,
 }
 
-/// How what is measured is compiled.
+/// The cargo profile of the measured programs.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Profile {
     /// As packages are.

@@ -29,8 +29,8 @@ pub struct Session {
     pub title: String,
     /// Where it is in its life.
     pub status: Status,
-    /// Whether a prompt is accepted: by an active session, and by one that was imported or that Convoke completed because
-    /// it was idle, which the prompt resumes. Another session must be resumed first.
+    /// Whether a prompt is accepted: by an active session, and by one that was imported or that Convoke completed itself
+    /// (because it was idle, or to make room), which the prompt resumes. Another session must be resumed first.
     pub accepts_prompts: bool,
     /// Whether lists hide it.
     pub archived: bool,

@@ -7,7 +7,7 @@ use super::Teams;
 use crate::error::Result;
 
 /// The default number of intervals: thirty days, or thirty hours.
-const USUAL_STRETCHES: i64 = 30;
+const INTERVALS: i64 = 30;
 
 /// The interval by which activity is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,17 +48,17 @@ impl Teams {
     pub async fn analytics(
         &self,
         since: Option<Timestamp>,
-        stretch: ActivityInterval,
+        interval: ActivityInterval,
     ) -> Result<Analytics> {
         let store = &self.store;
-        let usual = self.host.now().as_millis() - USUAL_STRETCHES * stretch.millis();
+        let usual = self.host.now().as_millis() - INTERVALS * interval.millis();
         let since = since.unwrap_or(Timestamp::from_millis(usual));
         let pairs = store.pairs(PairFilter::all(), Window::first(Window::LIMIT_MAX)).await?;
         Ok(Analytics {
             since,
             stats: store.pair_stats().await?,
             pairs: self.with_pool_status(pairs).await,
-            activity: store.pair_activity(since, stretch.millis()).await?,
+            activity: store.pair_activity(since, interval.millis()).await?,
             usage: store.pair_usage().await?,
         })
     }

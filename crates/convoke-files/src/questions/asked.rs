@@ -33,7 +33,7 @@ impl Questions {
     }
 
     /// The questions, and their current state.
-    pub fn status(&self, id: RequestId) -> Result<(RequestFile, Option<Outcome>)> {
+    pub fn read(&self, id: RequestId) -> Result<(RequestFile, Option<Outcome>)> {
         let request = self.show(id)?.request;
         Ok((request, self.outcome_now(id, None)?))
     }

@@ -5,6 +5,8 @@
 
 use std::path::PathBuf;
 
+use convoke_core::count::counted;
+
 use super::{BadLine, Id};
 
 /// What could not be done with a transcript.
@@ -81,7 +83,7 @@ fn listed(lines: &[BadLine], count: u64) -> String {
     let listed: Vec<String> = lines.iter().take(LISTED_MAX).map(ToString::to_string).collect();
     let rest = count.saturating_sub(listed.len() as u64);
     let text = listed.join("; ");
-    if rest == 0 { text } else { format!("{text}; and {rest} more lines") }
+    if rest == 0 { text } else { format!("{text}; and {}", counted(rest, "more line")) }
 }
 
 fn list(ids: &[Id]) -> String {

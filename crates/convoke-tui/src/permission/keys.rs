@@ -32,7 +32,7 @@ pub(crate) enum Step {
     Left,
     /// The human chose an option, and a rule that it creates.
     Answer { option_id: String, rule: Option<usize> },
-    /// The human denies it, with a note.
+    /// The human denies it, with or without a note.
     Deny(Option<String>),
     /// The human has seen that it was settled elsewhere.
     Away,
@@ -139,6 +139,7 @@ fn press_choosing(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step 
             let deny = find(|it| it.kind == PermissionKind::RejectOnce && it.is_once());
             if deny.is_none() {
                 // Like `convoke inbox deny`: an agent without such an option gets the denial, too.
+                card.cursor = find(|it| it.answer == Answer::Note).unwrap_or(card.cursor);
                 card.stage = Stage::Settling;
                 return Step::Deny(None);
             }

@@ -1,5 +1,6 @@
 //! Draws a permission: the question, as much of the evidence as fits, and the answers.
 
+use convoke_core::count::counted;
 use convoke_core::request::PermissionKind;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -78,9 +79,9 @@ pub(crate) fn page(card: &PermissionCard, picture: &mut Picture, area: Rect, pal
     }
     if is_cut {
         let words = match card.stage {
-            Stage::Viewing => format!("  ↑ {from} ↓ {hidden} more lines"),
+            Stage::Viewing => format!("  ↑ {from} ↓ {}", counted(hidden, "more line")),
             Stage::Choosing | Stage::Noting | Stage::Settling | Stage::Gone(_) => {
-                format!("  … {} more lines: v shows all", hidden + from)
+                format!("  … {}: v shows all", counted(hidden + from, "more line"))
             }
         };
         above.push(Line::styled(words, palette.news()));

@@ -1,5 +1,7 @@
 //! Agents' text made harmless: nothing in it can drive the terminal or show itself as something else.
 
+use convoke_core::direction::changes_direction;
+
 /// One line: line breaks and tabs become spaces, and control characters become visible symbols.
 pub(crate) fn line(text: &str) -> String {
     block(text).replace('\n', " ")
@@ -24,17 +26,12 @@ fn harmless(c: char) -> char {
         // The control pictures of Unicode are in the order of the characters that they show.
         '\0'..='\u{1f}' => char::from_u32(u32::from(c) + 0x2400).unwrap_or(REPLACEMENT),
         '\u{7f}' => '␡',
-        c if c.is_control() || reorders(c) => REPLACEMENT,
+        c if c.is_control() || changes_direction(c) => REPLACEMENT,
         c => c,
     }
 }
 
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
-
-/// Characters that make a terminal show the surrounding text in another order.
-const fn reorders(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
 
 #[cfg(test)]
 mod tests {
@@ -44,6 +41,7 @@ mod tests {
     fn escape_sequences_become_pictures_of_themselves() {
         assert_eq!(line("a\u{1b}[2Jb\u{7}\u{7f}\u{9b}31m"), "a␛[2Jb␇␡\u{fffd}31m");
         assert_eq!(line("safe\u{202e}txt.exe"), "safe\u{fffd}txt.exe");
+        assert_eq!(line("f(\u{200f}1, 2)"), "f(\u{fffd}1, 2)");
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(crate) struct Chat {
     pub(crate) phase: Phase,
     entries: Entries,
     /// The layouts of entries, by seq.
-    looks: HashMap<Seq, EntryView>,
+    views: HashMap<Seq, EntryView>,
     /// The relations of each entry to the others, by index.
     beside: Vec<Beside>,
     /// The first calls of runs that are not shown in one line.
@@ -101,7 +101,7 @@ impl Chat {
             id,
             phase: Phase::Opening,
             entries: Entries::new(),
-            looks: HashMap::new(),
+            views: HashMap::new(),
             beside: Vec::new(),
             open_runs: HashSet::new(),
             paging: None,
@@ -125,9 +125,9 @@ impl Chat {
         self.entries.replace(entries, cursor, older);
         self.phase = Phase::Open;
         (self.paging, self.page_end) = (None, None);
-        self.forget_looks();
+        self.forget_views();
         // The revisions may be of another generation.
-        self.looks.values_mut().for_each(|look| look.cached = None);
+        self.views.values_mut().for_each(|view| view.cached = None);
         self.cursor = self.cursor.filter(|place| self.has(*place));
         if let Anchor::Top { place, .. } = self.anchor
             && !self.has(place)
@@ -180,7 +180,7 @@ impl Chat {
             Some(MissingEntries::Before(_)) => {
                 self.entries.prepend(entries, older);
                 self.entries.drop_newest(WINDOW);
-                self.forget_looks();
+                self.forget_views();
             }
             Some(MissingEntries::Upto(upto)) => self.extend(entries, upto),
             // The window is another one since.
@@ -240,14 +240,14 @@ impl Chat {
         let count = surplus.min(self.first_needed().saturating_sub(window.start));
         if count > 0 {
             self.entries.drop_oldest(count);
-            self.forget_looks();
+            self.forget_views();
         }
     }
 
     /// Drops the layouts of entries that are not in the window.
-    fn forget_looks(&mut self) {
+    fn forget_views(&mut self) {
         let entries = &self.entries;
-        self.looks.retain(|place, _| entries.position(*place).is_some() || *place == QUEUE);
+        self.views.retain(|place, _| entries.position(*place).is_some() || *place == QUEUE);
     }
 
     /// The page to request so that the human can keep scrolling.
@@ -315,14 +315,14 @@ impl Chat {
         if let Beside::Run(_) = self.beside(at) {
             self.open_runs.insert(self.place(at));
         } else if self.entry(at).is_some_and(paint::is_foldable) {
-            let look = self.looks.entry(self.place(at)).or_insert(EntryView::FOLDED);
-            *look = EntryView { fold: look.fold.toggled(), cached: None };
+            let view = self.views.entry(self.place(at)).or_insert(EntryView::FOLDED);
+            *view = EntryView { fold: view.fold.toggled(), cached: None };
         }
     }
 
     /// Folds everything, or unfolds everything if nothing is unfolded.
     pub(crate) fn toggle_all(&mut self) {
-        let is_any_unfolded = self.looks.values().any(|look| look.fold == Fold::Unfolded);
+        let is_any_unfolded = self.views.values().any(|view| view.fold == Fold::Unfolded);
         let fold = if is_any_unfolded || !self.open_runs.is_empty() {
             self.open_runs.clear();
             Fold::Folded
@@ -332,7 +332,7 @@ impl Chat {
             Fold::Unfolded
         };
         for entry in self.entries.conversation().iter().filter(|entry| paint::is_foldable(entry)) {
-            self.looks.insert(entry.seq, EntryView { fold, cached: None });
+            self.views.insert(entry.seq, EntryView { fold, cached: None });
         }
     }
 
@@ -346,17 +346,17 @@ impl Chat {
         let (width, palette, place) = (self.room.width, self.palette, self.place(at));
         let beside = self.beside(at);
         let Some(entry) = self.entry(at) else { return &[] };
-        let look = self.looks.get(&place);
-        let is_cached = look.and_then(|look| look.cached.as_ref()).is_some_and(|cached| {
+        let view = self.views.get(&place);
+        let is_cached = view.and_then(|view| view.cached.as_ref()).is_some_and(|cached| {
             cached.width == width && cached.rev == entry.rev && cached.beside == beside
         });
         if !is_cached {
-            let fold = look.map_or(Fold::Folded, |look| look.fold);
+            let fold = view.map_or(Fold::Folded, |view| view.fold);
             let lines = paint::lines(entry, beside, fold, usize::from(width), palette);
             let cached = Some(CachedLines { rev: entry.rev, beside, width, lines });
-            self.looks.insert(place, EntryView { fold, cached });
+            self.views.insert(place, EntryView { fold, cached });
         }
-        let cached = self.looks.get(&place).and_then(|look| look.cached.as_ref());
+        let cached = self.views.get(&place).and_then(|view| view.cached.as_ref());
         cached.map(|cached| cached.lines.as_slice()).unwrap_or_default()
     }
 }

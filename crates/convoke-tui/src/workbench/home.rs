@@ -123,13 +123,13 @@ impl Model {
             });
             inside.max_by_key(|project| project.path.len()).map(|project| project.id)
         };
-        let of_newest = || self.list.current().next().map(|session| session.project_id);
+        let of_newest = || self.list.current().map(|session| session.project_id).find(&is_here);
         self.home
             .composer
             .project
-            .filter(is_here)
+            .filter(&is_here)
             .or_else(of_folder)
-            .or_else(|| of_newest().filter(is_here))
+            .or_else(of_newest)
             .or_else(|| projects.first().map(|project| project.id))
     }
 

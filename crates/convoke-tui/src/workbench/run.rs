@@ -169,7 +169,7 @@ impl Run {
 
     async fn wake(&mut self) -> Result<LoopEvent, Error> {
         Ok(tokio::select! {
-            woken = self.screen.next() => match woken.map_err(Error::Terminal)? {
+            event = self.screen.next() => match event.map_err(Error::Terminal)? {
                 ScreenEvent::Input(input) => match message(input, &self.model) {
                     Some(message) => LoopEvent::Message(message),
                     None => LoopEvent::Nothing,

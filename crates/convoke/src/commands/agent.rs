@@ -116,15 +116,15 @@ fn list(home: &Home, world: &World, output: &Output) -> anyhow::Result<()> {
         variables.map(|(name, value)| (name.clone(), value.clone())).collect();
     let agents = signals::block_on(async {
         // Concurrently: some agents need seconds to report their version.
-        let looks: Vec<_> = agents
+        let inspections: Vec<_> = agents
             .iter()
             .map(|agent| {
                 tokio::spawn(inspect(agent.clone(), path(agent, world), environment.clone()))
             })
             .collect();
         let mut found = Vec::new();
-        for look in looks {
-            found.push(look.await?);
+        for inspection in inspections {
+            found.push(inspection.await?);
         }
         Ok(found)
     })?;

@@ -24,9 +24,10 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Back up all data and verify the backup
 ///
-/// Copies the database while the daemon keeps writing, and attachments, questions, transcripts,
-/// settings, teams and the results of comparisons; no tokens or logs. Each backup is a separate folder with a manifest of sizes and SHA-256
-/// sums, and gets its final name only after all of it has been read back.
+/// Copies the database, attachments, questions, transcripts, settings, teams and the results of
+/// comparisons, while the daemon keeps working; no tokens or logs. Each backup is a separate folder
+/// with a manifest of sizes and SHA-256 sums, and gets its final name only after all of it has been
+/// read back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke backup

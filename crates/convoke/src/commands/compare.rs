@@ -19,14 +19,18 @@ use crate::output::{Output, aside, plain, table};
 
 /// The polling interval for a running comparison.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// Options that are given instead of a prompt; those after the first two are for the session that is kept.
+const OTHERS: [&str; 9] =
+    ["keep", "list", "merge", "squash", "rebase", "pr", "message", "force", "resolve"];
 /// What an empty list says.
-const NONE: &str = "No comparisons. Start one with: convoke compare PROMPT --agents AGENT,AGENT\n";
+const NONE: &str = "No comparisons. Start one with `convoke compare PROMPT --agents AGENT,AGENT`\n";
 
 /// Give one prompt to several agents, and compare their work
 ///
-/// Waits until all are done, and prints changes, cost, time and the result of the test. Then keep
-/// one with `--keep SESSION`: its branch, or what `--merge`, `--squash`, `--rebase` or `--pr` make of
-/// it. The others are discarded after a snapshot.
+/// Waits until all are done, and prints changes, cost, time and the result of the test. Then
+/// `--keep SESSION` keeps one: on its branch, or with `--merge`, `--squash` or `--rebase` in the
+/// branch that it was made from, or with `--pr` as a pull request. The others are discarded after a
+/// snapshot.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke compare 'fix the failing test' --agents claude-code,codex --test 'npm test'
@@ -37,7 +41,7 @@ const NONE: &str = "No comparisons. Start one with: convoke compare PROMPT --age
 #[command(group = ArgGroup::new("way").args(CommitFlags::NAMES).conflicts_with_all(["prompt", "list"]))]
 pub(crate) struct CompareArgs {
     /// Prompt that every agent gets
-    #[arg(required_unless_present_any = ["keep", "list"], conflicts_with_all = ["keep", "list"])]
+    #[arg(required_unless_present_any = OTHERS, conflicts_with_all = ["keep", "list"])]
     prompt: Option<String>,
     /// Agents, each with a model if it is to be another one than its own: AGENT or AGENT:MODEL
     #[arg(
@@ -45,7 +49,7 @@ pub(crate) struct CompareArgs {
         value_name = "AGENTS",
         value_delimiter = ',',
         conflicts_with_all = ["keep", "list"],
-        required_unless_present_any = ["keep", "list"]
+        required_unless_present_any = OTHERS
     )]
     agents: Vec<String>,
     /// Line of shell that tests the work of each
@@ -104,6 +108,7 @@ pub(crate) fn run(
         match (&args.keep, &args.prompt) {
             (Some(session), _) => keep(client, session, args, output).await,
             (None, Some(prompt)) => compare(client, prompt, args, output).await,
+            (None, None) if !args.list => Err(NotComparable::WithoutKeep.into()),
             (None, None) => {
                 let listed = client.comparisons().await?;
                 output.show(&listed, |Comparisons { comparisons }, _| {
@@ -153,7 +158,7 @@ async fn compare(
         let first = comparison.entries.iter().find_map(|entry| entry.session.as_ref());
         let next = first.filter(|_| comparison.done).map(|session| {
             let id = short(session.id);
-            format!("Keep one, such as the first: convoke compare --keep {id} --merge\n")
+            format!("Keep one, such as the first: `convoke compare --keep {id} --merge`\n")
         });
         for_people(comparison) + &next.unwrap_or_default()
     })
@@ -162,8 +167,11 @@ async fn compare(
 /// The agents cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotComparable {
+    /// Options of `--keep` without it.
+    #[error("these options are for the session that is kept: add `--keep SESSION`")]
+    WithoutKeep,
     /// There is nothing to compare it with.
-    #[error("a comparison needs two agents or more, such as --agents claude-code,codex")]
+    #[error("a comparison needs two agents or more, such as `--agents claude-code,codex`")]
     Alone,
     /// There is no such agent.
     #[error("there is no agent {name}; there are {}", known.join(", "))]

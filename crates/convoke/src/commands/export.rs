@@ -10,6 +10,7 @@ use convoke_api::bodies::{Session, SessionDetail};
 use convoke_api::{Client, SessionQuery, Transcript};
 use convoke_core::content::{Content, Tool};
 use convoke_core::count::counted;
+use convoke_core::id::short;
 use convoke_core::message::{Message, Role};
 use convoke_core::review;
 use serde::Serialize;
@@ -154,8 +155,8 @@ fn create(path: &Path) -> io::Result<File> {
 
 /// The date, the start of the id, and the title in characters that every file system accepts.
 fn name(session: &Session) -> String {
-    let (date, id) = (session.created_at.to_string(), session.id.to_string());
-    let (date, id) = (date.get(..10).unwrap_or_default(), id.get(..8).unwrap_or_default());
+    let (date, id) = (session.created_at.to_string(), short(session.id));
+    let date = date.get(..10).unwrap_or_default();
     let title = session.title.to_lowercase();
     let words: Vec<&str> = title.split(|c: char| !c.is_alphanumeric()).collect();
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();

@@ -88,7 +88,7 @@ fn worded(files: usize, lines: usize) -> String {
 
 /// The source of the conversations is missing.
 #[derive(Debug, thiserror::Error)]
-#[error("name the agents whose conversations are imported, or say --all")]
+#[error("name the agents whose conversations are imported, or say `--all`")]
 pub(crate) struct NoSource;
 
 /// A contract with scripts.

@@ -5,6 +5,7 @@ mod show;
 
 use std::num::NonZeroUsize;
 
+use clap::builder::NonEmptyStringValueParser;
 use convoke_api::Client;
 use convoke_api::bodies::{Answer, Inbox, InboxItem, InboxKind, Rejection};
 use convoke_core::id::{RuleId, short};
@@ -64,6 +65,7 @@ struct ListArgs {}
   convoke inbox show 3fa8 --json | jq .permission.evidence")]
 struct ShowArgs {
     /// Request
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
 }
 
@@ -76,6 +78,7 @@ struct ShowArgs {
   convoke inbox allow 3fa8 --option allow_for_session")]
 struct AllowArgs {
     /// Request
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// Option of the agent to choose, by its id or its name
     #[arg(long, value_name = "OPTION")]
@@ -92,6 +95,7 @@ struct AllowArgs {
   convoke inbox deny 3fa8 --always")]
 struct DenyArgs {
     /// Request
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// Also make a rule: number N of those that `convoke inbox show` lists, the narrowest without N
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1", value_parser = number(NonZeroUsize::MIN..))]
@@ -108,6 +112,7 @@ struct DenyArgs {
   convoke inbox answer 3fa8 --answers '{"0": {"selectedOptions": ["A", "B"]}, "1": {"customText": "no idea"}}'"#)]
 struct AnswerArgs {
     /// Request
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// The answers
     #[arg(long, value_name = "JSON")]
@@ -121,6 +126,7 @@ struct AnswerArgs {
   convoke inbox reject 3fa8 --reason 'ask me tomorrow'")]
 struct RejectArgs {
     /// Request
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// Reason, sent to the asker
     #[arg(long, value_name = "TEXT")]

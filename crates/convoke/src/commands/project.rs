@@ -2,6 +2,7 @@
 
 mod find;
 
+use clap::builder::NonEmptyStringValueParser;
 use convoke_api::bodies::{Activity, NewRepo, Repo, Repos};
 use convoke_api::{Client, SessionQuery};
 use convoke_core::id::short;
@@ -68,7 +69,7 @@ struct ListArgs {}
   convoke project remove 3fa8")]
 struct RemoveArgs {
     /// Project: its name, its path, or a unique prefix of its id
-    #[arg(value_name = "PROJECT")]
+    #[arg(value_name = "PROJECT", value_parser = NonEmptyStringValueParser::new())]
     project: String,
 }
 

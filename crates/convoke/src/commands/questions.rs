@@ -147,7 +147,7 @@ struct CleanArgs {
 
 /// Answers that are no answers.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot parse --answers")]
+#[error("cannot parse `--answers`")]
 pub(crate) struct NotAnswers {
     source: serde_json::Error,
 }
@@ -255,7 +255,7 @@ fn list(asking: &Asking, args: &ListArgs, output: &Output) -> anyhow::Result<()>
 
 fn wait(asking: &Asking, args: &WaitArgs, output: &Output) -> anyhow::Result<()> {
     let id = asking.questions.find(&args.id)?;
-    let (request, _) = asking.questions.status(id)?;
+    let (request, _) = asking.questions.read(id)?;
     let timeout = args.timeout_ms.map_or(asking.timeout, timeout_of);
     let waiting = asking.questions.wait_again(id, args.call_id.as_deref(), timeout, clock::now);
     let outcome = signals::block_on(async { Ok(waiting.await?) })?;

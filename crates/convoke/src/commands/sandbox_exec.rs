@@ -100,7 +100,7 @@ pub(crate) struct NoLayer {
 
 /// The network cannot be closed without the layer that has namespaces.
 #[derive(Debug, thiserror::Error)]
-#[error("--network {network} needs bwrap, which does not work here: {why}")]
+#[error("`--network {network}` needs bwrap, which does not work here: {why}")]
 pub(crate) struct NetworkNotHeld {
     network: Network,
     why: String,

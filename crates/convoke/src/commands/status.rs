@@ -53,7 +53,7 @@ fn describe(status: &Status) -> String {
     };
     format!(
         "daemon    convoke {}, process {pid}, running for {up}\n\
-         page      {}, open it with: convoke open\n\
+         page      {}, open it with `convoke open`\n\
          home      {}\n\
          sessions  {active_sessions} active{}\n\
          agents    {processes} running, {busy} busy{queue}\n\

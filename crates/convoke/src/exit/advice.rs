@@ -78,7 +78,7 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
             return add_advice(error);
         }
         if cause.is::<NotAnswers>() {
-            let form = r#"the format is '{"0": {"selectedOption": "A"}}'; see --help"#;
+            let form = r#"the format is '{"0": {"selectedOption": "A"}}'; see `--help`"#;
             return (Code::AskedWrongly, Some(form.to_owned()));
         }
         if let Some(error) = cause.downcast_ref::<backup::Error>() {
@@ -87,7 +87,7 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
         match cause.downcast_ref::<RollbackError>() {
             Some(RollbackError::Declined) => return (Code::Rejected, None),
             Some(RollbackError::NoTerminal) => {
-                return (Code::AskedWrongly, Some("add --yes to confirm".to_owned()));
+                return (Code::AskedWrongly, Some("add `--yes` to confirm".to_owned()));
             }
             None => {}
         }
@@ -103,9 +103,9 @@ fn add_advice(error: &AddError) -> (Code, Option<String>) {
                 .to_owned(),
         ),
         AddError::BuiltIn { install, .. } => {
-            (Code::AskedWrongly, format!("there is nothing to add; install it with: {install}"))
+            (Code::AskedWrongly, format!("there is nothing to add; install it with `{install}`"))
         }
-        AddError::Exists { .. } => (Code::AskedWrongly, "add --replace to replace it".to_owned()),
+        AddError::Exists { .. } => (Code::AskedWrongly, "add `--replace` to replace it".to_owned()),
         AddError::Download { .. } => (
             Code::CouldNot,
             "download it in another way, and give the file: `convoke agent refresh FILE`"
@@ -122,7 +122,7 @@ fn backup_hint(error: &backup::Error) -> Option<String> {
         Error::Running { pid: None } => "wait for it to end".to_owned(),
         Error::NoRoom { folder, .. } => {
             format!(
-                "free some space (`df -h '{}'`), or choose another disk with --to",
+                "free some space (`df -h '{}'`), or choose another disk with `--to`",
                 folder.display()
             )
         }
@@ -147,9 +147,11 @@ fn serve_hint(error: &ServeError) -> Option<String> {
     match error {
         ServeError::Running { .. } => Some("use it, or stop it with `convoke stop`".to_owned()),
         ServeError::Bind { source, .. } if source.kind() == std::io::ErrorKind::AddrInUse => {
-            Some("let it pick a free port: --listen 127.0.0.1:0".to_owned())
+            Some("let it pick a free port: `--listen 127.0.0.1:0`".to_owned())
         }
-        ServeError::Bind { .. } => Some("listen on this machine: --listen 127.0.0.1:0".to_owned()),
+        ServeError::Bind { .. } => {
+            Some("listen on this machine: `--listen 127.0.0.1:0`".to_owned())
+        }
         ServeError::Open(Error::Store(error)) => store_hint(error),
         ServeError::Open(_) => None,
         ServeError::Team(error) => team::serve_hint(error),
@@ -172,7 +174,7 @@ fn agent_hint(error: &convoke_agents::Error) -> Option<String> {
     use convoke_agents::Error;
     match error {
         Error::NotInstalled { install: Some(install), .. } => {
-            Some(format!("install it with: {install}"))
+            Some(format!("install it with `{install}`"))
         }
         Error::NotInstalled { install: None, .. } | Error::NotFound { .. } => {
             Some("`convoke agent list` shows how to install it".to_owned())
@@ -305,37 +307,38 @@ fn files_advice(error: &convoke_files::Error) -> (Code, Option<String>) {
 
 fn home_advice(error: &home::Error) -> (Code, String) {
     match error {
-        home::Error::Unknown => {
-            (Code::AskedWrongly, "set HOME, CONVOKE_HOME or --home to an absolute path".to_owned())
-        }
+        home::Error::Unknown => (
+            Code::AskedWrongly,
+            "set HOME, CONVOKE_HOME or `--home` to an absolute path".to_owned(),
+        ),
         home::Error::Empty { origin } | home::Error::Relative { origin, .. } => {
             let way_out = match origin {
                 home::Origin::Default => "set HOME to an absolute path",
                 home::Origin::Variable => "set CONVOKE_HOME to an absolute path, or unset it",
-                home::Origin::Flag => "give --home an absolute path",
+                home::Origin::Flag => "give `--home` an absolute path",
             };
             (Code::AskedWrongly, way_out.to_owned())
         }
         home::Error::Foreign { origin, .. } => {
             let chosen = match origin {
-                home::Origin::Default | home::Origin::Flag => "--home",
+                home::Origin::Default | home::Origin::Flag => "`--home`",
                 home::Origin::Variable => "CONVOKE_HOME",
             };
             (Code::AskedWrongly, format!("set {chosen} to a new or an empty folder"))
         }
         home::Error::NotAFolder { path } => {
-            let way_out = format!("choose another home than {} with --home", path.display());
+            let way_out = format!("choose another home than {} with `--home`", path.display());
             (Code::CouldNot, way_out)
         }
         home::Error::Create { .. } => {
-            (Code::CouldNot, "choose another home with --home or CONVOKE_HOME".to_owned())
+            (Code::CouldNot, "choose another home with `--home` or CONVOKE_HOME".to_owned())
         }
         home::Error::Unwritable { path, .. } => {
             // No hint about chown or chmod: the folder may be one of the system's, given by
             // mistake.
             let path = path.display();
             let way_out = format!(
-                "choose another home with --home, or check its permissions: `ls -ld '{path}'`"
+                "choose another home with `--home`, or check its permissions: `ls -ld '{path}'`"
             );
             (Code::CouldNot, way_out)
         }
@@ -373,7 +376,7 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
         }
         Error::NotADatabase { path } | Error::ForeignDatabase { path } => {
             let path = path.display();
-            format!("move it away (`mv '{path}' '{path}.other'`), or choose another home with --home")
+            format!("move it away (`mv '{path}' '{path}.other'`), or choose another home with `--home`")
         }
         Error::NotAFile { path } => {
             let path = path.display();

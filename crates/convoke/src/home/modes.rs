@@ -15,7 +15,7 @@ const OF_GIT: &str = "snapshots";
 /// start only.
 const WATCHED: [&str; 2] = ["run", "logs"];
 
-/// How deep a look goes.
+/// How deep the permissions are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
     /// The home, the files that the daemon needs, and the logs.

@@ -112,12 +112,12 @@ impl Backend for FilesBackend {
 
     async fn asked(&self, _asker: &Asker, id: &str, waiting: Waiting) -> Result<Found, CallError> {
         let (folder, text) = (self.asking.questions.clone(), id.to_owned());
-        let look = move || {
+        let read = move || {
             let id = folder.find(&text)?;
-            folder.status(id).map(|(request, outcome)| (id, request, outcome))
+            folder.read(id).map(|(request, outcome)| (id, request, outcome))
         };
         let (id, request, mut outcome): (RequestId, RequestFile, Option<Outcome>) =
-            blocking(look).await?;
+            blocking(read).await?;
         if outcome.is_none() && waiting == Waiting::Yes {
             let waited = self.asking.questions.wait(id, None, Until::NotPending, None).await;
             outcome = waited.map_err(said)?;

@@ -166,7 +166,7 @@ fn numbered<'a>(rows: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> Strin
 }
 
 fn permission(options: &[PermissionOption], line: &str) -> Next {
-    if let Some(reason) = declined(line) {
+    if let Some(reason) = denied(line) {
         return Next::Done(Verdict::Reject { reason: Some(reason) });
     }
     let of_kind = |kind| options.iter().find(|option: &&PermissionOption| option.kind == kind);
@@ -186,7 +186,7 @@ fn permission(options: &[PermissionOption], line: &str) -> Next {
 }
 
 /// The text after a no.
-fn declined(line: &str) -> Option<String> {
+fn denied(line: &str) -> Option<String> {
     let (no, why) = line.split_once([' ', ',', ':'])?;
     let is_no = matches!(no.to_lowercase().as_str(), "n" | "no");
     let why = why.trim().trim_start_matches([',', ':']).trim();

@@ -60,7 +60,7 @@ impl Conversation {
         let count = self.journal.import(path, turns)?;
         self.agent.stop().await;
         let count = counted(count, "message");
-        self.console.screen.print_notice(&format!("Added {count} of {}", path.display()));
+        self.console.screen.print_notice(&format!("Added {count} from {}", path.display()));
         if let Some(left_out) = left_out {
             self.console.screen.print_error(&left_out.to_string());
         }

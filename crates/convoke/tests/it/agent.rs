@@ -52,7 +52,7 @@ fn an_agent_that_cannot_be_checked_is_explained() {
     exit 1
     --- stderr
     error: the agent codex is not installed: there is no codex-acp on the search path
-    hint: install it with: npm install -g @agentclientprotocol/codex-acp
+    hint: install it with `npm install -g @agentclientprotocol/codex-acp`
     ");
     insta::assert_snapshot!(machine.run("agent check broken"), @"
     exit 1

@@ -63,11 +63,11 @@ fn l1_an_agent_of_the_registry_is_added_with_how_it_is_run() {
     let listed = machine.json("agent list --json");
     let neat = listed["agents"].as_array().unwrap().last().unwrap();
     assert_eq!((&neat["name"], &neat["version"]), (&json!("neat"), &json!("4.5.6")));
-    insta::assert_snapshot!(machine.run("agent add neat"), @r"
+    insta::assert_snapshot!(machine.run("agent add neat"), @"
     exit 2
     --- stderr
     error: the configuration has an agent neat already
-    hint: add --replace to replace it
+    hint: add `--replace` to replace it
     ");
     insta::assert_snapshot!(machine.run("agent add nobody"), @r"
     exit 1
@@ -85,11 +85,11 @@ fn l1_the_shipped_registry_adds_agents_and_knows_the_built_in_ones() {
     let known = agents.iter().find(|agent| agent["id"] == "claude-acp").unwrap();
     assert_eq!(known["builtIn"], "claude-agent-acp");
     assert!(agents.len() >= 30);
-    insta::assert_snapshot!(machine.run("agent add gemini"), @r"
+    insta::assert_snapshot!(machine.run("agent add gemini"), @"
     exit 2
     --- stderr
     error: gemini is a built-in agent
-    hint: there is nothing to add; install it with: npm install -g @google/gemini-cli
+    hint: there is nothing to add; install it with `npm install -g @google/gemini-cli`
     ");
     // A built-in one that the registry lists under another id.
     insta::assert_snapshot!(machine.run("agent add codex"), @r"

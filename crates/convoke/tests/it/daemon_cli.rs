@@ -54,7 +54,7 @@ fn a_command_starts_the_daemon_and_stop_ends_it() {
     exit 0
     --- stdout
     daemon    convoke 0.1.0, process [pid], running for [while]
-    page      [url], open it with: convoke open
+    page      [url], open it with `convoke open`
     home      [tmp]/.convoke
     sessions  0 active
     agents    0 running, 0 busy
@@ -101,7 +101,7 @@ fn a_daemon_that_cannot_start_says_why() {
     error: the daemon did not start
       error: cannot listen on [address]
         Address already in use (os error 98)
-      hint: let it pick a free port: --listen 127.0.0.1:0
+      hint: let it pick a free port: `--listen 127.0.0.1:0`
     hint: run it in the foreground: `convoke serve`; its output is in [tmp]/.convoke/logs/daemon.stderr
     ");
 }

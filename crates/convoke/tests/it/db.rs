@@ -109,7 +109,7 @@ fn a_rollback_without_a_terminal_is_refused() {
     exit 2
     --- stderr
     error: a rollback loses data, and there is no terminal to confirm it on
-    hint: add --yes to confirm
+    hint: add `--yes` to confirm
     ");
     insta::assert_snapshot!(machine.run("db rollback --json"), @r#"
     exit 2
@@ -163,7 +163,7 @@ fn a_file_that_is_no_database_is_refused_and_left_alone() {
     exit 1
     --- stderr
     error: [tmp]/.convoke/convoke.db is not a database
-    hint: move it away (`mv '[tmp]/.convoke/convoke.db' '[tmp]/.convoke/convoke.db.other'`), or choose another home with --home
+    hint: move it away (`mv '[tmp]/.convoke/convoke.db' '[tmp]/.convoke/convoke.db.other'`), or choose another home with `--home`
     ");
     insta::assert_snapshot!(machine.run("db migrate"), @"
     exit 1

@@ -149,7 +149,7 @@ fn an_unusable_home_is_reported_and_the_rest_examined() {
     exit 1
     --- stdout
     fail  home      cannot create the home [tmp]/.convoke/taken/home: Not a directory (os error 20)
-                    → choose another home with --home or CONVOKE_HOME
+                    → choose another home with `--home` or CONVOKE_HOME
     fail  config    [tmp]/.convoke/taken/home/config.toml: cannot read the file: Not a directory (os error 20)
                     → see what is there: `ls -l '[tmp]/.convoke/taken/home/config.toml'`
     warn  database  not checked: there is no home to check
@@ -222,7 +222,7 @@ fn the_database_is_examined() {
     fs::write(machine.home().join("convoke.db"), "garbage ".repeat(1000)).unwrap();
     insta::assert_snapshot!(database(), @"
     fail  database  [tmp]/.convoke/convoke.db is not a database
-                    → move it away (`mv '[tmp]/.convoke/convoke.db' '[tmp]/.convoke/convoke.db.other'`), or choose another home with --home
+                    → move it away (`mv '[tmp]/.convoke/convoke.db' '[tmp]/.convoke/convoke.db.other'`), or choose another home with `--home`
     ");
 }
 

@@ -41,7 +41,7 @@ fn a_home_that_is_a_file_is_refused() {
     exit 1
     --- stderr
     error: the home is not a folder: [tmp]/.convoke/taken
-    hint: choose another home than [tmp]/.convoke/taken with --home
+    hint: choose another home than [tmp]/.convoke/taken with `--home`
     ");
     let line = format!("db status --home {}", machine.home().join("taken/below").display());
     insta::assert_snapshot!(machine.run(&line), @"
@@ -122,7 +122,7 @@ fn a_home_that_cannot_be_created_is_refused() {
     --- stderr
     error: cannot create the home /proc/nowhere
       No such file or directory (os error 2)
-    hint: choose another home with --home or CONVOKE_HOME
+    hint: choose another home with `--home` or CONVOKE_HOME
     ");
 }
 
@@ -132,7 +132,7 @@ fn a_home_that_depends_on_the_current_folder_is_refused() {
     exit 2
     --- stderr
     error: the home given by flag --home is not an absolute path: data
-    hint: give --home an absolute path
+    hint: give `--home` an absolute path
     ");
     insta::assert_snapshot!(Convoke::new().run_args(&["db", "status", "--home", ""]), @"
     exit 2
@@ -160,7 +160,7 @@ fn machines_are_told_of_a_refused_home_in_json() {
     insta::assert_snapshot!(Convoke::new().run("db status --home data --json"), @r#"
     exit 2
     --- stderr
-    {"error":"the home given by flag --home is not an absolute path: data","causes":[],"hint":"give --home an absolute path","exitCode":2}
+    {"error":"the home given by flag --home is not an absolute path: data","causes":[],"hint":"give `--home` an absolute path","exitCode":2}
     "#);
 }
 

@@ -50,7 +50,7 @@ fn a_permission_is_listed_and_given() {
     exit 2
     --- stderr
     error: [the-id] has no option `maybe`; its options are allow, reject
-    hint: choose one of them with --option
+    hint: choose one of them with `--option`
     ");
     insta::assert_snapshot!(scene.run(&format!("inbox allow {}", &id[..4])), @r"
     exit 0
@@ -172,9 +172,9 @@ fn waiting_for_an_answer_prints_the_command_for_it() {
     scene.run(&format!("inbox allow {}", item["id"].as_str().unwrap()));
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
-    insta::assert_snapshot!(mask(&String::from_utf8(output.stderr).unwrap()), @r"
+    insta::assert_snapshot!(mask(&String::from_utf8(output.stderr).unwrap()), @"
     The agent asks for permission: Write notes.txt
-      convoke inbox allow [the-id]    or    convoke inbox deny [the-id]
+      `convoke inbox allow [the-id]` or `convoke inbox deny [the-id]`
     ");
     insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @"I wrote `notes.txt`.");
 }
@@ -201,9 +201,9 @@ fn q19_questions_of_programs_are_answered_in_the_inbox_too() {
     insta::assert_snapshot!(answer("yes"), @r#"
     exit 2
     --- stderr
-    error: cannot parse --answers
+    error: cannot parse `--answers`
       expected value at line 1 column 1
-    hint: the format is '{"0": {"selectedOption": "A"}}'; see --help
+    hint: the format is '{"0": {"selectedOption": "A"}}'; see `--help`
     "#);
     insta::assert_snapshot!(answer(r#"{"0": {"selectedOption": "Maybe"}}"#), @r"
     exit 2
@@ -237,7 +237,7 @@ fn q19_the_answer_to_an_agents_question_reaches_it() {
     insta::assert_snapshot!(mask(&String::from_utf8(output.stderr).unwrap()), @r#"
     The agent asks you:
       What should the demo agent do next? [Carry on (recommended) | Stop]
-      convoke inbox answer [the-id] --answers '{"0": {"selectedOption": "…"}}'    or    convoke inbox reject [the-id]
+      `convoke inbox answer [the-id] --answers '{"0": {"selectedOption": "…"}}'` or `convoke inbox reject [the-id]`
     "#);
     let answer = String::from_utf8(output.stdout).unwrap();
     assert!(answer.contains(&format!("→ {label}")), "{answer}");

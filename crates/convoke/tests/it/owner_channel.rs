@@ -294,12 +294,12 @@ fn k6_a_daemon_does_not_start_beside_a_program_on_the_other_loopback() {
     let port = other.local_addr().unwrap().port();
     let told = Convoke::new().run(&format!("serve --listen 127.0.0.1:{port}"));
     let told = told.replace(&port.to_string(), "PORT");
-    insta::assert_snapshot!(told, @r"
+    insta::assert_snapshot!(told, @"
     exit 1
     --- stderr
     error: cannot listen on [::1]:PORT
       Address already in use (os error 98)
-    hint: let it pick a free port: --listen 127.0.0.1:0
+    hint: let it pick a free port: `--listen 127.0.0.1:0`
     ");
 }
 

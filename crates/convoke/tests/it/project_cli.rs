@@ -85,7 +85,7 @@ fn s5_a_folder_around_convokes_home_is_refused_and_not_suggested() {
     exit 2
     --- stderr
     error: [tmp] is not in a project, and contains Convoke's home
-    hint: name a project with --project, or change to a folder of one; see `convoke project list`
+    hint: name a project with `--project`, or change to a folder of one; see `convoke project list`
     ");
 }
 
@@ -97,7 +97,7 @@ fn s8_an_agent_that_is_not_installed_is_told_with_the_command_that_installs_it()
     --- stderr
     [tmp]/web is now the project web
     error: the agent goose is not installed: there is no goose on the search path
-    hint: install it with: npm install -g @aaif/goose-acp
+    hint: install it with `npm install -g @aaif/goose-acp`
     ");
     insta::assert_snapshot!(scene.run("session list --archived"), @"
     exit 0

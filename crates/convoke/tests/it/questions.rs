@@ -105,9 +105,9 @@ fn q15_answers_that_do_not_fit_are_refused_and_the_session_stays_answerable() {
     insta::assert_snapshot!(scene.answer("yes"), @r#"
     exit 2
     --- stderr
-    error: cannot parse --answers
+    error: cannot parse `--answers`
       expected value at line 1 column 1
-    hint: the format is '{"0": {"selectedOption": "A"}}'; see --help
+    hint: the format is '{"0": {"selectedOption": "A"}}'; see `--help`
     "#);
 }
 

@@ -42,7 +42,7 @@ fn s8_a_session_begins_in_a_folder_that_becomes_a_project() {
     exit 2
     --- stderr
     error: [tmp] is not in a project, and contains Convoke's home
-    hint: name a project with --project, or change to a folder of one; see `convoke project list`
+    hint: name a project with `--project`, or change to a folder of one; see `convoke project list`
     ");
     // A git repository becomes a project, from any folder inside of it.
     let nested = scene.machine.path().join("repository/src");
@@ -343,11 +343,11 @@ fn s3_a_session_is_ended_resumed_renamed_and_cancelled() {
     hint: create a new one: `convoke session new`
     ");
     let other = "00000000-0000-4000-8000-000000000000";
-    insta::assert_snapshot!(scene.run(&format!("session show {other}")), @r"
+    insta::assert_snapshot!(scene.run(&format!("session show {other}")), @"
     exit 1
     --- stderr
     error: there is no session [id]
-    hint: see `convoke session list`, and the archived ones with --archived
+    hint: see `convoke session list`, and the archived ones with `--archived`
     ");
 }
 

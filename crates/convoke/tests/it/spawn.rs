@@ -238,7 +238,7 @@ fn r5_a_session_is_deleted_with_a_confirmation_and_only_on_purpose() {
     exit 2
     --- stderr
     error: cannot ask whether to delete the session: this is not a terminal
-    hint: add --yes to confirm
+    hint: add `--yes` to confirm
     ");
     insta::assert_snapshot!(scene.machine.run("spawn --delete-session session-123 --yes"), @"
     exit 0

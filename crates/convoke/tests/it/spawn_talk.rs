@@ -189,7 +189,7 @@ fn a_confined_agent_cannot_be_started_around_the_home() {
     exit 1
     --- stderr
     error: an agent that is confined to [tmp] could write Convoke's home [tmp]/.convoke
-    hint: start it in the folder of a project (cd), choose another home with --home, or set sandbox = "off" for the agent
+    hint: start it in the folder of a project (`cd`), choose another home with `--home`, or set `sandbox = "off"` for the agent
     "#);
     assert_eq!(scene.pipe("spawn --interactive", "hello\n").code, 0);
 }

@@ -80,7 +80,7 @@ fn t12_t15_a_team_whose_agent_is_stuck_or_missing_is_a_matter_of_processes() {
     exit 1
     --- stderr
     error: Process error for team "backend": the agent codex is not installed: there is no codex-acp on the search path
-    hint: install it with: npm install -g @agentclientprotocol/codex-acp
+    hint: install it with `npm install -g @agentclientprotocol/codex-acp`
     "#);
     // A command that starts the daemon tells why it does not start.
     let told = missing.run("team list");

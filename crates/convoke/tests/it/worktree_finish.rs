@@ -217,12 +217,12 @@ fn c7_conflicts_are_listed_given_to_the_agent_and_never_left_half_done() {
         assert_eq!(git(&path, &["status", "--porcelain"]), "");
     }
     let said = daemon.machine.run_args(&["session", "finish", &session, "--merge"]);
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(said, @"
     exit 1
     --- stdout
     conflict: notes.txt
     --- stderr
-    error: 1 file in conflict; nothing was done
+    error: 1 file in conflict; nothing was merged
     ");
     assert_eq!(daemon.post("/api/users", &json!({"name": "ann", "role": "member"})).status, 201);
     let token = daemon.post("/api/users/ann/tokens", &json!({"label": "test"})).json();

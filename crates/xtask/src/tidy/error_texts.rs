@@ -1,6 +1,6 @@
 //! The texts of errors read as one set: they begin in lower case, since another text may come before them, and end without a
 //! full stop, since a cause may follow.
-//! Names stand bare, and commands in backticks, also in the hints of the command line.
+//! Names stand bare, and commands and options in backticks, also in the hints of the command line.
 
 use crate::finding::Finding;
 use crate::rust::{Kind, Token, lex};
@@ -24,10 +24,13 @@ const NAMES: [&str; 1] = ["Convoke "];
 
 /// The hints of the command line.
 const HINTS: &str = "crates/convoke/src/exit/";
-/// What is wrong with a command in plain text, and the fix.
-const BARE_COMMAND: (&str, &str) = ("a command without backticks", "put it into backticks");
+/// What is wrong with a command or an option in plain text, and the fix.
+const BARE_COMMAND: (&str, &str) =
+    ("a command or an option without backticks", "put it into backticks");
 /// The start of a command in a text.
 const COMMAND: &str = "convoke ";
+/// The start of an option.
+const OPTION: &str = "--";
 
 /// Finds error texts of another form.
 pub fn check(tree: &Tree) -> Vec<Finding> {
@@ -59,10 +62,10 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Whether a command of Convoke stands outside of backticks.
+/// Whether a command of Convoke or an option stands outside of backticks.
 fn names_bare_command(text: &str) -> bool {
-    let mut parts = text.split('`').step_by(2);
-    parts.any(|part| part.match_indices(COMMAND).any(|(at, _)| begins_word(part, at)))
+    let begins = |part: &str, what| part.match_indices(what).any(|(at, _)| begins_word(part, at));
+    text.split('`').step_by(2).any(|part| begins(part, COMMAND) || begins(part, OPTION))
 }
 
 /// Whether a word that begins at this place is no part of a longer one.

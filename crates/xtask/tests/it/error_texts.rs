@@ -35,7 +35,7 @@ fn an_error_names_things_bare_and_commands_in_backticks() {
 "#;
     let expected = [
         "a.rs:3: a value in quotes — leave names bare, and put verbatim text into backticks",
-        "a.rs:4: a command without backticks — put it into backticks",
+        "a.rs:4: a command or an option without backticks — put it into backticks",
     ];
     assert_eq!(said(check, &[("a.rs", source)]), expected);
 }
@@ -44,10 +44,12 @@ fn an_error_names_things_bare_and_commands_in_backticks() {
 fn a_hint_of_the_command_line_has_its_commands_in_backticks() {
     let path = "crates/convoke/src/exit/advice.rs";
     let source = r#"
-fn hints() -> [&str; 3] {
-    ["start it: convoke serve", "start it with `convoke serve`", "a newer Convoke wrote it"]
+fn hints() -> [&str; 5] {
+    ["start it: convoke serve", "start it with `convoke serve`", "a newer Convoke wrote it",
+     "choose with --home", "choose with `--home`"]
 }
 "#;
-    let expected = [format!("{path}:3: a command without backticks — put it into backticks")];
+    let what = "a command or an option without backticks — put it into backticks";
+    let expected = [3, 4].map(|line| format!("{path}:{line}: {what}"));
     assert_eq!(said(check, &[(path, source)]), expected);
 }

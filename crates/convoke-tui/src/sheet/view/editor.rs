@@ -1,5 +1,6 @@
 //! A text that is or was written, indented and with a bar before it.
 
+use convoke_core::count::counted;
 use ratatui::text::{Line, Span};
 
 use crate::editor::Editor;
@@ -27,7 +28,7 @@ pub(super) fn strip(editor: &Editor, width: usize, rows_max: usize, palette: Pal
         strip.push_target_from(Line::from(line), Target::Text(index), INDENT);
     }
     if hidden > 0 {
-        let text = format!("{margin}  … and {hidden} more rows");
+        let text = format!("{margin}  … and {}", counted(hidden, "more row"));
         strip.push(Line::styled(text, palette.faint()));
     }
     strip

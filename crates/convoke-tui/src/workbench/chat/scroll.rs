@@ -76,8 +76,8 @@ impl Chat {
 
     /// The lines of the visible part of an entry.
     pub(crate) fn lines(&self, shown: Shown) -> &[Line<'static>] {
-        let look = self.looks.get(&self.place(shown.block));
-        let cached = look.and_then(|look| look.cached.as_ref());
+        let view = self.views.get(&self.place(shown.block));
+        let cached = view.and_then(|view| view.cached.as_ref());
         cached.and_then(|cached| cached.lines.get(shown.from..shown.to)).unwrap_or_default()
     }
 

@@ -130,7 +130,7 @@ fn p2_wider_rules_and_rules_that_deny_are_behind_a_key() {
 }
 
 #[test]
-fn p1_a_permission_is_declined_with_a_note() {
+fn p1_a_permission_is_denied_with_a_note() {
     let mut stage = asked();
     stage.said();
     stage.keys("tab r").types("Use nextest");
@@ -222,10 +222,11 @@ fn p1_a_denied_permission_is_shown_as_denied_with_and_without_an_option() {
     // Without an option of the agent.
     denied.status = Status::Rejected;
     denied.option_id = None;
+    denied.by = Some("bob".parse().unwrap());
     let mut rejected = entry("p3", 3, EntryBody::Permission(denied));
     rejected.rev = rejected.rev.next();
     stage.update(rejected);
-    assert!(stage.screen().contains("denied by ada"), "{}", stage.screen());
+    assert!(stage.screen().contains("denied by bob"), "{}", stage.screen());
 }
 
 #[test]
@@ -240,4 +241,7 @@ fn p1_n_denies_also_if_the_agent_has_no_option_for_it() {
     stage.keys("tab n");
     let question_id = RequestId::from_random([7; 16]).to_string();
     assert_eq!(stage.said(), [ClientFrame::QuestionReject { question_id, reason: None }]);
+    let screen = stage.screen();
+    let sent = screen.lines().find(|line| line.contains("sending…")).unwrap();
+    assert!(sent.contains("Deny with a note"), "{screen}");
 }

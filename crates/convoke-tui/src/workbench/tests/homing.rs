@@ -73,6 +73,22 @@ fn p3_h8_home_has_the_newest_sessions_of_folders_that_are_no_projects() {
     let screen = stage.screen();
     assert!(screen.contains("Where the time goes  claude-code · imported"), "{screen}");
     assert!(!screen.contains("A session of the shop"), "it comes with its project: {screen}");
+    // A new session begins in the project of the newest one that has a project.
+    stage.receive(ServerFrame::ProjectList { projects: vec![site(), shop()], editor: None });
+    let elsewhere = SessionItem {
+        project_id: convoke_core::id::ProjectId::from_random([77; 16]),
+        ..session(8, 1, "Newer, and of no project", Activity::Idle)
+    };
+    let of_shop = session(9, 5, "A session of the shop", Activity::Idle);
+    stage.receive(ServerFrame::SessionList { project_id: shop().id, sessions: vec![of_shop] });
+    stage.receive(ServerFrame::HomeList {
+        needs_you: Vec::new(),
+        working: Vec::new(),
+        finished: Vec::new(),
+        failed: Vec::new(),
+        recent: vec![elsewhere],
+    });
+    assert_eq!(stage.model.composer_project(), Some(shop().id));
 }
 
 #[test]

@@ -109,7 +109,11 @@ fn handle(model: &mut Model, frame: ServerFrame) {
             ask_for_sessions(model);
         }
         ServerFrame::ProjectAdded { project } => model.list.put_project(project),
-        ServerFrame::ProjectRemoved { project_id } => model.list.remove_project(project_id),
+        ServerFrame::ProjectRemoved { project_id } => {
+            model.list.remove_project(project_id);
+            // It has the sessions of removed projects, too.
+            model.send(InFlight::List, ClientFrame::HomeList {});
+        }
         ServerFrame::FolderCompletions { path, folders } => fresh::complete(model, &path, folders),
         ServerFrame::FileCompletions { query, files, .. } => model.take_matches(&query, files),
         ServerFrame::AgentList { agents } => model.agents = agents,

@@ -149,7 +149,10 @@ fn notes(changes: &Changes, strip: &mut Strip, width: usize, palette: Palette) {
             paths.iter().take(BETWEEN_NAMED_MAX).map(|path| clean::line(path)).collect();
         let others = files.saturating_sub(named.len() as u64);
         let others = if others > 0 { format!(" and {others} more") } else { String::new() };
-        note(format!("Changed between the turns, and not listed: {}{others}", named.join(", ")));
+        note(format!(
+            "Changed between the turns, which is not shown: {}{others}",
+            named.join(", ")
+        ));
     }
 }
 

@@ -5,7 +5,7 @@ use convoke_core::session::{Attention, Status};
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::{Title, card, finish, list, titled_line};
+use super::{Title, card, finish, home, list, titled_line};
 use crate::picture::{Picture, Strip, Target};
 use crate::rule;
 use crate::text::{clean, wrap};
@@ -50,14 +50,11 @@ fn heading(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
     let palette = model.palette;
     let Some(session) = model.list.session(chat.id) else { return };
     let (mark, mark_style) = list::mark(session, palette);
-    let project = model.list.project(session.project_id);
-    let project = project.map(|project| clean::line(&project.name)).unwrap_or_default();
     let title = Title {
         before: vec![Span::raw(" "), Span::styled(mark, mark_style), Span::raw(" ")],
         title: Span::styled(clean::line(&session.title), palette.strong()),
     };
-    let node = model.node(session.node).map(|node| format!(" on {node}")).unwrap_or_default();
-    let about = format!("  {} · {project}{node}", session.cli_type);
+    let about = format!("  {}", home::place(model, session));
     let mut after = vec![Span::styled(about, palette.faint())];
     if let Some(own) = &session.worktree {
         after.push(Span::styled(format!("  {}", finish::branch(own)), palette.code()));

@@ -286,7 +286,8 @@ fn about(model: &Model, group: Group, session: &SessionItem) -> Option<(String, 
     }
 }
 
-fn place(model: &Model, session: &SessionItem) -> String {
+/// The agent of a session, its project and its machine.
+pub(super) fn place(model: &Model, session: &SessionItem) -> String {
     let project = model.list.project(session.project_id);
     let project = match project {
         Some(project) => format!(" · {}", clean::line(&project.name)),

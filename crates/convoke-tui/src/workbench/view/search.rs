@@ -9,7 +9,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::{At, list, split_line};
+use super::{At, home, list, split_line};
 use crate::picture::{Picture, Strip};
 use crate::text::{clean, wrap};
 use crate::workbench::layout;
@@ -72,13 +72,11 @@ fn style(model: &Model, here: At) -> Style {
 fn title(model: &Model, session: &SessionItem, here: At, width: usize) -> Line<'static> {
     let palette = model.palette;
     let (mark, mark_style) = list::mark(session, palette);
-    let project = model.list.project(session.project_id);
-    let project = project.map(|project| clean::line(&project.name)).unwrap_or_default();
     let left = vec![
         Span::styled(here.marker(), palette.here()),
         Span::styled(format!("{mark} "), mark_style),
         Span::styled(clean::line(&session.title), style(model, here)),
-        Span::styled(format!("  {} · {project}", session.cli_type), palette.faint()),
+        Span::styled(format!("  {}", home::place(model, session)), palette.faint()),
     ];
     let age = relative(session.last_active_at, model.now);
     split_line(left, vec![Span::styled(age, palette.faint())], width)

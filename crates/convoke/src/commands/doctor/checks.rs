@@ -378,7 +378,7 @@ fn network(sandbox: &Sandbox, available: &Available) -> Option<Check> {
 const fn way_out(layer: Layer) -> &'static str {
     match layer {
         Layer::Bubblewrap => {
-            "install bubblewrap (Debian: apt-get install bubblewrap) and allow user namespaces"
+            "install bubblewrap (on Debian with `apt-get install bubblewrap`) and allow user namespaces"
         }
         Layer::Landlock => "use Linux 6.2 or later with Landlock enabled",
         Layer::Seccomp => "use a kernel with seccomp filters",

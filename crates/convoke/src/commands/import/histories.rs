@@ -127,22 +127,23 @@ fn summary(import: &HistoryImport, is_dry: bool) -> String {
             (*added, if is_dry { "to import" } else { "imported" }),
             (*grown, if is_dry { "with more messages" } else { "continued" }),
             (*rewritten, "rewritten since, imported again"),
-            (*skipped, "skipped (empty, elsewhere, deleted here, or already a session)"),
         ];
-        let parts: Vec<String> = parts
+        let mut parts: Vec<String> = parts
             .into_iter()
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!("{count} {what}"))
             .collect();
+        if let Some(last) = parts.last_mut().filter(|_| *messages > 0) {
+            *last += &format!(" ({})", counted(*messages, "message"));
+        }
+        if *skipped > 0 {
+            let why = "empty, of another folder, deleted here, or already a session";
+            parts.push(format!("{skipped} skipped ({why})"));
+        }
         if parts.is_empty() {
             continue;
         }
-        let messages = if *messages > 0 {
-            format!(" ({})", counted(*messages, "message"))
-        } else {
-            String::new()
-        };
-        text += &format!("{name}: {}{messages}\n", parts.join(", "));
+        text += &format!("{name}: {}\n", parts.join(", "));
     }
     let is_new = import.sources.iter().any(|source| source.added + source.grown > 0);
     if is_new && !is_dry {

@@ -23,8 +23,9 @@ const BETWEEN_NAMED_MAX: usize = 10;
 
 /// Show what a session changed in its project
 ///
-/// All of its turns, or one of them, without what was changed in between, which --stat names. On a terminal the patch
-/// is shown by delta, if that is installed, or else by $PAGER or less.
+/// Shows what all of its turns changed, or one of them. What others changed between the turns is not
+/// included; `--stat` names these files. In a work tree of its own, everything is shown. On a terminal
+/// the patch is shown by delta, if that is installed, or else by $PAGER or less.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session diff 3fa8
@@ -138,7 +139,7 @@ fn stat(changes: &SessionChanges, colour: Colour) -> String {
     if let Some(between) = &changes.between {
         let named = between.paths.iter().take(BETWEEN_NAMED_MAX);
         for path in named.clone() {
-            let line = format!("~ {}  changed between the turns, not shown", plain(path));
+            let line = format!("~ {}  changed between the turns, which is not shown", plain(path));
             writeln!(text, "{}", colour.faint(line)).ok();
         }
         let others = between.files.saturating_sub(named.len() as u64);

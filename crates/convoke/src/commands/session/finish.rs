@@ -62,16 +62,16 @@ impl FinishArgs {
 #[group(skip)]
 #[expect(clippy::struct_excessive_bools, reason = "at most one of them is given")]
 pub(crate) struct CommitFlags {
-    /// Merge its branch into the branch that it was made from
+    /// Merge the session's branch into the branch that it was made from
     #[arg(long)]
     merge: bool,
-    /// Make one commit of all changes on the branch that it was made from
+    /// Make one commit of all changes on the branch that the session's branch was made from
     #[arg(long)]
     squash: bool,
-    /// Put its commits on top of the branch that it was made from
+    /// Put the commits on top of the branch that the session's branch was made from
     #[arg(long)]
     rebase: bool,
-    /// Push its branch and make a pull request with `gh`; the work tree stays
+    /// Push the session's branch and make a pull request with `gh`; the work tree stays
     #[arg(long)]
     pr: bool,
 }
@@ -94,7 +94,7 @@ impl CommitFlags {
 
 /// Base and branch contradict each other.
 #[derive(Debug, thiserror::Error)]
-#[error("{} in conflict; nothing was done", counted(files, "file"))]
+#[error("{} in conflict; nothing was merged", counted(files, "file"))]
 pub(crate) struct ConflictsFound {
     files: usize,
 }

@@ -127,7 +127,7 @@ pub(super) fn way_to_answer(body: &EntryBody) -> Option<String> {
             let title = one_line(&record.title);
             Some(format!(
                 "The agent asks for permission: {title}\n  \
-                 convoke inbox allow {id}    or    convoke inbox deny {id}"
+                 `convoke inbox allow {id}` or `convoke inbox deny {id}`"
             ))
         }
         EntryBody::Question(set) if set.status == Status::Pending => {
@@ -141,7 +141,7 @@ pub(super) fn way_to_answer(body: &EntryBody) -> Option<String> {
             }
             let form = r#"'{"0": {"selectedOption": "…"}}'"#;
             Some(format!(
-                "{text}\n  convoke inbox answer {id} --answers {form}    or    convoke inbox reject {id}"
+                "{text}\n  `convoke inbox answer {id} --answers {form}` or `convoke inbox reject {id}`"
             ))
         }
         EntryBody::Permission(_)

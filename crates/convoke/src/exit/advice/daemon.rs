@@ -24,7 +24,9 @@ pub(super) fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<(Code,
         return Some((Code::CouldNot, Some(limit.hint())));
     }
     match cause.downcast_ref::<NotComparable>() {
-        Some(NotComparable::Alone) => return Some((Code::AskedWrongly, None)),
+        Some(NotComparable::Alone | NotComparable::WithoutKeep) => {
+            return Some((Code::AskedWrongly, None));
+        }
         Some(NotComparable::Unknown { .. }) => {
             return Some((Code::AskedWrongly, Some("see `convoke agent list`".to_owned())));
         }
@@ -111,7 +113,7 @@ fn problem_code(problem: &Problem) -> Code {
 fn problem_hint(problem: &Problem) -> Option<String> {
     let hint = match problem.code.as_str() {
         code::SESSION_NOT_FOUND => {
-            "see `convoke session list`, and the archived ones with --archived"
+            "see `convoke session list`, and the archived ones with `--archived`"
         }
         code::REPO_NOT_FOUND | code::REPO_EXISTS => "see `convoke project list`",
         code::REQUEST_NOT_FOUND | code::ALREADY_SETTLED => "see `convoke inbox list`",
@@ -157,11 +159,11 @@ fn project_advice(error: &ProjectError) -> (Code, Option<String>) {
         }
         ProjectError::Nowhere { .. } => (
             Code::AskedWrongly,
-            "name the project with --project, or add this folder: `convoke project add .`",
+            "name the project with `--project`, or add this folder: `convoke project add .`",
         ),
         ProjectError::AroundHome { .. } => (
             Code::AskedWrongly,
-            "name a project with --project, or change to a folder of one; see `convoke project list`",
+            "name a project with `--project`, or change to a folder of one; see `convoke project list`",
         ),
     };
     (code, Some(hint.to_owned()))
@@ -178,10 +180,10 @@ fn inbox_advice(error: &InboxError) -> (Code, Option<String>) {
             (Code::AskedWrongly, "answer them with `convoke inbox answer ID --answers JSON`")
         }
         InboxError::NoOption { .. } | InboxError::NoWayToAllow { .. } => {
-            (Code::AskedWrongly, "choose one of them with --option")
+            (Code::AskedWrongly, "choose one of them with `--option`")
         }
         InboxError::OnlyOnce { .. } | InboxError::NoWayToDeny { .. } => {
-            (Code::AskedWrongly, "leave --always out, or write a rule with `convoke rule add`")
+            (Code::AskedWrongly, "leave `--always` out, or write a rule with `convoke rule add`")
         }
         InboxError::NoRule { .. } => (Code::AskedWrongly, "see them with `convoke inbox show ID`"),
     };

@@ -28,8 +28,8 @@ pub(super) fn advice(cause: &(dyn StdError + 'static)) -> Option<(Code, Option<S
         return Some((Code::CouldNot, Some(way_out)));
     }
     if cause.is::<HomeInside>() {
-        let way_out = "start it in the folder of a project (cd), choose another home with --home, \
-                       or set sandbox = \"off\" for the agent";
+        let way_out = "start it in the folder of a project (`cd`), choose another home with `--home`, \
+                       or set `sandbox = \"off\"` for the agent";
         return Some((Code::CouldNot, Some(way_out.to_owned())));
     }
     if cause.is::<StartInterrupted>() || cause.is::<TurnsFailed>() {
@@ -51,7 +51,7 @@ pub(super) fn advice(cause: &(dyn StdError + 'static)) -> Option<(Code, Option<S
     match cause.downcast_ref::<DeleteError>()? {
         DeleteError::Declined => Some((Code::Rejected, None)),
         DeleteError::NoTerminal => {
-            Some((Code::AskedWrongly, Some("add --yes to confirm".to_owned())))
+            Some((Code::AskedWrongly, Some("add `--yes` to confirm".to_owned())))
         }
     }
 }

@@ -73,7 +73,7 @@ fn rows(model: &Model, changes: &Changes, diff: &OpenDiff, picture: &mut Picture
         strip.push(Line::styled(words, palette.faint()));
     }
     let comments = model.reviews.get(&changes.id).map(Vec::as_slice).unwrap_or_default();
-    let look = RowStyle::new(diff, comments, usize::from(area.width), palette);
+    let style = RowStyle::new(diff, comments, usize::from(area.width), palette);
     let first = diff.cursor.saturating_sub(height);
     let shown = diff.rows().len().min(diff.cursor + height + 1);
     for row in first..shown {
@@ -81,8 +81,8 @@ fn rows(model: &Model, changes: &Changes, diff: &OpenDiff, picture: &mut Picture
         if row == diff.cursor {
             strip.focus = strip.len()..strip.len() + 1;
         }
-        strip.push_target(look.row(row, is_here), Target::Block(row));
-        look.comments_below(row, &mut strip);
+        strip.push_target(style.row(row, is_here), Target::Block(row));
+        style.comments_below(row, &mut strip);
     }
     if shown == diff.rows().len() && !diff.diff.complete {
         strip.push(Line::styled(
