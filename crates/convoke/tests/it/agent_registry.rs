@@ -92,11 +92,11 @@ fn l1_the_shipped_registry_adds_agents_and_knows_the_built_in_ones() {
     hint: there is nothing to add; install it with `npm install -g @google/gemini-cli`
     ");
     // A built-in one that the registry lists under another id.
-    insta::assert_snapshot!(machine.run("agent add codex"), @r"
+    insta::assert_snapshot!(machine.run("agent add codex"), @"
     exit 2
     --- stderr
     error: codex is a built-in agent
-    hint: there is nothing to add; install it with: npm install -g @agentclientprotocol/codex-acp
+    hint: there is nothing to add; install it with `npm install -g @agentclientprotocol/codex-acp`
     ");
     let added = machine.json("agent add codex-acp --json");
     assert_eq!(added["args"][1], "@agentclientprotocol/codex-acp@1.6.0");

@@ -223,7 +223,7 @@ fn c3_the_command_line_shows_a_patch_that_git_applies() {
     A more.txt   +1 -0
     M notes.txt  +1 -1
     2 files changed, +2 -1
-    turns: 1, 2; --turn N shows one of them
+    turns: 1, 2; `--turn N` shows one of them
     ");
     let patch = daemon.machine.command(&["session", "diff", &session]).output().unwrap().stdout;
     fs::write(daemon.machine.path().join("it.patch"), patch).unwrap();

@@ -146,7 +146,7 @@ fn c8_the_command_line_waits_for_all_and_prints_a_table() {
     assert_eq!(said.matches("shell  ended  1 file +1 -0").count(), 2, "{said}");
     assert_eq!(said.matches("failed with exit code 3").count(), 2, "{said}");
     assert!(said.contains("\nSESSION   AGENT  STATE  CHANGES"), "{said}");
-    assert!(said.contains("Keep one, such as the first: convoke compare --keep "), "{said}");
+    assert!(said.contains("Keep one, such as the first: `convoke compare --keep "), "{said}");
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn a_rollback_without_a_terminal_is_refused() {
     insta::assert_snapshot!(machine.run("db rollback --json"), @r#"
     exit 2
     --- stderr
-    {"error":"a rollback loses data, and there is no terminal to confirm it on","causes":[],"hint":"add --yes to confirm","exitCode":2}
+    {"error":"a rollback loses data, and there is no terminal to confirm it on","causes":[],"hint":"add `--yes` to confirm","exitCode":2}
     "#);
     assert_eq!(machine.run("db status"), before);
 }
@@ -169,7 +169,7 @@ fn a_file_that_is_no_database_is_refused_and_left_alone() {
     exit 1
     --- stderr
     error: [tmp]/.convoke/convoke.db is not a database
-    hint: move it away (`mv '[tmp]/.convoke/convoke.db' '[tmp]/.convoke/convoke.db.other'`), or choose another home with --home
+    hint: move it away (`mv '[tmp]/.convoke/convoke.db' '[tmp]/.convoke/convoke.db.other'`), or choose another home with `--home`
     ");
     assert_eq!(std::fs::read_to_string(machine.home().join("convoke.db")).unwrap(), garbage);
 }

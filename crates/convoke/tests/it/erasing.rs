@@ -68,7 +68,10 @@ fn p5_deleting_says_what_goes_and_asks() {
     assert!(screen.replace("\n", "").contains(lost), "{screen}");
     assert_eq!(code, 4, "{screen}");
     let told = daemon.machine.run(&format!("session delete {session}"));
-    assert!(told.starts_with("exit 2\n") && told.contains("hint: add --yes to confirm"), "{told}");
+    assert!(
+        told.starts_with("exit 2\n") && told.contains("hint: add `--yes` to confirm"),
+        "{told}"
+    );
     let told = daemon.machine.run(&format!("session delete {} --yes", &session[..8]));
     assert_eq!(told, format!("exit 0\n--- stdout\n{} deleted\n", &session[..8]));
     assert_eq!(daemon.get("/api/sessions").json()["total"], 0);

@@ -49,7 +49,7 @@ fn a_home_that_is_a_file_is_refused() {
     --- stderr
     error: cannot create the home [tmp]/.convoke/taken/below
       Not a directory (os error 20)
-    hint: choose another home with --home or CONVOKE_HOME
+    hint: choose another home with `--home` or CONVOKE_HOME
     ");
 }
 
@@ -76,7 +76,7 @@ fn k1_a_home_that_is_a_folder_of_something_else_is_refused_and_left_as_it_is() {
             told,
             "exit 2\n--- stderr\n\
              error: [tmp]/project is not a home of Convoke: it has other files\n\
-             hint: set --home to a new or an empty folder\n",
+             hint: set `--home` to a new or an empty folder\n",
             "{command}"
         );
     }
@@ -151,7 +151,7 @@ fn a_home_that_depends_on_the_current_folder_is_refused() {
     exit 2
     --- stderr
     error: cannot locate the home: HOME is not set to an absolute path
-    hint: set HOME, CONVOKE_HOME or --home to an absolute path
+    hint: set HOME, CONVOKE_HOME or `--home` to an absolute path
     ");
 }
 

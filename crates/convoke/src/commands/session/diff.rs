@@ -153,7 +153,7 @@ fn stat(changes: &SessionChanges, colour: Colour) -> String {
     writeln!(text, "{files} changed, +{} -{}", totals.added, totals.removed).ok();
     if changes.turn.is_none() && changes.numbers.len() > 1 {
         let turns: Vec<String> = changes.numbers.iter().map(ToString::to_string).collect();
-        let line = format!("turns: {}; --turn N shows one of them", turns.join(", "));
+        let line = format!("turns: {}; `--turn N` shows one of them", turns.join(", "));
         writeln!(text, "{}", colour.faint(line)).ok();
     }
     text
