@@ -53,7 +53,7 @@ function table({ sessions, usage }) {
 	const row = (/** @type {Api.TeamSession} */ session) => {
 		const { input, output, money } = spent(usage.filter(({ id }) => id === session.id));
 		const cells = [session.status.replace("_", " "), short(session.messageCount), duration(life(session)), input + output ? `${short(input)} / ${short(output)}` : "", costs(money), relativeTime(session.lastUsedAt, Date.now())];
-		return h("tr", { title: session.error }, h("th", { scope: "row" }, h("a", { href: `/s/${encodeURIComponent(session.sessionId)}`, onclick: openInShell }, pairName(session)), nodes.of(session.node) && h("span.muted", ` on ${nodeName(nodes.of(session.node))}`)), ...cells.map((text) => h("td", text)));
+		return h("tr", { title: session.error, "data-key": session.id }, h("th", { scope: "row" }, h("a", { href: `/s/${encodeURIComponent(session.sessionId)}`, onclick: openInShell }, pairName(session)), nodes.of(session.node) && h("span.muted", ` on ${nodeName(nodes.of(session.node))}`)), ...cells.map((text) => h("td", text)));
 	};
 	return h("div.scroll", { tabIndex: 0, role: "region", label: "Conversations" }, h("table", h("thead", h("tr", ...head.map((text) => h("th", { scope: "col" }, text)))), h("tbody", ...sessions.map(row))));
 }

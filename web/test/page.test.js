@@ -37,7 +37,7 @@ function loads(page, lazy = false) {
 /** What one page may load. */
 const LIMIT = 200_000;
 /** What all files of all pages may have, comments included: where they stand, so that they do not grow unnoticed. */
-const ALL = 567_000;
+const ALL = 570_000;
 const size = (texts) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
 const pages = files.filter((path) => path.endsWith(".html"));

@@ -147,6 +147,8 @@ export function makeFile({ path, watcher, width, isSplit, load, comments, handle
 		}),
 		focus: () => fold.focus(),
 		drop() {
+			// A diff that is still on its way is not shown.
+			asked += 1;
 			watcher.drop(waiting);
 			lines?.drop();
 			element.remove();

@@ -74,10 +74,13 @@ export function makeReview({ drafts, key, sent, fileOf, begun, changed, go, send
 
 	function remove(id = "") {
 		const gone = pending.find((comment) => comment.id === id);
+		const hadFocus = made.get(id)?.contains(document.activeElement);
 		keep(pending.filter((comment) => comment.id !== id));
 		made.delete(id);
 		announce("The comment is removed.");
-		if (gone) changed(gone.path);
+		if (!gone) return;
+		changed(gone.path);
+		if (hadFocus) back(gone.path, gone.side, gone.endLine);
 	}
 
 	/** @param {PendingComment} comment */
@@ -107,6 +110,8 @@ export function makeReview({ drafts, key, sent, fileOf, begun, changed, go, send
 		const box = h("textarea.field", { rows: 2, value: text, label: `Comment on ${path}, ${linesText({ side, startLine: from, endLine: to })}`, placeholder: "What should be different here?" });
 		const range = { path, side, startLine: from, endLine: to, quote };
 		const end = (comment = "") => {
+			// A question whether to discard it may still be open.
+			if (form?.element !== view) return;
 			form = null;
 			fileOf(path)?.lines?.select(null);
 			if (comment) keep([...pending, { id: newId(), ...range, comment }].slice(-COMMENTS_MAX));

@@ -124,7 +124,7 @@ function argumentsOf(args) {
 /** A text that may grow; none where it is empty, but for arguments. @returns {ToolPart[]} */
 const output = (label = "", text = "", html = "", kind = "") => (text || kind ? [{ name: `${kind} ${label}`, make: () => makeOutput(label), text: plain(text), html }] : []);
 
-const head = (label = "", text = () => "") => h("div.output-head", label, iconButton("copy", `Copy ${label}`, () => copy(text())));
+const head = (label = "", text = () => "") => h("div.output-head", visible(label), iconButton("copy", `Copy ${label}`, () => copy(text())));
 
 /** A text, collapsed when it is long; with terminal colours where it has them. What is copied is the text itself. */
 function makeOutput(label = "") {

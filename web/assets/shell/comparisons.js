@@ -42,12 +42,17 @@ export const makeComparisons = component("convoke-comparisons", (element, option
 		paint();
 	}
 
+	let asked = 0;
+
 	async function load() {
+		const mine = (asked += 1);
 		try {
-			({ comparisons } = await rest("/api/comparisons"));
+			const found = await rest("/api/comparisons");
+			if (mine !== asked) return;
+			({ comparisons } = found);
 			paint();
 			// Tests that a stop of the daemon cut off begin again when their comparison is read.
-			if (isRunning()) refresh();
+			if (isRunning()) await refresh();
 		} catch (error) {
 			showProblem(told, error);
 		}
@@ -62,13 +67,15 @@ export const makeComparisons = component("convoke-comparisons", (element, option
 	const reread = makeRereading(element, () => {
 		const read = stale === "all" ? load : refresh;
 		stale = "";
-		read();
+		return read();
 	});
 
 	/** Reads those again that can still change. */
 	async function refresh() {
+		const mine = (asked += 1);
 		const open = comparisons.filter(({ kept }) => !kept);
 		const found = await Promise.all(open.map(({ id }) => rest(`/api/comparisons/${id}`).catch(() => null)));
+		if (mine !== asked) return;
 		const news = new Map(found.filter(Boolean).map((one) => [one.id, one]));
 		comparisons = comparisons.map((one) => news.get(one.id) ?? one);
 		paint();

@@ -43,6 +43,8 @@ export function makePanels(parent, placeOf) {
 				const frame = frameOf(uid);
 				if (frame) frame.title = tabs.find((tab) => tab.uid === uid)?.title ?? "";
 			}
+			// What is read only on screen catches up.
+			document.dispatchEvent(new Event("tab-shown"));
 		},
 		jump(uid, at) {
 			if (loaded.has(uid)) post(uid, "at", { at });

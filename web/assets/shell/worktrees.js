@@ -55,9 +55,14 @@ export const makeWorktrees = component("convoke-worktrees", (element, { store, h
 		setText(told, !found.length ? "No work trees. To give one to a new session, choose “Work tree” below the message box on Home." : shown.length ? plural(shown.length, "work tree") : "No work tree matches.");
 	}
 
+	let asked = 0;
+
 	async function load() {
+		const mine = (asked += 1);
 		try {
-			found = (await rest("/api/worktrees")).worktrees;
+			const { worktrees } = await rest("/api/worktrees");
+			if (mine !== asked) return;
+			found = worktrees;
 			paint();
 		} catch (error) {
 			showProblem(told, error);

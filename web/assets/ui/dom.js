@@ -68,6 +68,12 @@ const filled = new WeakMap();
 /** Finds an element with another that stands for the same thing: a row, a link, a name. @param {Element} element */
 const nameOf = (element) => element.getAttribute("data-at") ?? element.getAttribute("href") ?? element.ariaLabel;
 
+/** Inserts an element; one that is moved keeps focus and scroll position where the browser can. @param {Node} parent @param {Node} element @param {Node | null} next */
+export function moveBefore(parent, element, next) {
+	if (element.isConnected && "moveBefore" in parent) /** @type {any} */ (parent).moveBefore(element, next);
+	else parent.insertBefore(element, next);
+}
+
 /** @type {Dom} */
 const dom = {
 	h(spec, props, ...children) {
@@ -98,16 +104,20 @@ const dom = {
 	},
 	keepingFocus(parent, change) {
 		const had = /** @type {any} */ (parent.contains(document.activeElement) ? document.activeElement : null);
-		const [from, to, top] = [had?.selectionStart, had?.selectionEnd, had?.scrollTop];
+		const [from, to, way, top] = [had?.selectionStart, had?.selectionEnd, had?.selectionDirection, had?.scrollTop];
+		const name = had && nameOf(had);
+		const named = () => (name === null ? [] : [...parent.querySelectorAll(had.localName)].filter((other) => nameOf(other) === name));
+		// Of several with one name, such as the buttons of comments, none is its successor.
+		const isOnly = had && named().length === 1;
 		change();
 		if (!had || document.activeElement === had) return;
 		if (!had.isConnected) {
-			const name = nameOf(had);
-			const heir = name !== null && [...parent.querySelectorAll(had.localName)].find((other) => nameOf(other) === name);
-			return /** @type {HTMLElement} */ (heir || parent).focus({ preventScroll: true });
+			const heirs = isOnly ? named() : [];
+			const heir = heirs.length === 1 ? heirs[0] : parent.closest("[tabindex]");
+			return /** @type {HTMLElement | null} */ (heir)?.focus({ preventScroll: true });
 		}
 		had.focus({ preventScroll: true });
-		if (typeof from === "number") had.setSelectionRange(from, to);
+		if (typeof from === "number") had.setSelectionRange(from, to, way);
 		had.scrollTop = top;
 	},
 	setText(element, text) {
@@ -141,12 +151,15 @@ const dom = {
 			element.dataset.key = key;
 			update?.(element, item);
 			if (element === next) next = next.nextElementSibling;
-			// `moveBefore` keeps focus and scroll position.
-			else if (element.isConnected && "moveBefore" in parent) /** @type {any} */ (parent).moveBefore(element, next);
-			else parent.insertBefore(element, next);
+			else moveBefore(parent, element, next);
 		}
 	},
-	quoted: (text) => visible(text).split("`").map((part, at) => (at % 2 ? h("code", part) : part)),
+	quoted(text) {
+		const parts = visible(text).split("`");
+		// One that is alone quotes nothing.
+		if (parts.length % 2 === 0) parts.push(parts.splice(-2).join("`"));
+		return parts.map((part, at) => (at % 2 ? h("code", part) : part));
+	},
 	async copy(text) {
 		try {
 			await navigator.clipboard.writeText(text);

@@ -19,6 +19,8 @@ export function setHtml(container, html = "", from = 0) {
 	const { content } = template;
 	// Blocks are indexed, so white space between them must not be a node.
 	for (const node of [...content.childNodes]) if (!(node instanceof Element)) node.remove();
+	// Code is shown as it is, and copied as it is shown.
+	for (const node of textsOf(content)) if (node.parentElement?.closest("pre, code")) node.data = visible(node.data);
 	for (const pre of content.querySelectorAll("pre")) {
 		const language = /language-(\S+)/.exec(pre.querySelector("code")?.className ?? "")?.[1];
 		const button = h("button.icon-button.code-copy", { label: "Copy code", title: "Copy" }, icon("copy"));

@@ -121,8 +121,8 @@ document.body.append(notes, spoken);
 export const announce = (text = "") => (spoken.textContent = text);
 
 /** @param {() => void} [run] */
-export function toast(text = "", action = "", run) {
-	const note = h("div.toast", h("span", ...quoted(text)), action && h("button.link", { onclick: () => (note.remove(), run?.()) }, action));
+export function toast(text = "", action = "", run, words = /** @type {Child[]} */ ([text])) {
+	const note = h("div.toast", h("span", ...words), action && h("button.link", { onclick: () => (note.remove(), run?.()) }, action));
 	// A note that is shown already is not repeated.
 	if (!action) for (const same of [...notes.children]) if (same.textContent === note.textContent) same.remove();
 	let timer = 0;
@@ -145,4 +145,4 @@ export const problem = ({ message, hint }) => [message, hint].filter(Boolean).ma
 export const showProblem = (element, error) => fill(element, ...quoted(problem(error)));
 
 /** @param {any} error */
-export const toastError = (error) => toast(problem(error)).classList.add("bad");
+export const toastError = (error) => toast(problem(error), "", undefined, quoted(problem(error))).classList.add("bad");

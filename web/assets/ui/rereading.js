@@ -1,21 +1,31 @@
-// Reads something again after frames of the daemon, which come in bursts; and only while it is on screen.
+// Reads something again after frames of the daemon, which come in bursts; only while it is on screen, and one time after
+// the other.
 
 const SOON_MS = 150;
 
-/** Returns what asks for it. @param {HTMLElement} element @param {() => unknown} read */
+/** Returns what asks for it. @param {HTMLElement} element @param {() => Promise<unknown>} read */
 export function makeRereading(element, read) {
 	let timer = 0;
-	let isStale = false;
-	function catchUp() {
-		timer = 0;
-		if (!isStale || !element.offsetParent) return;
-		isStale = false;
-		read();
+	let [isStale, isReading] = [false, false];
+	function soon() {
+		if (!isReading) timer ||= setTimeout(catchUp, SOON_MS);
 	}
-	// The size changes when its tab is shown.
-	new ResizeObserver(catchUp).observe(element);
+	async function catchUp() {
+		clearTimeout(timer);
+		timer = 0;
+		if (!isStale || isReading || !element.offsetParent) return;
+		[isStale, isReading] = [false, true];
+		await read();
+		isReading = false;
+		if (isStale) soon();
+	}
+	document.addEventListener("tab-shown", function shown() {
+		// Its tab was closed.
+		if (!element.isConnected) return document.removeEventListener("tab-shown", shown);
+		catchUp();
+	});
 	return () => {
 		isStale = true;
-		timer ||= setTimeout(catchUp, SOON_MS);
+		soon();
 	};
 }
