@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use convoke_core::files::ChangeTotals;
 use convoke_core::id::{ProjectId, SessionId};
-use convoke_core::message::Seq;
 use convoke_git::{Cancel, Checkpoint, CheckpointKind, Checkpoints, Git, Limits, Name, Options};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore, oneshot};
 
@@ -82,34 +81,34 @@ impl Snapshots {
     }
 
     /// Makes a checkpoint of a session, and counts after a turn what the session has changed so far.
+    ///
+    /// `made` is told; if it is closed before a turn, the turn may have begun, and the checkpoint is marked as late.
     pub(crate) async fn checkpoint(
         self: &Arc<Self>,
         project: ProjectId,
         work_tree: PathBuf,
         (session, folder): (SessionId, Folder),
         kind: CheckpointKind,
+        made: oneshot::Sender<()>,
     ) -> Outcome<Option<ChangeTotals>> {
         self.with(project, work_tree, move |checkpoints, limits| {
-            let name = Name::new(&session.to_string(), kind)?;
-            let made = checkpoints.checkpoint(&name, limits)?;
-            let CheckpointKind::After(_) = kind else { return Ok(None) };
-            Ok(totals(checkpoints, &made, folder, limits))
-        })
-        .await
-    }
-
-    /// Notes that a turn may have begun before the checkpoint before it was made.
-    pub(crate) async fn mark_late(
-        self: &Arc<Self>,
-        project: ProjectId,
-        work_tree: PathBuf,
-        session: SessionId,
-        turn: Seq,
-    ) -> Outcome<()> {
-        self.with(project, work_tree, move |checkpoints, limits| {
             let session = session.to_string();
-            let made = Name::new(&session, CheckpointKind::Before(turn.get()))?;
-            checkpoints.copy(&made, &Name::new(&session, CheckpointKind::Late(turn.get()))?, limits)
+            let name = Name::new(&session, kind)?;
+            let checkpoint = checkpoints.checkpoint(&name, limits)?;
+            let is_late = made.send(()).is_err();
+            match kind {
+                // A work tree of the session's own has no changes by others that they could be taken for.
+                CheckpointKind::Before(turn) if is_late && folder == Folder::Project => {
+                    let late = Name::new(&session, CheckpointKind::Late(turn))?;
+                    checkpoints.copy(&name, &late, limits)?;
+                    Ok(None)
+                }
+                CheckpointKind::After(_) => Ok(totals(checkpoints, &checkpoint, folder, limits)),
+                CheckpointKind::Before(_)
+                | CheckpointKind::Late(_)
+                | CheckpointKind::Restore(_)
+                | CheckpointKind::Removal(_) => Ok(None),
+            }
         })
         .await
     }

@@ -4,7 +4,7 @@
 //! notice later changes by other programs. A number includes the turn that was last when the
 //! restore was made, so that a later turn sorts after it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use convoke_git::{CheckpointKind, Name};
 
@@ -106,18 +106,17 @@ pub(super) fn between(names: &[Name]) -> (Option<&Name>, Vec<(&Name, &Name)>) {
         .map(|(_, name)| name)
         .skip_while(|name| !matches!(name.kind(), CheckpointKind::Before(_)))
         .collect();
-    let is_late = |turn| names.iter().any(|name| name.kind() == CheckpointKind::Late(turn));
+    let late: HashSet<u64> = names.iter().filter_map(late).collect();
     let between = ordered.iter().zip(ordered.iter().skip(1)).filter(|(end, begin)| {
         let is_end = match end.kind() {
-            // The files before a restore that never took place: those that a session was moved with.
-            CheckpointKind::Restore(_) => after(end) != Some(begin.kind()),
             CheckpointKind::After(_) => true,
+            CheckpointKind::Restore(number) => !number.is_multiple_of(2),
             CheckpointKind::Before(_) | CheckpointKind::Late(_) | CheckpointKind::Removal(_) => {
                 false
             }
         };
         let is_beginning = match begin.kind() {
-            CheckpointKind::Before(turn) => !is_late(turn),
+            CheckpointKind::Before(turn) => !late.contains(&turn),
             CheckpointKind::Restore(number) => number.is_multiple_of(2),
             CheckpointKind::After(_) | CheckpointKind::Late(_) | CheckpointKind::Removal(_) => {
                 false
@@ -126,6 +125,27 @@ pub(super) fn between(names: &[Name]) -> (Option<&Name>, Vec<(&Name, &Name)>) {
         is_end && is_beginning
     });
     (ordered.first().copied(), between.map(|(end, begin)| (*end, *begin)).collect())
+}
+
+/// The checkpoint with which a turn begins: the one before it or, if the turn may have begun before that was made, the
+/// last one before that. The first turn has no other.
+pub(super) fn begin_of(names: &[Name], turn: u64) -> CheckpointKind {
+    let is_late = names.iter().filter_map(late).any(|late| late == turn);
+    let is_earlier = |name: &&Name| turn_of(name).is_some_and(|of| of < turn);
+    let earlier: Vec<Name> = names.iter().filter(is_earlier).cloned().collect();
+    let last = newest(&earlier).filter(|_| is_late);
+    last.map_or(CheckpointKind::Before(turn), Name::kind)
+}
+
+/// The turn that may have begun before the checkpoint before it was made.
+fn late(name: &Name) -> Option<u64> {
+    match name.kind() {
+        CheckpointKind::Late(turn) => Some(turn),
+        CheckpointKind::Before(_)
+        | CheckpointKind::After(_)
+        | CheckpointKind::Restore(_)
+        | CheckpointKind::Removal(_) => None,
+    }
 }
 
 fn restore(before: u64) -> Restore {
@@ -173,9 +193,11 @@ mod tests {
         // Turn 3 may have begun before its checkpoint was made.
         let kinds = [before(1), after(1), before(3), late(3), after(3), before(5), after(5)];
         assert_eq!(of(&kinds), (Some(before(1)), vec![(after(3), before(5))]));
-        // The session was moved to another machine, where the files stayed as they were.
-        let found = vec![(after(1), restore(1_000)), (restore(1_000), before(3))];
-        assert_eq!(of(&[before(1), after(1), restore(1_000), before(3)]), (Some(before(1)), found));
+        assert_eq!(begin_of(&names(&kinds), 3), after(1));
+        assert_eq!(begin_of(&names(&kinds), 5), before(5));
+        let kinds = [before(1), late(1), after(1), restore(1_000), restore(1_001), late(3)];
+        assert_eq!(begin_of(&names(&kinds), 1), before(1), "there is nothing before it");
+        assert_eq!(begin_of(&names(&kinds), 3), restore(1_001));
     }
 
     #[test]

@@ -58,8 +58,9 @@ pub(crate) fn old_side(
             named.extend([from, to]);
         }
     }
-    let left_out = checkpoints.left_out(named, limits)?;
-    match checkpoints.with_changes(first, &pairs, &left_out, limits) {
+    let left_out = checkpoints.left_out(named, limits);
+    let made = left_out.and_then(|it| checkpoints.with_changes(first, &pairs, &it, limits));
+    match made {
         Ok((tree, between)) => Ok(Some(OldSide { tree, between })),
         // An agent can make so many files between its turns that memory does not suffice, a checkpoint may be lost, and
         // others may have put a file in the place of a folder that a turn deleted.

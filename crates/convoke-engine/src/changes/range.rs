@@ -47,8 +47,8 @@ pub(super) fn find(
             }
         }
         DiffRange::Turn(turn) => {
-            match side(checkpoints, &names, CheckpointKind::Before(turn.get()), limits)? {
-                Some(before) => (before.tree, turn, Vec::new()),
+            match side(checkpoints, &names, numbers::begin_of(&names, turn.get()), limits)? {
+                Some(begin) => (begin.tree, turn, Vec::new()),
                 None => return Ok(Err(ChangesError::UnknownTurn { turn, turns })),
             }
         }

@@ -56,9 +56,8 @@ impl Changes {
     ) -> Result<Restoration> {
         let place = self.idle_place(id).await?;
         let restored = self.run(place, move |checkpoints, names, limits| {
-            let Some(to) =
-                range::side(checkpoints, names, CheckpointKind::Before(turn.get()), limits)?
-            else {
+            let begin = numbers::begin_of(names, turn.get());
+            let Some(to) = range::side(checkpoints, names, begin, limits)? else {
                 let turns = range::turns(names);
                 return Ok(Err(ChangesError::UnknownTurn { turn, turns }));
             };
@@ -229,6 +228,10 @@ fn before_last(
             continue;
         };
         let after = range::side(checkpoints, names, restore.after, limits)?;
+        if after.as_ref().is_some_and(|after| after.tree == before.tree) {
+            // It changed nothing, as one for a move to another machine.
+            continue;
+        }
         let is_undo = open.last().is_some_and(|(first, last)| {
             after.as_ref().is_some_and(|after| after.tree == first.tree)
                 && last.as_ref().is_some_and(|last| last.tree == before.tree)

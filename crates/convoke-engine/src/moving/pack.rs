@@ -113,12 +113,17 @@ fn pack_checkpoints(
     limits: &Limits,
 ) -> convoke_git::Result<Option<Packed>> {
     let session = &leaving.id.to_string();
+    let numbers = numbers::next(&checkpoints.list(session)?);
     let name = match &leaving.worktree {
         // As when a work tree is removed: it is created again from this checkpoint.
         Some(_) => next_removal(checkpoints, leaving.id)?,
-        None => Name::new(session, numbers::next(&checkpoints.list(session)?).before)?,
+        None => Name::new(session, numbers.before)?,
     };
     let made = checkpoints.checkpoint(&name, limits)?;
+    if leaving.worktree.is_none() {
+        // As a restore that changes nothing: if the files there stay as they are, the session did not change them.
+        checkpoints.copy(&name, &Name::new(session, numbers.after)?, limits)?;
+    }
     let newest = Carried { kind: name.kind(), commit: made.commit };
     let left_out = made.left_out.iter().take(LEFT_OUT_MAX);
     let left_out = left_out.map(|it| it.path.to_string_lossy().into_owned()).collect();

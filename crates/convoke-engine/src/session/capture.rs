@@ -120,15 +120,8 @@ impl Task {
                 return;
             }
             let snapshots = &shared.snapshots;
-            let outcome = snapshots.checkpoint(project, workspace.clone(), session, kind).await;
-            // The prompt does not wait for the steps below. It may have been sent, and its first changes be captured.
-            let is_late = made.send(()).is_err() && kind == CheckpointKind::Before(turn.get());
-            if is_late
-                && outcome.is_ok()
-                && let Err(error) = snapshots.mark_late(project, workspace, id, turn).await
-            {
-                tracing::warn!(session.id = %id, "a late checkpoint cannot be marked: {error}");
-            }
+            // The prompt waits until it is made, and not for the steps below.
+            let outcome = snapshots.checkpoint(project, workspace, session, kind, made).await;
             if let Err(error) = &outcome
                 && error.is_git_missing()
             {

@@ -67,8 +67,13 @@ impl Checkpoints {
         for path in self.hidden_in_index(limits)? {
             self.judge(path, Indexed::Yes, &mut scan);
         }
+        let is_any_gone = !scan.remove.is_empty();
         let theirs = project.map(|folder| folder.own.join("index"));
         self.add_tracked(theirs.as_deref(), tracked, &mut scan, limits)?;
+        if is_any_gone {
+            // If a file that is ignored and tracked is made again, only the project's index names it.
+            scan.tracked = None;
+        }
         // Some are found in two ways, and some are no part of our index.
         scan.remove.sort();
         scan.remove.dedup();

@@ -76,7 +76,7 @@ impl Checkpoints {
     }
 
     fn forget_index(&self) {
-        for file in [self.file("index"), self.file("index.lock"), self.file("state")] {
+        for file in [self.file("state"), self.file("index"), self.file("index.lock")] {
             // If a file cannot be removed, the second attempt fails with the reason.
             fs::remove_file(file).ok();
         }
@@ -87,7 +87,12 @@ impl Checkpoints {
         let mut state = State::read(&self.file("state"));
         // Another one was written by a capture that was cut off before all of its files were verified.
         let is_verified = state.index == Identity::read(&index);
-        let mut scan = self.scan(state.tracked.as_ref(), limits)?;
+        if !is_verified && !self.is_index_inside() {
+            self.forget_index();
+            state = State::default();
+        }
+        let tracked = state.tracked.as_ref().filter(|_| is_verified);
+        let mut scan = self.scan(tracked, limits)?;
         if !scan.remove.is_empty() {
             self.remove(&scan.remove, lock, limits)?;
         }

@@ -12,11 +12,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
 use sha1::{Digest, Sha1};
 
 use super::{Checkpoints, LeftOut, LeftOutReason};
 use crate::diff::FileMode;
-use crate::root::Root;
+use crate::root::{Obstacle, Root};
 use crate::{Error, Limits, Result};
 
 /// How much of a file is read at once.
@@ -59,6 +60,8 @@ impl Checkpoints {
         };
         let root = self.root()?;
         let mut differing = Differing::default();
+        let mut captured: Vec<_> = captured.into_iter().collect();
+        captured.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         for (path, captured) in captured {
             if limits.is_cancelled() {
                 return Err(Error::Cancelled);
@@ -67,11 +70,17 @@ impl Checkpoints {
                 let command = "the verification of captured files".to_owned();
                 return Err(Error::TimedOut { command, after: limits.timeout() });
             }
-            if matches!(captured.mode, FileMode::Link | FileMode::Submodule) {
+            match captured.mode {
+                FileMode::Regular | FileMode::Executable => {}
                 // Git reads what a link says, and opens nothing.
-                continue;
+                FileMode::Link => continue,
+                // A repository in the place of a file that was to be captured; it would hide what is below it.
+                FileMode::Submodule => {
+                    differing.gone.push(path);
+                    continue;
+                }
             }
-            let Ok(mut file) = root.read(&path) else {
+            let Some(mut file) = self.opened(&root, &path)? else {
                 differing.gone.push(path);
                 continue;
             };
@@ -100,10 +109,21 @@ impl Checkpoints {
         command.holding(lock).run(limits).map(drop)
     }
 
+    /// Opens a file; `None` if there is none that can be read.
+    fn opened(&self, root: &Root, path: &Path) -> Result<Option<File>> {
+        match root.read(path) {
+            Ok(file) => Ok(Some(file)),
+            Err(Obstacle::System(errno @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM))) => {
+                Err(Error::io("open", &self.work_tree.join(path), errno.into()))
+            }
+            Err(Obstacle::Path(_) | Obstacle::System(_)) => Ok(None),
+        }
+    }
+
     /// Stores the content that a file has now.
     fn capture_again(&self, path: PathBuf, root: &Root, differing: &mut Differing) -> Result<()> {
         let max = self.options.file_bytes_max;
-        let read = root.read(&path).ok().and_then(|file| {
+        let read = self.opened(root, &path)?.and_then(|file| {
             let found = file.metadata().ok()?;
             let mut content = Vec::new();
             if found.len() <= max {

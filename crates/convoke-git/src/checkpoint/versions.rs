@@ -79,6 +79,19 @@ impl Checkpoints {
         Ok(found)
     }
 
+    /// Whether all files of the index are below the work tree. After the repository around the work tree was another one,
+    /// they may not be, and are not compared with files.
+    pub(super) fn is_index_inside(&self) -> bool {
+        let mut inner = self.inner().as_os_str().as_bytes().to_vec();
+        if inner.is_empty() {
+            return true;
+        }
+        inner.push(b'/');
+        let Some(bytes) = self.index_bytes() else { return false };
+        Index::parse(&bytes)
+            .is_some_and(|index| index.entries.iter().all(|entry| entry.path.starts_with(&inner)))
+    }
+
     /// The path of the work tree in the repository around it, with which paths in the index begin.
     pub(super) fn inner(&self) -> &Path {
         self.work_tree.strip_prefix(&self.top).unwrap_or(Path::new(""))

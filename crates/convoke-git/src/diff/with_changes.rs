@@ -51,9 +51,10 @@ impl Checkpoints {
         // Git removes a folder to make room for a file, and the other way round, also if it is to stay.
         let made = [(base.clone(), tree.clone())];
         let made = self.changes_of_pairs(&made, CHANGES_BYTES_MAX, limits)?;
-        if let Some(lost) = made.into_iter().find(|it| !versions.contains_key(&it.path)) {
+        let made: BTreeMap<_, _> = made.into_iter().map(|it| (it.path, it.new)).collect();
+        if made != versions {
             let command = "git update-index".to_owned();
-            let what = format!("it removed {}", lost.path.display());
+            let what = "a file in the place of a folder that stays".to_owned();
             return Err(Error::Unexpected { command, what });
         }
         Ok((tree, versions.into_keys().collect()))

@@ -133,7 +133,31 @@ fn c9_k10_an_index_of_a_capture_that_was_cut_off_is_not_trusted() {
     // It is captured because an earlier checkpoint has it.
     File::create(scene.path("large")).unwrap().set_len(3 << 20).unwrap();
     scene.checkpoint(2);
-    // As if git had captured the secret, and the process had been killed before it was verified.
+    plant_secret(&scene, &scene.project);
+    let saved = scene.checkpoint(3);
+    assert_eq!(scene.files_in(&saved.tree), scene.files());
+}
+
+#[test]
+fn c9_k10_an_index_that_was_not_verified_is_not_trusted_when_the_repository_around_it_changes() {
+    let scene = Scene::with_git();
+    let sub = scene.path("sub");
+    scene.write("sub/file", "mine\n");
+    scene.git_in(&sub, &["init", "-q"]);
+    let checkpoint = |turn| {
+        let saved = scene.checkpoints_of(&sub).checkpoint(&before(turn), &limits()).unwrap();
+        scene.files_in(&saved.tree)
+    };
+    let files = checkpoint(1);
+    plant_secret(&scene, &sub);
+    fs::rename(sub.join(".git"), sub.join("away")).unwrap();
+    checkpoint(2);
+    fs::rename(sub.join("away"), sub.join(".git")).unwrap();
+    assert_eq!(checkpoint(3), files);
+}
+
+/// As if git had captured a secret as `file`, and the process had been killed before it was verified.
+fn plant_secret(scene: &Scene, work_tree: &Path) {
     fs::write(scene.root().join("secret"), "secret\n").unwrap();
     let secret = scene.root().join("secret").display().to_string();
     let blob = scene.our_git(&["hash-object", "-w", &secret]);
@@ -142,13 +166,11 @@ fn c9_k10_an_index_of_a_capture_that_was_cut_off_is_not_trusted() {
     let index = files.find(|path| path.extension().is_some_and(|it| it == "index")).unwrap();
     let entry = format!("100644,{},file", blob.trim());
     for args in [&["--cacheinfo", entry.as_str()], &["--assume-unchanged", "file"]] {
-        let mut git = scene.user_git(&scene.project);
-        git.env("GIT_DIR", &scene.ours).env("GIT_WORK_TREE", &scene.project);
+        let mut git = scene.user_git(work_tree);
+        git.env("GIT_DIR", &scene.ours).env("GIT_WORK_TREE", work_tree);
         let git = git.env("GIT_INDEX_FILE", &index).arg("update-index").args(args);
         assert!(git.status().unwrap().success());
     }
-    let saved = scene.checkpoint(3);
-    assert_eq!(scene.files_in(&saved.tree), scene.files());
 }
 
 /// A git that writes down which files it captures.

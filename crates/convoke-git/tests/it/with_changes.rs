@@ -108,6 +108,22 @@ fn c3_a_file_in_the_place_of_a_folder_that_is_kept_is_an_error() {
 }
 
 #[test]
+fn c3_a_file_and_a_folder_that_others_made_in_one_place_are_an_error() {
+    let scene = Scene::new();
+    scene.write("other", "x\n");
+    let base = scene.checkpoint(1).tree;
+    scene.write("a", "by others\n");
+    let first = scene.checkpoint(2).tree;
+    // A turn deletes it.
+    fs::remove_file(scene.path("a")).unwrap();
+    scene.write("a/b", "by others\n");
+    let second = scene.checkpoint(3).tree;
+    let pairs = [(base.clone(), first), (base.clone(), second)];
+    let made = scene.checkpoints().with_changes(&base, &pairs, &HashSet::new(), &limits());
+    assert!(matches!(made, Err(Error::Unexpected { .. })), "{made:?}");
+}
+
+#[test]
 fn c3_a_tree_that_is_lost_is_an_error_and_not_an_equal_one() {
     let scene = Scene::new();
     scene.write("file", "one\n");

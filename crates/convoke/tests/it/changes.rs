@@ -156,7 +156,7 @@ fn c3_what_a_turn_changes_before_a_slow_checkpoint_is_made_is_its_own() {
     daemon.turn(&session, "echo first > first.txt");
     // Waits for the checkpoint after the turn.
     changes(&daemon, &session, "");
-    fs::write(&hold, "diff-files").unwrap();
+    fs::write(&hold, "ls-files").unwrap();
     let project = app(&daemon).canonicalize().unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| daemon.turn(&session, "echo own > own.txt"));
@@ -167,6 +167,9 @@ fn c3_what_a_turn_changes_before_a_slow_checkpoint_is_made_is_its_own() {
     let whole = changes(&daemon, &session, "");
     assert_eq!(files(&whole), ["added first.txt +1 -0", "added own.txt +1 -0"]);
     assert_eq!(whole["between"], Value::Null);
+    let turns = whole["turns"].as_array().unwrap();
+    let second = changes(&daemon, &session, &format!("?turn={}", turns[1]));
+    assert_eq!(files(&second), ["added own.txt +1 -0"]);
 }
 
 #[test]

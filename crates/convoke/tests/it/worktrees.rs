@@ -98,7 +98,9 @@ fn c6_checkpoints_and_diffs_are_those_of_the_work_tree() {
     let (pipe, ended) = (path.join("pipe"), path.join("ended"));
     let later = "read < pipe; echo x > later.txt; : > ended";
     run(&daemon, &session, &format!("mkfifo pipe; ({later}) > /dev/null 2>&1 &"));
-    fs::write(&pipe, "go\n").unwrap();
+    // Opened for both, so that this does not wait for a reader.
+    let mut writer = fs::File::options().read(true).write(true).open(&pipe).unwrap();
+    std::io::Write::write_all(&mut writer, b"go\n").unwrap();
     until("the command has ended", || ended.exists());
     fs::remove_file(pipe).unwrap();
     fs::remove_file(ended).unwrap();
