@@ -228,10 +228,6 @@ fn before_last(
             continue;
         };
         let after = range::side(checkpoints, names, restore.after, limits)?;
-        if after.as_ref().is_some_and(|after| after.tree == before.tree) {
-            // It changed nothing, as one for a move to another machine.
-            continue;
-        }
         let is_undo = open.last().is_some_and(|(first, last)| {
             after.as_ref().is_some_and(|after| after.tree == first.tree)
                 && last.as_ref().is_some_and(|last| last.tree == before.tree)

@@ -121,7 +121,8 @@ fn pack_checkpoints(
     };
     let made = checkpoints.checkpoint(&name, limits)?;
     if leaving.worktree.is_none() {
-        // As a restore that changes nothing: if the files there stay as they are, the session did not change them.
+        // As a restore that changes nothing: if the files there stay as they are, the session did not change them, and
+        // an undo there brings these.
         checkpoints.copy(&name, &Name::new(session, numbers.after)?, limits)?;
     }
     let newest = Carried { kind: name.kind(), commit: made.commit };
