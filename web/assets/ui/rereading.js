@@ -15,9 +15,13 @@ export function makeRereading(element, read) {
 		timer = 0;
 		if (!isStale || isReading || !element.offsetParent) return;
 		[isStale, isReading] = [false, true];
-		await read();
-		isReading = false;
-		if (isStale) soon();
+		try {
+			await read();
+		} finally {
+			// An error that `read` does not handle must not end all further reading.
+			isReading = false;
+			if (isStale) soon();
+		}
 	}
 	document.addEventListener("tab-shown", function shown() {
 		// Its tab was closed.
